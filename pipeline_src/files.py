@@ -1,0 +1,78 @@
+"""Write aside, then rename: a reader finds the old file or the new one, never half of either."""
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+
+
+@contextmanager
+def written_aside(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; when the block ends well, sync it and rename it to ``path``.
+
+    The block creates the temporary path as a file or as a folder. When it raises, what it wrote is
+    removed and ``path`` stays as it was.
+    """
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    _remove(aside)
+    try:
+        yield aside
+        _sync(aside)
+        if aside.is_dir():
+            _remove(target)  # a folder cannot be renamed over a full one
+        aside.replace(target)
+    except BaseException:
+        _remove(aside)
+        raise
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write ``value`` as sorted, indented JSON; NaN and infinity become null, so that any reader can parse it."""
+    text = json.dumps(_finite(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    with written_aside(path) as aside:
+        aside.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: Path | str) -> Any:
+    """The JSON value in a file.
+
+    Raises:
+        ZugwerkError: the file is missing or is not JSON; names the file and the line.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
+    except ValueError as error:
+        raise ZugwerkError(f"{path}: not valid JSON ({error}); remove it and run `dvc repro` again") from None
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _sync(path: Path) -> None:
+    for file in [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]:
+        with open(file, "rb") as handle:
+            os.fsync(handle.fileno())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,163 @@
+"""Board and state of the Amazons, start positions, and the position text (FEN).
+
+Coordinates: square s = (rank - 1) * W + (file - 1); ``board[rank - 1, file - 1]``, so row 0 is rank 1 and
+``board.ravel()[s]`` is square s.
+
+FEN as chess programs write it for this game: ranks from the top one down, ``Q`` white amazon, ``q`` black amazon, ``*``
+arrow, numbers for runs of empty squares; then ``w`` or ``b`` to move.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+
+ARROW, EMPTY, BLACK, WHITE = 0, 1, 2, 3
+FIRST, SECOND = 0, 1
+"""Sides as ``to_play``: White moves first."""
+COLOUR = (WHITE, BLACK)
+"""Board code of each side's amazons."""
+MIN_SIDE, MAX_SIDE = 3, 10
+"""Ten is what the line tables and two 64-bit words a board hold."""
+FILES = "abcdefghij"
+
+STANDARD = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
+CROSS = "3Q2Q3/10/10/q8q/10/10/q8q/10/10/3Q2Q3 w"
+START = {
+    (10, "standard"): STANDARD,
+    (10, "cross"): CROSS,
+    (8, "standard"): "2q2q2/8/q6q/8/8/Q6Q/8/2Q2Q2 w",
+    (6, "standard"): "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w",
+}
+"""Start positions by (size, variant). The site's 'Size 10' is ``standard``; 8 and 6 are the usual small boards."""
+
+
+class FenError(ZugwerkError):
+    """A position text that cannot be read; says what is wrong with it."""
+
+
+class AmazonsState(NamedTuple):
+    """A position between or within turns. Arrays, so that numba kernels take it whole; treat it as a value.
+
+    The kernels in `moves` change it in place; the functions in `turns` copy first.
+    """
+
+    board: npt.NDArray[np.int8]
+    """[H, W]: ARROW, EMPTY, BLACK or WHITE."""
+    lines: npt.NDArray[np.uint16]
+    """[4, H + W - 1]: what stands on each row, column, diagonal and anti-diagonal: bit k for place k of 10.
+
+    Places off the board count as occupied."""
+    amazons: npt.NDArray[np.int16]
+    """[2, Q]: squares of White's (row 0) and Black's amazons, ascending; -1 first where a side has fewer."""
+    turn: npt.NDArray[np.int16]
+    """[3]: side to move (0 or 1), square of the amazon that has moved and not shot yet (-1: none), ply."""
+
+
+def initial_state(size: int = 10, variant: str = "standard") -> AmazonsState:
+    """The start position.
+
+    Raises:
+        ZugwerkError: no such size or variant; lists those there are.
+    """
+    if (size, variant) not in START:
+        known = ", ".join(f"{n} {name}" for n, name in START)
+        raise ZugwerkError(f"no Amazons start of size {size}, variant '{variant}'; there are: {known}")
+    return from_fen(START[size, variant])
+
+
+def copy_state(state: AmazonsState) -> AmazonsState:
+    """A copy that shares no array with ``state``."""
+    return AmazonsState(state.board.copy(), state.lines.copy(), state.amazons.copy(), state.turn.copy())
+
+
+def to_play(state: AmazonsState) -> int:
+    """Side to move: 0 White (first), 1 Black (second)."""
+    return int(state.turn[0])
+
+
+def from_board(board: npt.NDArray[np.int8], side: int, ply: int = 0) -> AmazonsState:
+    """State of a board int8 [H, W] (row 0 = rank 1) with ``side`` to move; the board is copied."""
+    height, width = board.shape
+    board = np.array(board, dtype=np.int8, order="C")
+    squares = [np.flatnonzero(board.ravel() == colour) for colour in COLOUR]
+    amazons = np.full((2, max(1, *map(len, squares))), -1, dtype=np.int16)
+    for row, found in zip(amazons, squares, strict=True):
+        row[len(row) - len(found) :] = found
+    lines = np.zeros((4, height + width - 1), dtype=np.uint16)
+    for line, bit, r, c in _line_bits(height, width):
+        if not (0 <= r < height and 0 <= c < width) or board[r, c] != EMPTY:
+            lines[line] |= bit
+    return AmazonsState(board, lines, amazons, np.array([side, -1, ply], dtype=np.int16))
+
+
+def _line_bits(height: int, width: int) -> list[tuple[tuple[int, int], np.uint16, int, int]]:
+    """((kind, number) of line, bit, row, column) of every place of every line, on the board or off it."""
+    places = []
+    for number in range(height + width - 1):
+        for k in range(MAX_SIDE):
+            bit = np.uint16(1 << k)
+            places.append(((0, number), bit, number, k))
+            places.append(((1, number), bit, k, number))
+            places.append(((2, number), bit, number - (width - 1) + k, k))
+            places.append(((3, number), bit, number - k, k))
+    return places
+
+
+def from_fen(fen: str) -> AmazonsState:
+    """Read a position text; see the module's head.
+
+    Raises:
+        FenError: wrong number of fields, an unknown letter, ranks of unequal length, a size outside 3..10.
+    """
+    fields = fen.split()
+    if len(fields) not in (2, 4) or fields[1] not in ("w", "b"):
+        raise FenError(f"bad FEN {fen!r}: expected ranks, a space, and 'w' or 'b'")
+    ranks = [_read_rank(text, fen) for text in fields[0].split("/")]
+    if len({len(rank) for rank in ranks}) != 1:
+        raise FenError(f"bad FEN {fen!r}: its ranks have {', '.join(str(len(r)) for r in ranks)} squares")
+    height, width = len(ranks), len(ranks[0])
+    if not (MIN_SIDE <= height <= MAX_SIDE and MIN_SIDE <= width <= MAX_SIDE):
+        raise FenError(f"bad FEN {fen!r}: board {height}x{width}; sides go from {MIN_SIDE} to {MAX_SIDE}")
+    return from_board(np.array(ranks[::-1], dtype=np.int8), FIRST if fields[1] == "w" else SECOND)
+
+
+_CODE = {"Q": WHITE, "q": BLACK, "*": ARROW}
+
+
+def _read_rank(text: str, fen: str) -> list[int]:
+    squares: list[int] = []
+    number = ""
+    for letter in text + "/":
+        if letter in "0123456789":
+            number += letter
+            continue
+        if number:
+            if int(number) == 0 or len(number) > 2:
+                raise FenError(f"bad FEN {fen!r}: a run of {number} empty squares")
+            squares += [EMPTY] * int(number)
+            number = ""
+        if letter in _CODE:
+            squares.append(_CODE[letter])
+        elif letter != "/":
+            raise FenError(f"bad FEN {fen!r}: unknown letter {letter!r}; known are Q q * and numbers")
+    return squares
+
+
+def to_fen(state: AmazonsState) -> str:
+    """Position text of a state between turns."""
+    ranks = []
+    for row in state.board[::-1]:
+        text, empty = "", 0
+        for code in [*row, -1]:
+            if code == EMPTY:
+                empty += 1
+                continue
+            text += str(empty) if empty else ""
+            empty = 0
+            if code >= 0:
+                text += {WHITE: "Q", BLACK: "q", ARROW: "*"}[int(code)]
+        ranks.append(text)
+    return "/".join(ranks) + (" w" if to_play(state) == FIRST else " b")

@@ -1,0 +1,248 @@
+"""Kernels that read and change an `AmazonsState`.
+
+Squares reachable along a line are looked up: ``STEPS[place, occupied]`` holds how many free squares follow on the
+lower side (low four bits) and on the upper side (high four bits) of ``place`` on a line whose occupied squares are
+``occupied``. The bit of ``place`` itself does not count, so an amazon need not be lifted to look from where she stands.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.games.amazons.board import ARROW, BLACK, EMPTY, MAX_SIDE, WHITE, AmazonsState
+
+
+def _steps_table() -> npt.NDArray[np.uint8]:
+    table = np.zeros((MAX_SIDE, 1 << MAX_SIDE), dtype=np.uint8)
+    for place in range(MAX_SIDE):
+        for occupied in range(1 << MAX_SIDE):
+            low = high = 0
+            while place - low > 0 and not occupied >> (place - low - 1) & 1:
+                low += 1
+            while place + high < MAX_SIDE - 1 and not occupied >> (place + high + 1) & 1:
+                high += 1
+            table[place, occupied] = low | high << 4
+    return table
+
+
+STEPS = _steps_table()
+REACH = (STEPS & 15) + (STEPS >> 4)
+"""uint8 [10, 1024]: how many squares a line gives in both directions together."""
+
+
+@njit(cache=True)
+def flip(lines: npt.NDArray[np.uint16], width: int, square: int) -> None:
+    """Turn an empty square into an occupied one or back, on its four lines."""
+    r, c = square // width, square % width
+    bit_r, bit_c = np.uint16(1 << r), np.uint16(1 << c)
+    lines[0, r] ^= bit_c
+    lines[1, c] ^= bit_r
+    lines[2, r - c + width - 1] ^= bit_c
+    lines[3, r + c] ^= bit_c
+
+
+@njit(cache=True)
+def reach_count(lines: npt.NDArray[np.uint16], width: int, square: int) -> int:
+    """How many squares a queen on ``square`` reaches."""
+    w = np.uint64(width)  # unsigned: numba then leaves out its test for negative indices
+    r, c = np.uint64(square) // w, np.uint64(square) % w
+    return (
+        int(REACH[c, lines[0, r]])
+        + int(REACH[r, lines[1, c]])
+        + int(REACH[c, lines[2, r + w - np.uint64(1) - c]])
+        + int(REACH[c, lines[3, r + c]])
+    )
+
+
+@njit(cache=True)
+def reach(lines: npt.NDArray[np.uint16], width: int, square: int, out: npt.NDArray[np.int32], n: int, base: int) -> int:
+    """Write ``base +`` each square a queen on ``square`` reaches to ``out[n:]``; return the new ``n``."""
+    r, c = square // width, square % width
+    for kind in range(4):
+        if kind == 0:
+            steps, stride = STEPS[c, lines[0, r]], 1
+        elif kind == 1:
+            steps, stride = STEPS[r, lines[1, c]], width
+        elif kind == 2:
+            steps, stride = STEPS[c, lines[2, r - c + width - 1]], width + 1
+        else:
+            steps, stride = STEPS[c, lines[3, r + c]], 1 - width
+        at = base + square
+        for _ in range(steps & 15):
+            at -= stride
+            out[n] = at
+            n += 1
+        at = base + square
+        for _ in range(steps >> 4):
+            at += stride
+            out[n] = at
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def write_moves(state: AmazonsState, out: npt.NDArray[np.int32]) -> int:
+    """Write the mover's ``from * N + to``, all of them, to ``out``; return how many."""
+    squares, width, n = state.board.size, state.board.shape[1], 0
+    for start in state.amazons[state.turn[0]]:
+        if start >= 0:
+            n = reach(state.lines, width, start, out, n, int(start) * squares)
+    return n
+
+
+@njit(cache=True)
+def write_turns(state: AmazonsState, moves: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
+    """Write all whole turns ``(from * N + to) * N + arrow`` to ``out``; return how many. ``moves`` is scratch."""
+    squares, width, n = state.board.size, state.board.shape[1], 0
+    count = write_moves(state, moves)
+    lifted = -1
+    for i in range(count):
+        start, to = moves[i] // squares, moves[i] % squares
+        if start != lifted:
+            if lifted >= 0:
+                flip(state.lines, width, lifted)
+            flip(state.lines, width, start)
+            lifted = start
+        n = reach(state.lines, width, to, out, n, int(moves[i]) * squares)
+    if lifted >= 0:
+        flip(state.lines, width, lifted)
+    return n
+
+
+@njit(cache=True)
+def count_turns(state: AmazonsState, moves: npt.NDArray[np.int32]) -> int:
+    """Number of legal turns. ``moves`` is scratch."""
+    _squares, width, n = state.board.size, state.board.shape[1], 0
+    for start in state.amazons[state.turn[0]]:
+        if start >= 0:
+            count = reach(state.lines, width, start, moves, 0, 0)
+            flip(state.lines, width, start)
+            for i in range(count):
+                n += reach_count(state.lines, width, moves[i])
+            flip(state.lines, width, start)
+    return n
+
+
+@njit(cache=True)
+def can_move(state: AmazonsState) -> bool:
+    """Whether the side to move has a turn (an amazon that can move can always shoot back where she came from)."""
+    width = state.board.shape[1]
+    for start in state.amazons[state.turn[0]]:
+        if start >= 0 and reach_count(state.lines, width, start) > 0:
+            return True
+    return False
+
+
+@njit(cache=True)
+def sees(lines: npt.NDArray[np.uint16], width: int, start: int, to: int) -> bool:
+    """Whether a queen on ``start`` reaches ``to``."""
+    r, c = start // width, start % width
+    dr, dc = to // width - r, to % width - c
+    if (dr == 0 and dc == 0) or not (dr == 0 or dc == 0 or abs(dr) == abs(dc)):
+        return False
+    if dr == 0:
+        steps, forward = STEPS[c, lines[0, r]], dc > 0
+    elif dc == 0:
+        steps, forward = STEPS[r, lines[1, c]], dr > 0
+    elif dr == dc:
+        steps, forward = STEPS[c, lines[2, r - c + width - 1]], dc > 0
+    else:
+        steps, forward = STEPS[c, lines[3, r + c]], dc > 0
+    return max(abs(dr), abs(dc)) <= (steps >> 4 if forward else steps & 15)
+
+
+@njit(cache=True)
+def legal(state: AmazonsState, start: int, to: int, arrow: int) -> bool:
+    """Whether the whole turn is legal; squares outside the board are not."""
+    squares, width = state.board.size, state.board.shape[1]
+    if not (0 <= start < squares and 0 <= to < squares and 0 <= arrow < squares):
+        return False
+    if state.board[start // width, start % width] != (WHITE if state.turn[0] == 0 else BLACK):
+        return False
+    if not sees(state.lines, width, start, to):
+        return False
+    flip(state.lines, width, start)
+    flip(state.lines, width, to)
+    shot = bool(sees(state.lines, width, to, arrow))
+    flip(state.lines, width, to)
+    flip(state.lines, width, start)
+    return shot
+
+
+@njit(cache=True)
+def move_amazon(state: AmazonsState, start: int, to: int) -> None:
+    """Move an amazon of the side to move, in place: the first half of a turn, or the undoing of it."""
+    width, side = state.board.shape[1], state.turn[0]
+    state.board[to // width, to % width] = state.board[start // width, start % width]
+    state.board[start // width, start % width] = EMPTY
+    flip(state.lines, width, start)
+    flip(state.lines, width, to)
+    row = state.amazons[side]
+    i = 0
+    while row[i] != start:
+        i += 1
+    while i > 0 and row[i - 1] > to:  # keep the squares ascending, so that equal positions are equal states
+        row[i] = row[i - 1]
+        i -= 1
+    while i < row.size - 1 and row[i + 1] < to:
+        row[i] = row[i + 1]
+        i += 1
+    row[i] = to
+    state.turn[1] = to
+
+
+@njit(cache=True)
+def shoot(state: AmazonsState, arrow: int) -> None:
+    """Shoot, in place: the second half of a turn."""
+    width = state.board.shape[1]
+    state.board[arrow // width, arrow % width] = ARROW
+    flip(state.lines, width, arrow)
+    state.turn[0] = 1 - state.turn[0]
+    state.turn[1] = -1
+    state.turn[2] += 1
+
+
+@njit(cache=True)
+def take_back(state: AmazonsState, start: int, to: int, arrow: int) -> None:
+    """Undo a whole turn, in place."""
+    width = state.board.shape[1]
+    state.board[arrow // width, arrow % width] = EMPTY
+    flip(state.lines, width, arrow)
+    state.turn[0] = 1 - state.turn[0]
+    state.turn[2] -= 1
+    move_amazon(state, to, start)
+    state.turn[1] = -1
+
+
+@njit(cache=True)
+def play_turn(state: AmazonsState, action: int) -> None:
+    """Play a whole legal turn, in place."""
+    squares = state.board.size
+    move_amazon(state, action // (squares * squares), action // squares % squares)
+    shoot(state, action % squares)
+
+
+@njit(cache=True)
+def random_playout(state: AmazonsState, seed: int, moves: npt.NDArray[np.int32]) -> int:
+    """Play uniformly random (from, to), then a uniformly random arrow, in place, to the end; return the plies.
+
+    ``seed`` feeds a 64-bit xorshift* of its own, so the game depends on nothing else.
+    """
+    squares, width = state.board.size, state.board.shape[1]
+    x = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
+    plies = 0
+    while True:
+        count = write_moves(state, moves)
+        if count == 0:
+            return plies
+        x ^= x >> np.uint64(12)
+        x ^= x << np.uint64(25)
+        x ^= x >> np.uint64(27)
+        turn = moves[(x * np.uint64(0x2545F4914F6CDD1D) >> np.uint64(33)) % np.uint64(count)]
+        move_amazon(state, turn // squares, turn % squares)
+        count = reach(state.lines, width, turn % squares, moves, 0, 0)
+        x ^= x >> np.uint64(12)
+        x ^= x << np.uint64(25)
+        x ^= x >> np.uint64(27)
+        shoot(state, moves[(x * np.uint64(0x2545F4914F6CDD1D) >> np.uint64(33)) % np.uint64(count)])
+        plies += 1

@@ -1,0 +1,57 @@
+"""The Python face of the rules: each function takes a state as a value and leaves it as it was.
+
+An action is a whole turn, ``(from * N + to) * N + arrow`` with N = H * W (int32).
+"""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.games.amazons import moves
+from pipeline_src.games.amazons.board import FIRST, AmazonsState, copy_state, to_play
+
+
+def legal_actions(state: AmazonsState) -> npt.NDArray[np.int32]:
+    """All legal actions, int32 [A], by amazon (squares ascending), then line, then arrow."""
+    amazons = state.amazons.shape[1]
+    scratch, out = np.empty(amazons * 36, np.int32), np.empty(amazons * 36 * 36, np.int32)
+    return out[: moves.write_turns(state, scratch, out)]
+
+
+def legal_moves(state: AmazonsState) -> npt.NDArray[np.int32]:
+    """All legal ``from * N + to``, int32 [A]: the first half of the legal turns."""
+    out = np.empty(state.amazons.shape[1] * 36, np.int32)
+    return out[: moves.write_moves(state, out)]
+
+
+def is_legal(state: AmazonsState, action: int) -> bool:
+    """Whether an action is legal; any int may be asked."""
+    n = state.board.size
+    return bool(moves.legal(state, action // (n * n), action // n % n, action % n))
+
+
+def has_turn(state: AmazonsState) -> bool:
+    """Whether the side to move has a legal turn; if not, it has lost."""
+    return bool(moves.can_move(state))
+
+
+def winner(state: AmazonsState) -> Literal["first", "second"] | None:
+    """Who has won, or None while the side to move has a turn."""
+    if has_turn(state):
+        return None
+    return "second" if to_play(state) == FIRST else "first"
+
+
+def play(state: AmazonsState, action: int) -> AmazonsState:
+    """The state after a legal action; legality is the caller's."""
+    after = copy_state(state)
+    moves.play_turn(after, action)
+    return after
+
+
+def move(state: AmazonsState, start: int, to: int) -> AmazonsState:
+    """The state after the first half of a turn; its ``turn[1]`` is ``to``."""
+    after = copy_state(state)
+    moves.move_amazon(after, start, to)
+    return after

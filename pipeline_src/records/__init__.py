@@ -1,0 +1,1 @@
+"""Text <-> `GameRecord`: the one type of game record that all systems share."""

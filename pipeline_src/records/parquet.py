@@ -1,0 +1,93 @@
+"""GameRecords on disk: Parquet, zstd, sorted by gid, the same bytes for the same games.
+
+Columns are `GameRecord`'s fields by name: ``gid`` int64; ``height``, ``width`` int16; ``first_plid``, ``second_plid``
+int64; ``actions`` list<int32>; ``resigned`` bool; ``winner`` string, null where unknown; the rest strings.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_PER_GROUP = 5_000
+
+
+def schema() -> "pa.Schema":
+    """The Arrow schema of an archive."""
+    import pyarrow as pa
+
+    special = {
+        "gid": pa.int64(),
+        "height": pa.int16(),
+        "width": pa.int16(),
+        "first_plid": pa.int64(),
+        "second_plid": pa.int64(),
+        "actions": pa.list_(pa.int32()),
+        "resigned": pa.bool_(),
+    }
+    return pa.schema([(f.name, special.get(f.name, pa.string())) for f in dataclasses.fields(GameRecord)])
+
+
+def write_records(records: Iterable[GameRecord], path: Path | str) -> int:
+    """Write records as one Parquet file, sorted by gid, aside and renamed; return how many.
+
+    Raises:
+        ZugwerkError: two records of one gid.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = sorted(records, key=lambda r: r.gid)
+    for before, after in zip(rows, rows[1:], strict=False):
+        if before.gid == after.gid:
+            raise ZugwerkError(f"{path}: game {after.gid} twice; gids must be unique within an archive")
+    columns = {name: [getattr(r, name) for r in rows] for name in schema().names}
+    with written_aside(path) as aside:
+        pq.write_table(pa.table(columns, schema()), aside, compression="zstd", row_group_size=ROWS_PER_GROUP)
+    return len(rows)
+
+
+def read_table(path: Path | str) -> "pa.Table":
+    """The archive as an Arrow table, its columns checked.
+
+    Raises:
+        ZugwerkError: missing, not Parquet, or other columns than `schema`'s.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
+    except (pa.ArrowInvalid, pa.ArrowException) as error:
+        raise ZugwerkError(f"{path}: not a Parquet file ({error})") from None
+    missing = [name for name in schema().names if name not in table.column_names]
+    if missing:
+        raise ZugwerkError(f"{path}: not an archive of game records: column {missing[0]!r} is missing")
+    try:
+        return table.select(schema().names).cast(schema())
+    except (pa.ArrowInvalid, pa.ArrowException) as error:
+        raise ZugwerkError(f"{path}: a column has the wrong type ({error})") from None
+
+
+def read_records(path: Path | str) -> list[GameRecord]:
+    """All records of an archive, in its order (by gid).
+
+    Raises:
+        ZugwerkError: as `read_table`, or a winner or source that is not one of the known words.
+    """
+    return [_record(row, path) for row in read_table(path).to_pylist()]
+
+
+def _record(row: dict[str, Any], path: Path | str) -> GameRecord:
+    if row["winner"] not in (*WINNERS, None) or row["source"] not in SOURCES:
+        raise ZugwerkError(f"{path}: game {row['gid']}: winner {row['winner']!r} or source {row['source']!r} unknown")
+    return GameRecord(**{**row, "actions": tuple(row["actions"])})

@@ -1,0 +1,92 @@
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board, notation
+
+
+@pytest.mark.parametrize("text", ["D9-E10/E5", "d9-e10/e5", "d9e10e5", "d9-e10(e5)", " d9-e10/e5\n", "D9E10E5"])
+def test_every_dialect_reads_as_one_action(text):
+    assert notation.parse_move(text) == (83 * 100 + 94) * 100 + 44
+    assert notation.format_move(notation.parse_move(text)) == "d9-e10/e5"
+
+
+@given(st.integers(0, 10**6 - 1))
+def test_move_text_round_trip(action):
+    assert notation.parse_move(notation.format_move(action)) == action
+
+
+@pytest.mark.parametrize(
+    "text", ["", "d9", "d9-e10", "d9-e10/e11", "d0-e1/e2", "k1-a1/a2", "d9-e10/e5x", "d9-e10(e5", "d9-e10/e\u0665"]
+)
+def test_bad_move_text_is_named(text):
+    with pytest.raises(notation.MoveTextError, match="not a turn"):
+        notation.parse_move(text)
+
+
+def test_squares_outside_a_small_board_are_refused():
+    with pytest.raises(notation.MoveTextError, match="6x6"):
+        notation.parse_move("a1-a2/a7", 6, 6)
+    with pytest.raises(notation.MoveTextError, match="6x6"):
+        notation.parse_move("a1-a2/g1", 6, 6)
+
+
+@given(st.integers(3, 10), st.integers(3, 10), st.integers(0, 2**32), st.sampled_from([0, 1]))
+def test_fen_round_trip(height, width, seed, side):
+    rng = np.random.default_rng(seed)
+    squares = rng.choice([board.ARROW, board.EMPTY, board.EMPTY, board.BLACK, board.WHITE], (height, width)).astype(
+        np.int8
+    )
+    state = board.from_board(squares, side)
+    again = board.from_fen(board.to_fen(state))
+    for found, expected in zip(again, state, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("fen", "message"),
+    [
+        ("", "expected ranks"),
+        (board.STANDARD[:-1] + "x", "expected ranks"),
+        (board.STANDARD.replace("3q2q3", "3q2q2"), "9, 10, 10"),
+        (board.STANDARD.replace("q8q", "q8k"), "unknown letter 'k'"),
+        ("2/2 w", "board 2x2"),
+        ("11/11/11 w", "board 3x11"),
+        ("0q2/3/3 w", "run of 0"),
+        (board.STANDARD.replace("10", "99999999999", 1), "run of"),
+    ],
+)
+def test_bad_fen_says_what_is_wrong(fen, message):
+    with pytest.raises(board.FenError, match=message):
+        board.from_fen(fen)
+
+
+def test_unknown_start_lists_the_known():
+    with pytest.raises(ValueError, match="10 standard, 10 cross, 8 standard"):
+        amazons.initial_state(9)
+
+
+def test_playthrough_file_is_regenerated():
+    """A recorded random game: any change of rules, numbering or text shows as a diff of this file."""
+    rng = random.Random(2020)
+    state, lines = amazons.initial_state(), []
+    while amazons.winner(state) is None:
+        legal = amazons.legal_actions(state)
+        action = int(legal[rng.randrange(len(legal))])
+        move = f"{action} {amazons.format_move(action)}"
+        lines.append(f"{amazons.to_fen(state)} | {len(legal)} legal, {legal.sum(dtype=np.int64)} | {move}")
+        state = amazons.play(state, action)
+    lines.append(f"{amazons.to_fen(state)} | {amazons.winner(state)} wins")
+    recorded = Path(__file__).with_name("playthrough.txt")
+    text = "\n".join(lines) + "\n"
+    if (
+        not recorded.exists()
+    ):  # delete it to record anew; the run that writes it fails, so that nobody does so by mistake
+        recorded.write_text(text)
+        pytest.fail(f"wrote {recorded.name}; look at it and run again")
+    assert recorded.read_text() == text
