@@ -5,6 +5,8 @@ lower side (low four bits) and on the upper side (high four bits) of ``place`` o
 ``occupied``. The bit of ``place`` itself does not count, so an amazon need not be lifted to look from where she stands.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -28,6 +30,10 @@ def _steps_table() -> npt.NDArray[np.uint8]:
 STEPS = _steps_table()
 REACH = (STEPS & 15) + (STEPS >> 4)
 """uint8 [10, 1024]: how many squares a line gives in both directions together."""
+MAX_REACH = 35
+"""The most squares a queen reaches on a 10x10 board."""
+SPARE = MAX_SIDE - 1
+"""Entries that `reach` may write past its last."""
 
 
 @njit(cache=True)
@@ -54,30 +60,42 @@ def reach_count(lines: npt.NDArray[np.uint16], width: int, square: int) -> int:
     )
 
 
-@njit(cache=True)
+@njit(inline="always")
+def _run(out: npt.NDArray[np.int32], n: int, at: Any, stride: Any, count: Any) -> int:
+    # Always nine stores: cheaper than a loop whose end the processor cannot foresee. What is too much is overwritten next.
+    i = np.uint64(n)
+    for k in range(MAX_SIDE - 1):
+        out[i + np.uint64(k)] = np.int32(at + stride * np.int32(k + 1))
+    return int(n + count)
+
+
+@njit(inline="always")
 def reach(lines: npt.NDArray[np.uint16], width: int, square: int, out: npt.NDArray[np.int32], n: int, base: int) -> int:
-    """Write ``base +`` each square a queen on ``square`` reaches to ``out[n:]``; return the new ``n``."""
-    r, c = square // width, square % width
-    for kind in range(4):
-        if kind == 0:
-            steps, stride = STEPS[c, lines[0, r]], 1
-        elif kind == 1:
-            steps, stride = STEPS[r, lines[1, c]], width
-        elif kind == 2:
-            steps, stride = STEPS[c, lines[2, r - c + width - 1]], width + 1
-        else:
-            steps, stride = STEPS[c, lines[3, r + c]], 1 - width
-        at = base + square
-        for _ in range(steps & 15):
-            at -= stride
-            out[n] = at
-            n += 1
-        at = base + square
-        for _ in range(steps >> 4):
-            at += stride
-            out[n] = at
-            n += 1
-    return n
+    """Write ``base +`` each square a queen on ``square`` reaches to ``out[n:]``; return the new ``n``.
+
+    Up to nine entries past the last are overwritten, so ``out`` needs `SPARE` more than what it is to hold.
+    """
+    w = np.uint64(width)
+    r, c = np.uint64(square) // w, np.uint64(square) % w
+    at, one, up = np.int32(base + square), np.int32(1), np.int32(width)
+    steps = STEPS[c, lines[0, r]]
+    n = _run(out, n, at, -one, np.int64(steps & 15))
+    n = _run(out, n, at, one, np.int64(steps >> 4))
+    steps = STEPS[r, lines[1, c]]
+    n = _run(out, n, at, -up, np.int64(steps & 15))
+    n = _run(out, n, at, up, np.int64(steps >> 4))
+    steps = STEPS[c, lines[2, r + w - np.uint64(1) - c]]
+    n = _run(out, n, at, -up - one, np.int64(steps & 15))
+    n = _run(out, n, at, up + one, np.int64(steps >> 4))
+    steps = STEPS[c, lines[3, r + c]]
+    n = _run(out, n, at, up - one, np.int64(steps & 15))
+    return _run(out, n, at, one - up, np.int64(steps >> 4))
+
+
+def buffers(state: AmazonsState) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Uninitialised arrays long enough for all moves, and for all turns, of any position with these numbers of amazons."""
+    moves = state.amazons.shape[1] * MAX_REACH
+    return np.empty(moves + SPARE, np.int32), np.empty(moves * MAX_REACH + SPARE, np.int32)
 
 
 @njit(cache=True)
@@ -148,7 +166,7 @@ def sees(lines: npt.NDArray[np.uint16], width: int, start: int, to: int) -> bool
         steps, forward = STEPS[c, lines[2, r - c + width - 1]], dc > 0
     else:
         steps, forward = STEPS[c, lines[3, r + c]], dc > 0
-    return max(abs(dr), abs(dc)) <= (steps >> 4 if forward else steps & 15)
+    return bool(max(abs(dr), abs(dc)) <= (steps >> 4 if forward else steps & 15))
 
 
 @njit(cache=True)

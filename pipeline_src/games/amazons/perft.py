@@ -42,9 +42,9 @@ def perft(state: AmazonsState, depth: int) -> int:
     """
     if not 0 <= depth <= MAX_DEPTH:
         raise ZugwerkError(f"perft depth must be 0 to {MAX_DEPTH}, not {depth}")
-    amazons = state.amazons.shape[1]
-    scratch, out = np.empty(amazons * 36, np.int32), np.empty((depth + 1, amazons * 36 * 36), np.int32)
-    return int(_perft(copy_state(state), depth, scratch, out))
+    scratch, out = moves.buffers(state)
+    plies = np.empty((depth + 1, out.size), np.int32)
+    return int(_perft(copy_state(state), depth, scratch, plies))
 
 
 def divide(state: AmazonsState, depth: int) -> dict[int, int]:

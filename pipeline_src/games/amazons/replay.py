@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons.board import AmazonsState, copy_state
 from pipeline_src.games.amazons.moves import legal, play_turn
 
 
@@ -28,6 +28,6 @@ def replay(state: AmazonsState, actions: Sequence[int]) -> tuple[AmazonsState, i
     All were legal where that number is ``len(actions)``; else it is the index of the first that is not. ``state``
     stays as it was; any int64 may stand among the actions.
     """
-    after = AmazonsState(*(array.copy() for array in state))
+    after = copy_state(state)
     played = play_turns(after, np.asarray(actions, dtype=np.int64))
     return after, int(played)

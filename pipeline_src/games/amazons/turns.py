@@ -14,14 +14,13 @@ from pipeline_src.games.amazons.board import FIRST, AmazonsState, copy_state, to
 
 def legal_actions(state: AmazonsState) -> npt.NDArray[np.int32]:
     """All legal actions, int32 [A], by amazon (squares ascending), then line, then arrow."""
-    amazons = state.amazons.shape[1]
-    scratch, out = np.empty(amazons * 36, np.int32), np.empty(amazons * 36 * 36, np.int32)
+    scratch, out = moves.buffers(state)
     return out[: moves.write_turns(state, scratch, out)]
 
 
 def legal_moves(state: AmazonsState) -> npt.NDArray[np.int32]:
     """All legal ``from * N + to``, int32 [A]: the first half of the legal turns."""
-    out = np.empty(state.amazons.shape[1] * 36, np.int32)
+    out, _ = moves.buffers(state)
     return out[: moves.write_moves(state, out)]
 
 

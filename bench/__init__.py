@@ -1,0 +1,1 @@
+"""Speeds, each beside a reference measured in the same run; never asserted in tests."""

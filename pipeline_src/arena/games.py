@@ -1,0 +1,92 @@
+"""Play games to their end, many in lock step, and forfeit those in which a player breaks the rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pipeline_src.games.game import Game
+from pipeline_src.players.player import Player
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """One finished game."""
+
+    actions: tuple[int, ...]
+    """All its actions, those of the opening included."""
+    winner: Literal["first", "second", "draw"]
+    illegal: bool = False
+    """The loser chose an illegal action, which is not among the actions."""
+
+
+def play_games(
+    game: Game,
+    first: Player,
+    second: Player,
+    openings: Sequence[tuple[int, ...]],
+    rngs: Sequence[np.random.Generator],
+    start: Any,
+) -> list[PlayedGame]:
+    """Play one game from each opening, all in lock step, ``first`` moving first from ``start``.
+
+    Args:
+        game: the rules.
+        first: plays the side that moves first.
+        second: plays the other side.
+        openings: legal actions from ``start`` that lead to a position that is not finished.
+        rngs: one generator a game; both players draw from it.
+        start: the position before the openings.
+
+    Returns:
+        The games in the order of the openings.
+    """
+    actions = [list(opening) for opening in openings]
+    states = []
+    for opening in openings:
+        state = start
+        for action in opening:
+            state = game.play(state, action)
+        states.append(state)
+    done: dict[int, PlayedGame] = {}
+    players: tuple[Player, Player] = (first, second)
+    while len(done) < len(states):
+        for side in (0, 1):
+            turn = [i for i in range(len(states)) if i not in done and game.to_play(states[i]) == side]
+            if not turn:
+                continue
+            chosen = players[side].choose([states[i] for i in turn], [rngs[i] for i in turn])
+            for i, action in zip(turn, chosen, strict=True):
+                if not game.is_legal(states[i], action):
+                    done[i] = PlayedGame(tuple(actions[i]), "second" if side == 0 else "first", illegal=True)
+                    continue
+                actions[i].append(action)
+                states[i] = game.play(states[i], action)
+                winner = game.winner(states[i])
+                if winner is not None:
+                    done[i] = PlayedGame(tuple(actions[i]), winner)
+    return [done[i] for i in range(len(states))]
+
+
+def random_openings(game: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
+    """``count`` openings of uniformly random legal plies, no two the same as long as the game has enough of them.
+
+    None of them ends the game. The i-th opening depends on ``seed`` and i alone, but for repeats.
+    """
+    seen: set[tuple[int, ...]] = set()
+    openings = []
+    for number in range(count):
+        for attempt in range(1_000):
+            rng = np.random.default_rng([*seed, number, attempt])
+            state, opening = start, []
+            for _ in range(plies):
+                opening.append(int(rng.choice(game.legal_actions(state))))
+                state = game.play(state, opening[-1])
+                if game.winner(state) is not None:
+                    break
+            if game.winner(state) is None and (tuple(opening) not in seen or attempt > 100 or plies == 0):
+                break
+        seen.add(tuple(opening))
+        openings.append(tuple(opening))
+    return openings

@@ -1,0 +1,89 @@
+"""A match between two players: each opening is played twice, with the sides swapped."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline_src.arena.games import PlayedGame, play_games, random_openings
+from pipeline_src.arena.score import Score, pair_score
+from pipeline_src.games.game import get_game
+from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.players.player import Player
+from pipeline_src.players.registry import make_player
+
+GROUP = 8
+"""Pairs a task plays in lock step. Fixed, so that the number of workers changes nothing."""
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """All games of a match; games 2k and 2k + 1 share an opening, and ``a`` moves first in the even ones."""
+
+    a: str
+    b: str
+    games: list[PlayedGame]
+
+    @property
+    def pairs(self) -> list[tuple[float, float]]:
+        """Points of ``a`` in the two games of each pair."""
+        points = [
+            {"first": 1.0, "second": 0.0, "draw": 0.5}[g.winner] if i % 2 == 0
+            else {"first": 0.0, "second": 1.0, "draw": 0.5}[g.winner]
+            for i, g in enumerate(self.games)
+        ]  # fmt: skip
+        return list(zip(points[::2], points[1::2], strict=True))
+
+    @property
+    def score(self) -> Score:
+        """Score of ``a``."""
+        return pair_score(self.pairs)
+
+    @property
+    def wins_draws_losses(self) -> tuple[int, int, int]:
+        """W/D/L of ``a`` over the games."""
+        points = [p for pair in self.pairs for p in pair]
+        return points.count(1.0), points.count(0.5), points.count(0.0)
+
+
+def play_match(
+    game: str, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int], parallel: Parallel, size: int
+) -> MatchResult:
+    """Play ``pairs`` colour-swapped pairs from as many random openings.
+
+    Args:
+        game: its name.
+        a: text of one player (`pipeline_src.players.registry`).
+        b: text of the other.
+        pairs: number of openings; twice as many games are played.
+        opening_plies: random plies of an opening.
+        seed: the match depends on nothing else.
+        parallel: how the groups of pairs run.
+        size: board size, with the game's standard start.
+
+    Raises:
+        ZugwerkError: a player's text cannot be read, or the game has no such size.
+    """
+    rules = get_game(game)
+    for text in (a, b):
+        make_player(game, text)  # a wrong text fails here, before any game is played
+    openings = random_openings(rules, rules.initial_state(size), pairs, opening_plies, [*seed, 0])
+    tasks = [
+        (game, a, b, size, openings[at : at + GROUP], [*seed, 1, at // GROUP]) for at in range(0, pairs, GROUP)
+    ]
+    groups = run_tasks(_play_group, tasks, parallel, f"{a} against {b}")
+    return MatchResult(a, b, [played for group in groups for played in group])
+
+
+def _play_group(
+    game: str, a: str, b: str, size: int, openings: list[tuple[int, ...]], seed: list[int]
+) -> list[PlayedGame]:
+    rules = get_game(game)
+    start = rules.initial_state(size)
+    one, other = make_player(game, a), make_player(game, b)
+
+    def play(first: Player, second: Player, swapped: int) -> list[PlayedGame]:
+        rngs = [np.random.default_rng([*seed, i, swapped]) for i in range(len(openings))]
+        return play_games(rules, first, second, openings, rngs, start)
+
+    return [g for pair in zip(play(one, other, 0), play(other, one, 1), strict=True) for g in pair]

@@ -1,0 +1,40 @@
+"""Tasks of a stage side by side, with results that do not depend on how many run at once.
+
+A task is a top-level function and its arguments; it seeds itself from them. joblib runs the tasks: its loky
+backend on one machine, dask or ray on a cluster.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """How tasks run; nothing here changes a result, so no stage lists this section among its params."""
+
+    backend: Literal["loky", "dask", "ray"] = "loky"
+    """joblib's backend."""
+    workers: int = 2
+    """Tasks at a time; 1 runs them in this process."""
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise ValueError(f"workers must be at least 1, not {self.workers}")
+
+
+def run_tasks(
+    function: Callable[..., R], tasks: Sequence[tuple[Any, ...]], parallel: Parallel, description: str
+) -> list[R]:
+    """``function(*task)`` for every task, in the tasks' order; a progress bar in a terminal."""
+    from joblib import Parallel as Jobs
+    from joblib import delayed
+    from tqdm import tqdm
+
+    workers = min(parallel.workers, len(tasks)) or 1
+    backend = "sequential" if workers == 1 else parallel.backend
+    jobs = Jobs(n_jobs=workers, backend=backend, return_as="generator", batch_size=1)
+    results = jobs(delayed(function)(*task) for task in tasks)
+    return list(tqdm(results, total=len(tasks), desc=description, disable=None))

@@ -1,0 +1,44 @@
+"""Amazons players without a net: uniformly random, and one ply deep."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons.moves import buffers
+from pipeline_src.games.amazons.turns import legal_actions
+from pipeline_src.search.evaluators.amazons import evaluate_turns
+
+
+class RandomPlayer:
+    """Every legal turn with the same chance."""
+
+    def choose(self, states: Sequence[AmazonsState], rngs: Sequence[np.random.Generator]) -> list[int]:
+        """See `Player.choose`."""
+        return [int(rng.choice(legal_actions(state))) for state, rng in zip(states, rngs, strict=True)]
+
+
+class OnePlyPlayer:
+    """The turn whose position is worth most by the static evaluation."""
+
+    def __init__(self, noise: float = 0.0) -> None:
+        """``noise`` is the standard deviation, in squares, of a normal error added to each turn's value."""
+        self.noise = noise
+
+    def choose(self, states: Sequence[AmazonsState], rngs: Sequence[np.random.Generator]) -> list[int]:
+        """See `Player.choose`. Without noise the first of equal turns is taken, so nothing random is left."""
+        chosen = []
+        for state, rng in zip(states, rngs, strict=True):
+            turns, values = one_ply_values(state)
+            if self.noise:
+                values = values + rng.normal(0.0, self.noise, len(values))
+            chosen.append(int(turns[np.argmax(values)]))
+        return chosen
+
+
+def one_ply_values(state: AmazonsState) -> tuple[np.ndarray, np.ndarray]:
+    """All legal turns, int32 [A], and what each is worth to its player, float64 [A], in squares."""
+    scratch, turns = buffers(state)
+    values = np.empty(turns.size)
+    n = evaluate_turns(state, scratch, turns, values)
+    return turns[:n], values[:n]

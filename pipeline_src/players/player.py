@@ -1,0 +1,66 @@
+"""What a player is, and the short text that names one: ``NAME[:VALUE][,key=value...]``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+
+
+class Player(Protocol):
+    """Chooses moves in many games at once, so that a net can see them as one batch."""
+
+    def choose(self, states: Sequence[Any], rngs: Sequence[np.random.Generator]) -> list[int]:
+        """A legal action for each state, none of them finished.
+
+        ``rngs[i]`` is the i-th game's own generator: what is chosen there may depend on nothing of the other games.
+        """
+
+
+@dataclass(frozen=True)
+class PlayerText:
+    """A player's text taken apart: ``nets:model.pt,temperature=0.5`` or ``one_ply:noise=0.5`` or ``random``."""
+
+    name: str
+    value: str
+    """What follows the colon without a key, often a path; empty if nothing does."""
+    options: dict[str, str]
+
+    @classmethod
+    def parse(cls, text: str) -> "PlayerText":
+        """Take a text apart.
+
+        Raises:
+            ZugwerkError: no name, an empty item, or a key twice.
+        """
+        name, _, rest = text.strip().partition(":")
+        if not name:
+            raise ZugwerkError(f"player {text!r}: expected NAME[:VALUE][,key=value...]")
+        items = rest.split(",") if rest else []
+        value = items.pop(0) if items and "=" not in items[0] else ""
+        options: dict[str, str] = {}
+        for item in items:
+            key, equals, setting = item.partition("=")
+            if not (key and equals and setting) or key in options:
+                raise ZugwerkError(f"player {text!r}: cannot read {item!r}; expected key=value, each key once")
+            options[key] = setting
+        return cls(name, value, options)
+
+    def numbers(self, **defaults: float) -> dict[str, float]:
+        """The options as numbers, with defaults for those not given.
+
+        Raises:
+            ZugwerkError: a key that is not among the defaults, or a value that is no number.
+        """
+        found = dict(defaults)
+        for key, setting in self.options.items():
+            if key not in defaults:
+                known = ", ".join(defaults) or "none"
+                raise ZugwerkError(f"player '{self.name}' has no option {key!r}; its options: {known}")
+            try:
+                found[key] = float(setting)
+            except ValueError:
+                raise ZugwerkError(f"player '{self.name}': {key}={setting!r} is not a number") from None
+        return found

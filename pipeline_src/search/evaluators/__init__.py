@@ -1,0 +1,1 @@
+"""What a position is worth without searching it, seen from the side to move."""

@@ -1,0 +1,65 @@
+"""Play the games of the offline archive: seeded, marked as engine games, the same bytes whatever the workers.
+
+Example: ``python -m pipeline_src.stages.amazons_archive``
+"""
+
+import numpy as np
+
+from pipeline_src.arena.games import play_games, random_openings
+from pipeline_src.errors import run_main
+from pipeline_src.games.game import get_game
+from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.params.amazons_archive import AmazonsArchive
+from pipeline_src.params.load import load, load_value
+from pipeline_src.players.registry import make_player
+from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import GameRecord
+
+OUT = "artifacts/raw/amazons/archive.parquet"
+TAG = 1
+"""Keeps this stage's random numbers apart from the others'."""
+GROUP = 16
+"""Games a task plays in lock step, all of one pairing."""
+FIRST_GID, FIRST_PLID = 100_001, 1_001
+
+
+def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord]:
+    """The ``group``-th sixteen games: one pairing, one start."""
+    game = get_game("amazons")
+    rng = np.random.default_rng([seed, TAG, group])
+    first, second = (int(i) for i in rng.choice(len(params.players), 2, replace=False))
+    variant = "cross" if rng.random() < params.cross_share else "standard"
+    start = game.initial_state(10, variant)
+    count = min(GROUP, params.games - group * GROUP)
+    openings = random_openings(game, start, count, params.opening_plies, [seed, TAG, group])
+    rngs = [np.random.default_rng([seed, TAG, group, i, 1]) for i in range(count)]
+    players = [make_player("amazons", params.players[i]) for i in (first, second)]
+    return [
+        GameRecord(
+            game="amazons",
+            gid=FIRST_GID + group * GROUP + i,
+            source="engine",
+            variant=variant,
+            height=10,
+            width=10,
+            actions=played.actions,
+            winner=played.winner,
+            first_name=params.players[first],
+            second_name=params.players[second],
+            first_plid=FIRST_PLID + first,
+            second_plid=FIRST_PLID + second,
+        )
+        for i, played in enumerate(play_games(game, *players, openings, rngs, start))
+    ]
+
+
+def main() -> None:
+    """Load params, play, write."""
+    params, seed = load(AmazonsArchive, "amazons_archive"), load_value(int, "seed")
+    tasks = [(params, seed, group) for group in range(-(-params.games // GROUP))]
+    groups = run_tasks(play_group, tasks, load(Parallel, "parallel"), "archive")
+    write_records((record for group in groups for record in group), OUT)
+
+
+if __name__ == "__main__":
+    run_main(main)
