@@ -57,12 +57,12 @@ def measure() -> list[dict[str, Any]]:
         subprocess.run([compiler, "-O3", "-march=native", "-o", program, source], check=True)
 
         def cpp() -> float:
-            out = subprocess.run([program, "3"], check=True, capture_output=True, text=True).stdout.split()
+            out = subprocess.run([program, "15"], check=True, capture_output=True, text=True).stdout.split()
             assert int(out[0]) == PERFT_2
             return float(out[1])
 
-        ours, reference = medians(stored, cpp, 21)
-        also, _ = medians(counted, cpp, 21)
+        ours, reference = medians(stored, cpp, 9)
+        also, _ = medians(counted, cpp, 9)
     name = "C++ -O3, mailbox, stored"
     return [
         row("amazons_perft2_ms", ours, reference, name, "ms"),

@@ -1,12 +1,15 @@
 """Amazons players without a net: uniformly random, and one ply deep."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
+from pipeline_src.players.player import PlayerText
 from pipeline_src.search.evaluators.amazons import evaluate_turns
 
 
@@ -34,6 +37,26 @@ class OnePlyPlayer:
                 values = values + rng.normal(0.0, self.noise, len(values))
             chosen.append(int(turns[np.argmax(values)]))
         return chosen
+
+
+def random_player(text: PlayerText) -> RandomPlayer:
+    """``random``."""
+    text.no_value()
+    text.numbers()
+    return RandomPlayer()
+
+
+def one_ply_player(text: PlayerText) -> OnePlyPlayer:
+    """``one_ply[:noise=SQUARES]``.
+
+    Raises:
+        ZugwerkError: a noise below 0, or another option.
+    """
+    text.no_value()
+    noise = text.numbers(noise=0.0)["noise"]
+    if not 0 <= noise < math.inf:
+        raise ZugwerkError(f"player 'one_ply': noise must be 0 or more, not {noise}")
+    return OnePlyPlayer(noise)
 
 
 def one_ply_values(state: AmazonsState) -> tuple[np.ndarray, np.ndarray]:

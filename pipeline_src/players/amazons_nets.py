@@ -12,6 +12,7 @@ from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_pl
 from pipeline_src.games.amazons.turns import has_turn, move
 from pipeline_src.nets.amazons_net import AmazonsNets, load_nets
 from pipeline_src.nets.heads import gather_rows, masked_log_softmax
+from pipeline_src.players.player import PlayerText
 from pipeline_src.samples.encode import Encoded, encode
 
 
@@ -34,7 +35,7 @@ class NetsPlayer:
         self.batch = batch
 
     @classmethod
-    def load(cls, path: str) -> "NetsPlayer":
+    def load(cls, path: str, batch: int = 64) -> "NetsPlayer":
         """The player of a model file.
 
         Raises:
@@ -42,7 +43,7 @@ class NetsPlayer:
         """
         if not path:
             raise ZugwerkError("player 'nets' needs a model: nets:artifacts/models/amazons/cross_entropy/nets.pt")
-        return cls(load_nets(Path(path)))
+        return cls(load_nets(Path(path)), batch)
 
     def choose(self, states: Sequence[AmazonsState], rngs: Sequence[np.random.Generator]) -> list[int]:
         """See `Player.choose`; nothing here is random."""
@@ -100,3 +101,13 @@ class NetsPlayer:
         if which == "move":
             return value, masked_log_softmax(gather_rows(logits, amazons), legal).numpy()
         return value, masked_log_softmax(logits, legal[:, 0]).numpy()
+
+
+def nets_player(text: PlayerText) -> NetsPlayer:
+    """``nets:MODEL``.
+
+    Raises:
+        ZugwerkError: no path, no model there, or an option.
+    """
+    text.numbers()
+    return NetsPlayer.load(text.value)

@@ -48,6 +48,15 @@ class PlayerText:
             options[key] = setting
         return cls(name, value, options)
 
+    def no_value(self) -> None:
+        """Refuse a value after the colon.
+
+        Raises:
+            ZugwerkError: there is one.
+        """
+        if self.value:
+            raise ZugwerkError(f"player '{self.name}' takes no {self.value!r} after the colon")
+
     def numbers(self, **defaults: float) -> dict[str, float]:
         """The options as numbers, with defaults for those not given.
 

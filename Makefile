@@ -1,0 +1,48 @@
+# Everything works in .venv, made by plain venv and pip. `make help` lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PROFILE ?=
+export DO_NOT_TRACK = 1
+export DVC_NO_ANALYTICS = 1
+export PREFECT_SERVER_ANALYTICS_ENABLED = false
+# Not activated, the environment still has to be what dvc's stages run in.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+unexport PYTHONPATH
+
+.PHONY: help setup repro test check lock bench serve clean
+
+help:  ## List the targets.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP)  ## Make .venv with the locked versions of everything.
+
+$(STAMP): pyproject.toml requirements.lock pipeline_src/report/plots_page.py
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
+	$(BIN)/python -m pipeline_src.report.plots_page
+	touch $@
+
+repro: $(STAMP)  ## Run the whole graph: the laptop's, or make repro PROFILE=smoke|paper.
+	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
+	$(BIN)/dvc repro
+
+test: $(STAMP)  ## Run the tests.
+	$(BIN)/python -m pytest
+
+check: $(STAMP)  ## Lint, format check, types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## Measure speeds beside their references into bench/results.json.
+	$(BIN)/python -m bench.run
+
+lock: $(STAMP)  ## Write requirements.lock from what is installed.
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
+
+clean:  ## Remove the environment, caches and scratch files; artifacts and DVC's cache stay.
+	rm -rf $(VENV) work build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,60 @@
+"""``zugwerk amazons``: perft, features, move."""
+
+import json
+from pathlib import Path
+
+import typer
+
+app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 2", no_args_is_help=True)
+
+MODEL = Path("artifacts/models/amazons/cross_entropy/nets.pt")
+
+Fen = typer.Option(None, "--fen", help="Position: ranks from the top, Q white, q black, * arrow; then w or b.", metavar="FEN")
+
+
+@app.command(epilog="Example: zugwerk amazons perft 2 --divide")
+def perft(
+    depth: int = typer.Argument(..., help="Number of plies."),
+    fen: str | None = Fen,
+    divide: bool = typer.Option(False, "--divide", help="Also print the count behind each first turn."),
+) -> None:
+    """Count the sequences of DEPTH legal turns; the count stands on the last line."""
+    from pipeline_src.games import amazons
+
+    state = amazons.from_fen(fen) if fen is not None else amazons.initial_state()
+    if not divide:
+        typer.echo(amazons.perft(state, depth))
+        return
+    counts = amazons.divide(state, depth)
+    for action, count in counts.items():
+        typer.echo(f"{amazons.format_move(action, *state.board.shape)}: {count}")
+    typer.echo(sum(counts.values()))
+
+
+@app.command(epilog='Example: zugwerk amazons features --fen "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"')
+def features(fen: str | None = Fen) -> None:
+    """Print the position features F of the patent as JSON: the mover's amazons, and a 10x10 table for each."""
+    from pipeline_src.games.amazons.board import STANDARD
+    from pipeline_src.samples.describe import describe_features
+
+    typer.echo(json.dumps(describe_features(STANDARD if fen is None else fen)))
+
+
+@app.command(epilog="Example: zugwerk amazons move --json")
+def move(
+    fen: str | None = Fen,
+    model: Path = typer.Option(MODEL, "--model", help="Trained nets.", show_default=True),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON, unrounded."),
+) -> None:
+    """Print Amazons-Net's turn and its win rate: two forward passes, whatever the position."""
+    from pipeline_src.games import amazons
+    from pipeline_src.players.amazons_nets import NetsPlayer
+
+    state = amazons.from_fen(fen) if fen is not None else amazons.initial_state()
+    turn = NetsPlayer.load(str(model), batch=1).turns([state])[0]
+    text = amazons.format_move(turn.action, *state.board.shape)
+    if as_json:
+        rates = {"win_rate": turn.win_rate, "win_rate_move_net": turn.win_rate_move_net}
+        typer.echo(json.dumps({"move": text, **rates}))
+        return
+    typer.echo(f"{text}  win rate {turn.win_rate:.1%} (Move-Net, before the move: {turn.win_rate_move_net:.1%})")

@@ -1,0 +1,37 @@
+"""Put the groups together, and turn expected errors into one line and exit status 1."""
+
+import typer
+
+from pipeline_src import __version__
+from pipeline_src.cli import amazons, project
+from pipeline_src.errors import run_main
+
+app = typer.Typer(
+    name="zugwerk",
+    help="Board-game AI as one reproducible pipeline. Example: zugwerk amazons perft 2",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(amazons.app, name="amazons")
+app.command("profile")(project.profile)
+app.command("report")(project.report)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and exit."),
+) -> None:
+    """Board-game AI as one reproducible pipeline."""
+
+
+def main() -> None:
+    """Entry point of the command."""
+    run_main(app)

@@ -1,0 +1,38 @@
+"""``zugwerk profile`` and ``zugwerk report``."""
+
+import json
+
+import typer
+
+
+def profile(name: str = typer.Argument(..., help="laptop, smoke or paper.")) -> None:
+    """Write params.yaml for a profile: the laptop's values with the profile's differences. Example: zugwerk profile smoke."""
+    from pipeline_src.report.profile import switch_profile
+
+    typer.echo(switch_profile(name))
+
+
+def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table.")) -> None:
+    """Every headline figure beside the published one. Example: zugwerk report --json."""
+    from pipeline_src.report.figures import figures
+
+    found = figures()
+    if as_json:
+        typer.echo(json.dumps(found, indent=2, allow_nan=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("system", "figure", "published", "ours", "95 % interval", "n", "unit", "profile", "data", "rerun")
+    for system, rows in found.items():
+        for name, f in rows.items():
+            interval = f"{_show(f['low'])} to {_show(f['high'])}" if f["low"] is not None else "-"
+            cells = [_show(f["published"]), _show(f["ours"]), interval, _show(f["n"])]
+            table.add_row(system, name, *cells, f["unit"], f["profile"] or "-", f["data"] or "-", f["command"])
+    Console().print(table)
+
+
+def _show(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

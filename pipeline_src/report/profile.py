@@ -1,0 +1,66 @@
+"""Profiles: params.yaml as committed is the laptop's; profiles/<name>.yaml hold what differs."""
+
+import io
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+
+PARAMS = Path("params.yaml")
+PROFILES = Path("profiles")
+LAPTOP = "laptop"
+
+
+def switch_profile(name: str, folder: Path = Path()) -> str:
+    """Write ``params.yaml`` for profile ``name``, comments kept; return a line that says what was done.
+
+    The differences go over the laptop's values: those of the file itself while it is the laptop's, else those last
+    committed.
+
+    Raises:
+        ZugwerkError: no such profile, a difference in a key that the laptop does not have, or no laptop values found.
+    """
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 120
+    params = folder / PARAMS
+    known = sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
+    if name not in known:
+        raise ZugwerkError(f"no profile {name!r}; there are: {', '.join(known)}")
+    current = params.read_text(encoding="utf-8")
+    if name == LAPTOP and yaml.load(current).get("profile") == LAPTOP:
+        return f"{params} is the laptop's already"
+    text = current if yaml.load(current).get("profile") == LAPTOP else _committed(folder)
+    tree = yaml.load(text)
+    if tree.get("profile") != LAPTOP:
+        raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
+    if name != LAPTOP:
+        source = folder / PROFILES / f"{name}.yaml"
+        _merge(tree, yaml.load(source.read_text(encoding="utf-8")) or {}, "", source)
+        tree["profile"] = name
+    out = io.StringIO()
+    yaml.dump(tree, out)
+    with written_aside(params) as aside:
+        aside.write_text(text if name == LAPTOP else out.getvalue(), encoding="utf-8")
+    return f"{params} is now the profile {name}; `dvc repro` runs it"
+
+
+def _merge(tree: Any, differences: Any, key: str, source: Path) -> None:
+    for name, value in differences.items():
+        if name not in tree:
+            raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")
+        if isinstance(value, dict) and isinstance(tree[name], dict):
+            _merge(tree[name], value, f"{key}{name}.", source)
+        else:
+            tree[name] = value
+
+
+def _committed(folder: Path) -> str:
+    command = ["git", "show", "HEAD:./params.yaml"]
+    try:
+        return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        raise ZugwerkError("params.yaml is not the laptop's, and git has no committed one to start from") from None

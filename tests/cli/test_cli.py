@@ -1,0 +1,66 @@
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline_src.cli.app import app
+from pipeline_src.games.amazons.board import STANDARD
+
+OVER = "q*8/**8/10/10/10/10/10/10/10/10 b"
+
+
+def run(*words):
+    return CliRunner().invoke(app, words)
+
+
+def zugwerk(*words):
+    """The command as a user runs it: exit status and stderr are part of it."""
+    program = Path(sys.executable).with_name("zugwerk")
+    return subprocess.run([program, *words], capture_output=True, text=True)
+
+
+def test_perft_prints_the_count_last():
+    assert run("amazons", "perft", "2").stdout.splitlines()[-1] == "4307152"
+    lines = run("amazons", "perft", "1", "--divide", "--fen", STANDARD).stdout.splitlines()
+    assert lines[-1] == "2176"
+    assert len(lines) == 2177
+    assert all(re.fullmatch(r"[a-j]\d+-[a-j]\d+/[a-j]\d+: 1", line) for line in lines[:-1])
+
+
+def test_features_are_unrounded_json():
+    found = json.loads(run("amazons", "features", "--fen", STANDARD).stdout)
+    assert found["amazons"] == ["d1", "g1", "a4", "j4"]
+    assert [len(found["features"]), len(found["features"][0]), len(found["features"][0][0])] == [4, 10, 10]
+    assert found["features"][0][9][3] == 300
+    assert found["features"][0][9][2] == 200
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["amazons", "perft", "2", "--fen", "nonsense"], "bad FEN 'nonsense'"),
+        (["amazons", "perft", "99"], "perft depth must be 0 to 12"),
+        (["amazons", "features", "--fen", OVER], "has 1 amazons"),
+        (["amazons", "move", "--model", "no/nets.pt"], r"no/nets.pt.*dvc repro amazons_train"),
+        (["amazons", "move", "--fen", "3"], "bad FEN '3'"),
+        (["profile", "desktop"], "no profile 'desktop'; there are: laptop, paper, smoke"),
+    ],
+)
+def test_errors_are_one_line_and_a_status(words, message):
+    done = zugwerk(*words)
+    assert done.returncode == 1
+    assert re.search(message, done.stderr), done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [[], ["amazons"], ["amazons", "perft"], ["amazons", "move"], ["profile"], ["report"]])
+def test_help_shows_an_example(words):
+    assert "Example: zugwerk" in re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
+
+
+def test_report_is_json_on_request():
+    assert "amazons_net" in json.loads(run("report", "--json").stdout)

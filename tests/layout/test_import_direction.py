@@ -1,0 +1,92 @@
+"""The layers import one way, and what must run on a bare machine imports only what is there."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.layout.imports import ROOT, first_party, imported, modules
+
+ANYONE = {"", "errors", "files", "parallel", "params"}
+"""May be imported by every layer; `` is the package itself."""
+MAY_IMPORT = {
+    "games": set(),
+    "records": {"games"},
+    "search": {"games"},
+    "nets": set(),
+    "samples": {"games", "records"},
+    "training": {"nets", "samples", "records", "games"},
+    "players": {"games", "search", "nets", "samples"},
+    "arena": {"games", "players", "samples", "records"},
+    "report": {"games", "records", "arena"},
+    "stages": {"games", "records", "search", "nets", "samples", "training", "players", "arena", "report", "spiders"},
+    "cli": {"games", "records", "search", "nets", "samples", "players", "arena", "report"},
+    "errors": set(),
+    "files": set(),
+    "parallel": set(),
+    "params": set(),
+    "": set(),
+    "spiders": {"records"},
+    "flows": {"report"},
+}
+BARE = ("games", "search", "nets", "samples", "training", "players", "arena", "params", "records")
+BARE_STAGES = ("amazons_samples", "amazons_train")
+NOT_BARE = (
+    "pyarrow",
+    "dvclive",
+    "joblib",
+    "scipy",
+    "tqdm",
+    "scrapy",
+    "prefect",
+    "dvc",
+    "typer",
+    "rich",
+    "matplotlib",
+    "sgfmill",
+)
+
+
+def layer(name):
+    parts = name.split(".")
+    if parts[0] != "pipeline_src":
+        return parts[0]
+    return parts[1] if len(parts) > 1 else ""
+
+
+@pytest.mark.parametrize("name", modules())
+def test_layers_import_one_way(name):
+    own = layer(name)
+    allowed = MAY_IMPORT[own] | ANYONE | {own}
+    for path in first_party(modules()[name]):
+        target = next(n for n, p in modules().items() if p == path)
+        assert layer(target) in allowed, f"{name} imports {target}: {own} may import {sorted(MAY_IMPORT[own])}"
+
+
+@pytest.mark.parametrize("name", modules())
+def test_the_package_knows_neither_dvc_nor_prefect(name):
+    if layer(name) != "flows":
+        roots = {i.split(".")[0] for i in imported(modules()[name])}
+        assert not roots & {"prefect", "dvc"}, f"{name} imports them"
+
+
+def test_stages_are_imported_by_nobody():
+    for name, path in modules().items():
+        for target in imported(path):
+            assert not target.startswith("pipeline_src.stages."), f"{name} imports {target}"
+
+
+def test_what_runs_on_a_bare_machine_imports_without_the_rest():
+    wanted = [n for n in modules() if layer(n) in BARE] + [f"pipeline_src.stages.{s}" for s in BARE_STAGES]
+    program = (
+        "import sys, importlib, importlib.abc\n"
+        f"blocked = {NOT_BARE!r}\n"
+        "class Block(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in blocked:\n"
+        "            raise ModuleNotFoundError(f'{name} is not on a bare machine', name=name)\n"
+        "sys.meta_path.insert(0, Block())\n"
+        f"for name in {wanted!r}:\n"
+        "    importlib.import_module(name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,53 @@
+import json
+
+import yaml
+from tests.layout.imports import ROOT
+
+from pipeline_src.report.figures import figures
+from pipeline_src.report.registry import REGISTRY
+
+KEYS = {"ours", "low", "high", "published", "unit", "n", "profile", "data", "command"}
+
+
+def test_without_metrics_everything_ours_is_null(tmp_path):
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    for system, rows in figures(tmp_path).items():
+        assert set(rows) == set(REGISTRY[system])
+        for row in rows.values():
+            assert set(row) == KEYS
+            assert row["ours"] is row["low"] is row["profile"] is row["data"] is None
+
+
+def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
+    reports = tmp_path / "artifacts/reports/amazons"
+    reports.mkdir(parents=True)
+    (tmp_path / "params.yaml").write_text("profile: laptop\nseed: 1\namazons_match: {loss: x, pairs: 4}\n")
+    (reports / "match.json").write_text(
+        json.dumps({"random": {"score": {"value": 0.75, "low": 0.5, "high": 0.9, "n": 8}}})
+    )
+    (reports / "samples.json").write_text(json.dumps({"games": 10, "sources": {"engine": 9, "littlegolem": 1}}))
+    lock = {
+        "stages": {
+            "amazons_match": {"params": {"params.yaml": {"seed": 1, "amazons_match": {"loss": "x", "pairs": 4}}}}
+        }
+    }
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump(lock))
+    found = figures(tmp_path)["amazons_net"]
+    assert found["score_vs_random"] == {
+        "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "published": None, "unit": "score", "profile": "laptop",
+        "data": "engine games and LittleGolem", "command": "dvc repro amazons_match",
+    }  # fmt: skip
+    assert found["games"]["ours"] == 10
+    assert found["games"]["published"] == 25_000
+    assert found["games"]["profile"] is None  # the lock does not say that this stage ran with these params
+    (tmp_path / "params.yaml").write_text("profile: paper\nseed: 1\namazons_match: {loss: x, pairs: 400}\n")
+    assert figures(tmp_path)["amazons_net"]["score_vs_random"]["profile"] is None
+
+
+def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_metrics():
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    for rows in REGISTRY.values():
+        for name, figure in rows.items():
+            stage = stages[figure.stage].get("do", stages[figure.stage])
+            metrics = [m if isinstance(m, str) else next(iter(m)) for m in stage["metrics"]]
+            assert figure.path.replace("{loss}", "${item}") in metrics, name
