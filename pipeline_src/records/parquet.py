@@ -5,6 +5,7 @@ int64; ``actions`` list<int32>; ``resigned`` bool; ``winner`` string, null where
 """
 
 import dataclasses
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,37 +46,57 @@ def write_records(records: Iterable[GameRecord], path: Path | str) -> int:
     import pyarrow.parquet as pq
 
     rows = sorted(records, key=lambda r: r.gid)
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in itertools.pairwise(rows):
         if before.gid == after.gid:
             raise ZugwerkError(f"{path}: game {after.gid} twice; gids must be unique within an archive")
     columns = {name: [getattr(r, name) for r in rows] for name in schema().names}
+    table = pa.table(columns, schema())
     with written_aside(path) as aside:
-        pq.write_table(pa.table(columns, schema()), aside, compression="zstd", row_group_size=ROWS_PER_GROUP)
+        pq.write_table(table, aside, compression="zstd", row_group_size=ROWS_PER_GROUP, write_page_checksum=True)
     return len(rows)
 
 
 def read_table(path: Path | str) -> "pa.Table":
-    """The archive as an Arrow table, its columns checked.
+    """The archive as an Arrow table, its columns and checksums checked.
 
     Raises:
-        ZugwerkError: missing, not Parquet, or other columns than `schema`'s.
+        ZugwerkError: missing, damaged, not Parquet, other columns than `schema`'s, or an empty field.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read()
+        missing = [name for name in schema().names if name not in table.column_names]
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
-    except (pa.ArrowInvalid, pa.ArrowException) as error:
-        raise ZugwerkError(f"{path}: not a Parquet file ({error})") from None
-    missing = [name for name in schema().names if name not in table.column_names]
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = str(error).split("\n", maxsplit=1)[0]
+        raise ZugwerkError(
+            f"{path}: damaged, or not a Parquet file ({reason}); remove it, `dvc repro` makes it"
+        ) from None
     if missing:
         raise ZugwerkError(f"{path}: not an archive of game records: column {missing[0]!r} is missing")
     try:
-        return table.select(schema().names).cast(schema())
-    except (pa.ArrowInvalid, pa.ArrowException) as error:
+        table = table.select(schema().names).cast(schema())
+        table.validate(full=True)
+    except (pa.ArrowException, ValueError) as error:
         raise ZugwerkError(f"{path}: a column has the wrong type ({error})") from None
+    _check_filled(table, path)
+    return table
+
+
+def _check_filled(table: "pa.Table", path: Path | str) -> None:
+    import pyarrow.compute as pc
+
+    nulls = {name: table[name].null_count for name in table.column_names if name != "winner"}
+    nulls["actions"] += pc.list_flatten(table["actions"]).null_count
+    for name, count in nulls.items():
+        if count:
+            raise ZugwerkError(f"{path}: not an archive of game records: {count} empty fields in column {name!r}")
 
 
 def read_records(path: Path | str) -> list[GameRecord]:

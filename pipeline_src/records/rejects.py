@@ -1,0 +1,80 @@
+"""What is not a usable game, and why: `RecordError` while reading, `Reject` on disk.
+
+Columns of a rejects file: ``gid`` int64; ``ply`` int32, the turn at which reading stopped (0 = the first), -1 where
+it never came to turns; ``reason``, one of `REASONS`; ``detail``, a sentence for people.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Reason = Literal[
+    "http_status",  # the server answered with an error
+    "empty",  # nothing in the body
+    "bad_text",  # a page or half a record; a move that cannot be read
+    "several_records",  # different games under one gid
+    "other_game",
+    "other_variant",
+    "illegal_move",
+    "contradiction",  # seats, record and final position do not agree
+    "unfinished",  # nobody says who won
+    "too_short",
+]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+class RecordError(ZugwerkError):
+    """A record that is not a usable game."""
+
+    def __init__(self, reason: Reason, detail: str, ply: int = -1) -> None:
+        super().__init__(f"{reason}: {detail}" if ply < 0 else f"{reason} at ply {ply}: {detail}")
+        self.reason: Reason = reason
+        self.detail = detail
+        self.ply = ply
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reject:
+    """One row of a rejects file."""
+
+    gid: int
+    ply: int
+    reason: Reason
+    detail: str
+
+
+def schema() -> "pa.Schema":
+    """The Arrow schema of a rejects file."""
+    import pyarrow as pa
+
+    columns: dict[str, pa.DataType] = {
+        "gid": pa.int64(),
+        "ply": pa.int32(),
+        "reason": pa.string(),
+        "detail": pa.string(),
+    }
+    return pa.schema(columns)
+
+
+def write_rejects(rejects: Iterable[Reject], path: Path | str) -> int:
+    """Write rejects as one Parquet file, sorted by gid, aside and renamed; return how many."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = sorted(rejects, key=lambda r: r.gid)
+    table = pa.table({name: [getattr(r, name) for r in rows] for name in schema().names}, schema())
+    with written_aside(path) as aside:
+        pq.write_table(table, aside, compression="zstd")
+    return len(rows)
+
+
+def shown(text: str) -> str:
+    """The beginning of a text from outside, quoted, printable and short, for a ``detail``."""
+    return ascii(text if len(text) <= 40 else text[:37] + "...")

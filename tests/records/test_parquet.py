@@ -1,0 +1,151 @@
+import dataclasses
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.parquet import read_records, schema, write_records
+from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
+from pipeline_src.records.rejects import Reject, write_rejects
+from tests.records.amazons_games import random_game, record_of
+
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+int64 = st.integers(-(2**63), 2**63 - 1)
+int16 = st.integers(1, 2**15 - 1)
+records = st.builds(
+    GameRecord,
+    game=texts,
+    gid=int64,
+    source=st.sampled_from(SOURCES),
+    variant=texts,
+    height=int16,
+    width=int16,
+    actions=st.lists(st.integers(-(2**31), 2**31 - 1), max_size=20).map(tuple),
+    winner=st.sampled_from((*WINNERS, None)),
+    resigned=st.booleans(),
+    first_name=texts,
+    second_name=texts,
+    first_plid=int64,
+    second_plid=int64,
+    event=texts,
+)
+
+
+@pytest.fixture
+def archive(tmp_path):
+    path = tmp_path / "games.parquet"
+    write_records([record_of(random_game(gid)[0], gid=gid, first_name="J\xf6rg") for gid in range(6)], path)
+    return path
+
+
+def test_every_field_has_a_column():
+    assert schema().names == [field.name for field in dataclasses.fields(GameRecord)]
+
+
+@given(st.lists(records, max_size=8, unique_by=lambda record: record.gid), st.randoms(use_true_random=False))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_round_trip_sorted_and_the_same_bytes_in_any_order(tmp_path, games, rng):
+    path = tmp_path / "games.parquet"
+    assert write_records(games, path) == len(games)
+    assert read_records(path) == sorted(games, key=lambda record: record.gid)
+    first = path.read_bytes()
+    write_records(rng.sample(games, len(games)), path)
+    assert path.read_bytes() == first
+
+
+def test_two_games_of_one_gid_leave_the_old_archive(archive):
+    before = archive.read_bytes()
+    with pytest.raises(ZugwerkError, match="game 3 twice"):
+        write_records([record_of((), gid=3), record_of((1,), gid=3)], archive)
+    assert archive.read_bytes() == before
+    assert [path.name for path in archive.parent.iterdir()] == ["games.parquet"]
+
+
+def test_a_missing_archive_is_named(tmp_path):
+    with pytest.raises(ZugwerkError, match=r"none\.parquet: no such file"):
+        read_records(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 8, 100, -1, -8])
+def test_a_truncated_archive_is_named(archive, length):
+    archive.write_bytes(archive.read_bytes()[:length])
+    with pytest.raises(ZugwerkError, match=r"games\.parquet: damaged"):
+        read_records(archive)
+
+
+def test_a_folder_in_its_place(tmp_path):
+    with pytest.raises(ZugwerkError, match="damaged, or not a Parquet file"):
+        read_records(tmp_path)
+
+
+def test_damage_to_the_turns_is_seen(archive):
+    """One flipped bit in the pages of ``actions``, which would otherwise read as another game."""
+    data = archive.read_bytes()
+    column = pq.ParquetFile(archive).metadata.row_group(0).column(schema().names.index("actions"))
+    middle = (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size // 2
+    for bit in range(8):
+        archive.write_bytes(data[:middle] + bytes([data[middle] ^ 1 << bit]) + data[middle + 1 :])
+        with pytest.raises(ZugwerkError, match="damaged"):
+            read_records(archive)
+
+
+def test_any_damage_is_an_error_or_harmless(archive):
+    """No damage raises anything but our own error."""
+    data, rng, seen = archive.read_bytes(), random.Random(4), 0
+    for _ in range(400):
+        damaged = bytearray(data)
+        at = rng.randrange(len(data))
+        damaged[at : at + 1] = rng.choice([b"", b"\0", bytes([damaged[at] ^ 1 << rng.randrange(8)]), b"xx"])
+        archive.write_bytes(bytes(damaged))
+        try:
+            read_records(archive)
+        except ZugwerkError:
+            seen += 1
+    assert seen > 200
+
+
+def rewritten(path, change):
+    """Rewrite an archive's rows through ``change``, with whatever columns come out."""
+    pq.write_table(pa.Table.from_pylist([change(row) for row in pq.ParquetFile(path).read().to_pylist()]), path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda row: {"gid": row["gid"]}, "column 'game' is missing"),
+        (lambda row: {**row, "gid": "x"}, "wrong type"),
+        (lambda row: {**row, "actions": [2**31]}, "wrong type"),
+        (lambda row: {**row, "actions": None}, "wrong type|empty fields in column 'actions'"),
+        (lambda row: {**row, "actions": [1, None]}, "6 empty fields in column 'actions'"),
+        (lambda row: {**row, "event": None}, "6 empty fields in column 'event'"),
+        (lambda row: {**row, "winner": "white"}, "game 0: winner 'white'"),
+        (lambda row: {**row, "source": "elsewhere"}, "source 'elsewhere'"),
+    ],
+)
+def test_other_tables_are_refused(archive, change, message):
+    rewritten(archive, change)
+    with pytest.raises(ZugwerkError, match=message):
+        read_records(archive)
+
+
+def test_more_columns_do_no_harm(archive):
+    before = read_records(archive)
+    rewritten(archive, lambda row: {"more": 1, **row})
+    assert read_records(archive) == before
+
+
+def test_rejects_are_sorted_and_reproducible(tmp_path):
+    rows = [Reject(9, -1, "empty", "nothing in the body"), Reject(2, 14, "illegal_move", "a1-a2/a3")]
+    path = tmp_path / "rejects.parquet"
+    assert write_rejects(rows, path) == 2
+    table = pq.ParquetFile(path).read()
+    assert table.to_pylist() == [dataclasses.asdict(rows[1]), dataclasses.asdict(rows[0])]
+    assert [str(kind) for kind in table.schema.types] == ["int64", "int32", "string", "string"]
+    first = path.read_bytes()
+    write_rejects(rows[::-1], path)
+    assert path.read_bytes() == first
+    assert write_rejects([], path) == 0
