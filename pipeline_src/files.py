@@ -21,7 +21,7 @@ def written_aside(path: Path | str) -> Iterator[Path]:
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    aside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    aside = target.with_name(f".{target.name}.part")  # one name, so that what a killed process left is taken away
     _remove(aside)
     try:
         yield aside

@@ -1,0 +1,1 @@
+"""Game records to arrays: what the nets learn from and what they see of a position."""

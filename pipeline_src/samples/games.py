@@ -1,0 +1,88 @@
+"""An archive of Amazons games as flat arrays, the form in which they are replayed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.parquet import read_table
+from pipeline_src.records.record import SOURCES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Games(NamedTuple):
+    """G games of one board size, sorted by gid; game g's actions are ``actions[offsets[g]:offsets[g + 1]]``."""
+
+    gid: npt.NDArray[np.int64]
+    """[G], ascending."""
+    start: npt.NDArray[np.int8]
+    """[G], which of the variants asked for the game starts from."""
+    first_won: npt.NDArray[np.bool_]
+    """[G], whether the side that moved first won."""
+    offsets: npt.NDArray[np.int64]
+    """[G + 1]."""
+    actions: npt.NDArray[np.int32]
+    """All games' turns (from * N + to) * N + arrow, one after the other."""
+
+
+class Archive(NamedTuple):
+    """The games of an archive that a data set uses, and counts of the rest."""
+
+    games: Games
+    sources: dict[str, int]
+    """Games used, by who played them."""
+    skipped: dict[str, int]
+    """Games of another board ``size``, and of another ``variant`` on this size."""
+
+
+def read_games(path: Path | str, size: int, variants: Sequence[str]) -> Archive:
+    """The games of one board size and of some variants of an archive (`pipeline_src.records.parquet`).
+
+    Raises:
+        ZugwerkError: an unreadable archive, no game to use, or one that cannot be used: a gid twice, another game, an
+            unknown source, no winner (or a draw, which the game does not have).
+    """
+    import pyarrow.compute as pc
+
+    table = read_table(path).select(["game", "gid", "source", "variant", "height", "width", "actions", "winner"])
+    sized = (table["height"].to_numpy() == size) & (table["width"].to_numpy() == size)
+    fits = sized & np.isin(_words(table, "variant"), variants)
+    rows = np.flatnonzero(fits)
+    used = table.take(rows[np.argsort(table["gid"].to_numpy()[rows], kind="stable")])
+    _check(used, path)
+    if not used.num_rows:
+        wanted = f"{size}x{size} games of variant {' or '.join(variants)}"
+        raise ZugwerkError(f"{path}: no {wanted} among {table.num_rows}; see amazons_samples in params.yaml")
+    start, source = _words(used, "variant"), _words(used, "source")
+    games = Games(
+        gid=used["gid"].to_numpy(),
+        start=np.array([variants.index(name) for name in start], np.int8),
+        first_won=_words(used, "winner") == "first",
+        offsets=np.concatenate(([0], np.cumsum(pc.list_value_length(used["actions"]).to_numpy(), dtype=np.int64))),
+        actions=pc.list_flatten(used["actions"]).to_numpy(),
+    )
+    skipped = {"size": int((~sized).sum()), "variant": int((sized & ~fits).sum())}
+    return Archive(games, {name: int((source == name).sum()) for name in SOURCES}, skipped)
+
+
+def _words(table: "pa.Table", column: str) -> npt.NDArray[np.str_]:
+    """A column of strings; an empty field reads 'None'."""
+    return np.array(table[column].to_pylist(), dtype=np.str_)
+
+
+def _check(used: "pa.Table", path: Path | str) -> None:
+    gids = used["gid"].to_numpy()
+    twice = gids[1:][gids[1:] == gids[:-1]]
+    if twice.size:
+        raise ZugwerkError(f"{path}: game {twice[0]} twice; gids must be unique within an archive")
+    for column, known in (("game", ("amazons",)), ("source", SOURCES), ("winner", ("first", "second"))):
+        words = _words(used, column)
+        wrong = np.flatnonzero(~np.isin(words, known))
+        if wrong.size:
+            where = f"{path}: game {gids[wrong[0]]}: {column} '{words[wrong[0]]}'"
+            raise ZugwerkError(f"{where}; samples need {' or '.join(known)}")

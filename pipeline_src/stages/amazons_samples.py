@@ -1,0 +1,35 @@
+"""Stage amazons_samples: games to a data set of memory-mapped arrays, split by game, no position in two splits.
+
+Reads ``artifacts/records/amazons/games.parquet``; writes ``artifacts/samples/amazons/`` and the counts
+``artifacts/reports/amazons/samples.json``.
+"""
+
+from pathlib import Path
+
+from pipeline_src.errors import run_main
+from pipeline_src.files import write_json
+from pipeline_src.params.amazons_samples import AmazonsSamplesParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.samples.build import build_dataset
+from pipeline_src.samples.games import read_games
+
+GAMES = Path("artifacts/records/amazons/games.parquet")
+OUT = Path("artifacts/samples/amazons")
+REPORT = Path("artifacts/reports/amazons/samples.json")
+
+
+def main() -> None:
+    """Load params, replay, write.
+
+    Raises:
+        ZugwerkError: bad params, or games that cannot be used.
+    """
+    params, seed = load(AmazonsSamplesParams, "amazons_samples"), load_value(int, "seed")
+    archive = read_games(GAMES, params.size, params.variants)
+    shares = (params.split.train, params.split.validation, params.split.test)
+    counts = build_dataset(archive, OUT, size=params.size, variants=params.variants, shares=shares, seed=seed)
+    write_json(REPORT, counts)
+
+
+if __name__ == "__main__":
+    run_main(main)
