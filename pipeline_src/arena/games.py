@@ -2,12 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
 from pipeline_src.players.player import Player
+
+ATTEMPTS = 1_000
+"""Draws of one opening before the game counts as having no more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,7 @@ def play_games(
         The games in the order of the openings.
     """
     actions = [list(opening) for opening in openings]
-    states = []
-    for opening in openings:
-        state = start
-        for action in opening:
-            state = game.play(state, action)
-        states.append(state)
+    states = [reduce(game.play, opening, start) for opening in openings]
     done: dict[int, PlayedGame] = {}
     players: tuple[Player, Player] = (first, second)
     while len(done) < len(states):
@@ -70,23 +70,33 @@ def play_games(
 
 
 def random_openings(game: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
-    """``count`` openings of uniformly random legal plies, no two the same as long as the game has enough of them.
+    """``count`` openings of uniformly random legal plies, no two the same and none of them ending the game.
 
-    None of them ends the game. The i-th opening depends on ``seed`` and i alone, but for repeats.
+    The i-th opening depends on ``seed`` and i alone, but for repeats, which are drawn again. With no plies at all,
+    every opening is the start position.
+
+    Raises:
+        ZugwerkError: the game does not have that many openings of this length.
     """
-    seen: set[tuple[int, ...]] = set()
-    openings = []
+    if plies == 0:
+        return [()] * count
+    openings: dict[tuple[int, ...], None] = {}
     for number in range(count):
-        for attempt in range(1_000):
-            rng = np.random.default_rng([*seed, number, attempt])
-            state, opening = start, []
-            for _ in range(plies):
-                opening.append(int(rng.choice(game.legal_actions(state))))
-                state = game.play(state, opening[-1])
-                if game.winner(state) is not None:
-                    break
-            if game.winner(state) is None and (tuple(opening) not in seen or attempt > 100 or plies == 0):
-                break
-        seen.add(tuple(opening))
-        openings.append(tuple(opening))
-    return openings
+        draws = (_random_plies(game, start, plies, [*seed, number, attempt]) for attempt in range(ATTEMPTS))
+        fresh = next((opening for opening in draws if opening is not None and opening not in openings), None)
+        if fresh is None:
+            raise ZugwerkError(f"{ATTEMPTS} draws gave no opening of {plies} plies beside the {number} already drawn")
+        openings[fresh] = None
+    return list(openings)
+
+
+def _random_plies(game: Game, start: Any, plies: int, seed: Sequence[int]) -> tuple[int, ...] | None:
+    """An opening, or None where it would end the game."""
+    rng, state = np.random.default_rng(seed), start
+    opening = []
+    for _ in range(plies):
+        opening.append(int(rng.choice(game.legal_actions(state))))
+        state = game.play(state, opening[-1])
+        if game.winner(state) is not None:
+            return None
+    return tuple(opening)

@@ -12,8 +12,11 @@ from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.players.player import Player
 from pipeline_src.players.registry import make_player
 
-GROUP = 8
+GROUP = 16
 """Pairs a task plays in lock step. Fixed, so that the number of workers changes nothing."""
+
+POINTS = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
+"""Of who moved first and of who moved second, by winner."""
 
 
 @dataclass(frozen=True)
@@ -25,25 +28,27 @@ class MatchResult:
     games: list[PlayedGame]
 
     @property
-    def pairs(self) -> list[tuple[float, float]]:
-        """Points of ``a`` in the two games of each pair."""
-        points = [
-            {"first": 1.0, "second": 0.0, "draw": 0.5}[g.winner] if i % 2 == 0
-            else {"first": 0.0, "second": 1.0, "draw": 0.5}[g.winner]
-            for i, g in enumerate(self.games)
-        ]  # fmt: skip
-        return list(zip(points[::2], points[1::2], strict=True))
+    def points(self) -> list[float]:
+        """Points of ``a``, game by game."""
+        return [POINTS[game.winner][i % 2] for i, game in enumerate(self.games)]
 
     @property
     def score(self) -> Score:
         """Score of ``a``."""
-        return pair_score(self.pairs)
+        points = self.points
+        return pair_score(list(zip(points[::2], points[1::2], strict=True)))
 
     @property
     def wins_draws_losses(self) -> tuple[int, int, int]:
         """W/D/L of ``a`` over the games."""
-        points = [p for pair in self.pairs for p in pair]
+        points = self.points
         return points.count(1.0), points.count(0.5), points.count(0.0)
+
+    @property
+    def illegal(self) -> tuple[int, int]:
+        """Games that ``a`` and that ``b`` lost by an illegal action."""
+        lost = [point for point, game in zip(self.points, self.games, strict=True) if game.illegal]
+        return lost.count(0.0), lost.count(1.0)
 
 
 def play_match(
@@ -68,9 +73,7 @@ def play_match(
     for text in (a, b):
         make_player(game, text)  # a wrong text fails here, before any game is played
     openings = random_openings(rules, rules.initial_state(size), pairs, opening_plies, [*seed, 0])
-    tasks = [
-        (game, a, b, size, openings[at : at + GROUP], [*seed, 1, at // GROUP]) for at in range(0, pairs, GROUP)
-    ]
+    tasks = [(game, a, b, size, openings[at : at + GROUP], [*seed, 1, at // GROUP]) for at in range(0, pairs, GROUP)]
     groups = run_tasks(_play_group, tasks, parallel, f"{a} against {b}")
     return MatchResult(a, b, [played for group in groups for played in group])
 

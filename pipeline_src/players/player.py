@@ -39,7 +39,7 @@ class PlayerText:
         if not name:
             raise ZugwerkError(f"player {text!r}: expected NAME[:VALUE][,key=value...]")
         items = rest.split(",") if rest else []
-        value = items.pop(0) if items and "=" not in items[0] else ""
+        value = "" if not items or _is_option(items[0]) else items.pop(0)
         options: dict[str, str] = {}
         for item in items:
             key, equals, setting = item.partition("=")
@@ -73,3 +73,9 @@ class PlayerText:
             except ValueError:
                 raise ZugwerkError(f"player '{self.name}': {key}={setting!r} is not a number") from None
         return found
+
+
+def _is_option(item: str) -> bool:
+    """Whether an item is ``key=value``; a path such as ``runs/lr=0.1/nets.pt`` is not."""
+    key, equals, _ = item.partition("=")
+    return bool(equals) and key.isidentifier()

@@ -12,7 +12,7 @@ PLAYERS: dict[str, dict[str, str]] = {
         "nets": "pipeline_src.players.amazons_nets:nets_player",
     },
 }
-"""Makers by game and name. By name, so that a player brings in only what it needs: one that searches must not load torch."""
+"""Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch."""
 
 
 def make_player(game: str, text: str) -> Player:

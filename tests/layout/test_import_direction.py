@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "errors": set(),
     "files": set(),
     "parallel": set(),
-    "params": set(),
+    "params": {"games"},
     "": set(),
     "spiders": {"records"},
     "flows": {"report"},

@@ -7,6 +7,7 @@ FEN as chess programs write it for this game: ranks from the top one down, ``Q``
 arrow, numbers for runs of empty squares; then ``w`` or ``b`` to move.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -86,24 +87,23 @@ def from_board(board: npt.NDArray[np.int8], side: int, ply: int = 0) -> AmazonsS
     amazons = np.full((2, max(1, *map(len, squares))), -1, dtype=np.int16)
     for row, found in zip(amazons, squares, strict=True):
         row[len(row) - len(found) :] = found
-    lines = np.zeros((4, height + width - 1), dtype=np.uint16)
-    for line, bit, r, c in _line_bits(height, width):
-        if not (0 <= r < height and 0 <= c < width) or board[r, c] != EMPTY:
-            lines[line] |= bit
+    edges, place, bit = _lines(height, width)
+    occupied = board.ravel() != EMPTY
+    lines = edges.copy()
+    np.bitwise_or.at(lines.ravel(), place[:, occupied], bit[:, occupied])
     return AmazonsState(board, lines, amazons, np.array([side, -1, ply], dtype=np.int16))
 
 
-def _line_bits(height: int, width: int) -> list[tuple[tuple[int, int], np.uint16, int, int]]:
-    """((kind, number) of line, bit, row, column) of every place of every line, on the board or off it."""
-    places = []
-    for number in range(height + width - 1):
-        for k in range(MAX_SIDE):
-            bit = np.uint16(1 << k)
-            places.append(((0, number), bit, number, k))
-            places.append(((1, number), bit, k, number))
-            places.append(((2, number), bit, number - (width - 1) + k, k))
-            places.append(((3, number), bit, number - k, k))
-    return places
+@lru_cache(maxsize=16)
+def _lines(height: int, width: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int64], npt.NDArray[np.uint16]]:
+    """Lines of an empty board; and of each square, where its four lines lie (flat) and its bits there, both [4, N]."""
+    rows, columns = np.divmod(np.arange(height * width), width)
+    number = np.stack([rows, columns, rows - columns + width - 1, rows + columns])
+    place = number + np.arange(4)[:, None] * (height + width - 1)
+    bit = (1 << np.stack([columns, rows, columns, columns])).astype(np.uint16)
+    edges = np.full((4, height + width - 1), (1 << MAX_SIDE) - 1, dtype=np.uint16)
+    np.bitwise_and.at(edges.ravel(), place, ~bit)
+    return edges, place, bit
 
 
 def from_fen(fen: str) -> AmazonsState:

@@ -1,0 +1,31 @@
+"""Stage amazons_crawl: what the site sends of its Amazons games, as it is, in shards.
+
+Reads the archive that the replica serves, unless another source is set; writes ``artifacts/raw/amazons/pages/``. The
+journal and the logs of fetch times are in the work folder.
+"""
+
+from pathlib import Path
+
+from pipeline_src.errors import run_main
+from pipeline_src.params.amazons_crawl import AmazonsCrawlParams
+from pipeline_src.params.crawl import CrawlParams
+from pipeline_src.params.load import load, load_value
+from spiders.crawl import crawl
+
+ARCHIVE = Path("artifacts/raw/amazons/archive.parquet")
+PAGES = Path("artifacts/raw/amazons/pages")
+WORK = Path("work/amazons_crawl")
+
+
+def main() -> None:
+    """Crawl what is new.
+
+    Raises:
+        ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
+    """
+    games, site = load(AmazonsCrawlParams, "amazons_crawl"), load(CrawlParams, "crawl")
+    crawl(games, site, seed=load_value(int, "seed"), archive=ARCHIVE, pages=PAGES, work=WORK)
+
+
+if __name__ == "__main__":
+    run_main(main)

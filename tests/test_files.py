@@ -1,0 +1,71 @@
+import json
+import math
+
+import pytest
+
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, write_json, written_aside
+
+
+def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
+    target = tmp_path / "a" / "out.txt"
+    with written_aside(target) as aside:
+        aside.write_text("old")
+
+    def fail():
+        with written_aside(target) as aside:
+            aside.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert target.read_text() == "old"
+    assert [p.name for p in target.parent.iterdir()] == ["out.txt"]
+
+
+def test_folders_are_replaced_whole_and_leftovers_of_a_killed_process_go(tmp_path):
+    target = tmp_path / "out"
+    target.mkdir()
+    (target / "stale").touch()
+    with written_aside(target) as aside:
+        aside.mkdir()
+        (aside / "new").write_text("x")
+        left = aside
+    assert [p.name for p in target.iterdir()] == ["new"]
+    left.mkdir()  # as if a process had been killed here
+    (left / "half").touch()
+    with written_aside(target) as aside:
+        assert not aside.exists()
+        aside.mkdir()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_json_round_trip_is_sorted_and_has_no_nan(tmp_path):
+    path = tmp_path / "x.json"
+    write_json(path, {"b": [1, math.nan, math.inf], "a": {"c": (0.5,)}})
+    assert path.read_text().index('"a"') < path.read_text().index('"b"')
+    assert read_json(path) == {"a": {"c": [0.5]}, "b": [1, None, None]}
+    json.loads(path.read_text(), parse_constant=pytest.fail)
+
+
+def test_bad_json_names_the_file(tmp_path):
+    (tmp_path / "x.json").write_text('{"a": 1')
+    with pytest.raises(ZugwerkError, match=r"x.json: not valid JSON .*line 1"):
+        read_json(tmp_path / "x.json")
+    with pytest.raises(ZugwerkError, match=r"none.json: no such file"):
+        read_json(tmp_path / "none.json")
+
+
+def test_expected_errors_become_one_line(tmp_path):
+    def user_error():
+        raise ZugwerkError("params.yaml: seed: missing")
+
+    def os_error():
+        (tmp_path / "none").read_text()
+
+    with pytest.raises(SystemExit, match=r"error: params\.yaml: seed: missing"):
+        run_main(user_error)
+    with pytest.raises(SystemExit, match="none: No such file"):
+        run_main(os_error)
+    with pytest.raises(ZeroDivisionError):
+        run_main(lambda: 1 // 0)
