@@ -9,7 +9,8 @@ app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 
 
 MODEL = Path("artifacts/models/amazons/cross_entropy/nets.pt")
 
-Fen = typer.Option(None, "--fen", help="Position: ranks from the top, Q white, q black, * arrow; then w or b.", metavar="FEN")
+FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers empty; then w or b."
+Fen = typer.Option(None, "--fen", help=FEN_HELP, metavar="FEN")
 
 
 @app.command(epilog="Example: zugwerk amazons perft 2 --divide")

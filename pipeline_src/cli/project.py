@@ -6,7 +6,7 @@ import typer
 
 
 def profile(name: str = typer.Argument(..., help="laptop, smoke or paper.")) -> None:
-    """Write params.yaml for a profile: the laptop's values with the profile's differences. Example: zugwerk profile smoke."""
+    """Write params.yaml for a profile: the laptop's values and its differences. Example: zugwerk profile smoke."""
     from pipeline_src.report.profile import switch_profile
 
     typer.echo(switch_profile(name))

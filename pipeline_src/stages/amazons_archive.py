@@ -33,7 +33,7 @@ def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord
     count = min(GROUP, params.games - group * GROUP)
     openings = random_openings(game, start, count, params.opening_plies, [seed, TAG, group])
     rngs = [np.random.default_rng([seed, TAG, group, i, 1]) for i in range(count)]
-    players = [make_player("amazons", params.players[i]) for i in (first, second)]
+    white, black = (make_player("amazons", params.players[i]) for i in (first, second))
     return [
         GameRecord(
             game="amazons",
@@ -49,7 +49,7 @@ def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord
             first_plid=FIRST_PLID + first,
             second_plid=FIRST_PLID + second,
         )
-        for i, played in enumerate(play_games(game, *players, openings, rngs, start))
+        for i, played in enumerate(play_games(game, white, black, openings, rngs, start))
     ]
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tests.layout.imports import ROOT, first_party, imported, modules
 
 ANYONE = {"", "errors", "files", "parallel", "params"}

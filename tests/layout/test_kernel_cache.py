@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.layout.imports import ROOT
 
 import pipeline_src
+from tests.layout.imports import ROOT
 
 
 def test_hash_sees_every_kernel_source(tmp_path):

@@ -1,9 +1,10 @@
-"""Every first-party file that a stage imports, directly or not, is among its deps: else `dvc repro` would miss a change."""
+"""Every first-party file that a stage imports, directly or not, is among its deps, so that `dvc repro` sees a change."""
 
 from pathlib import Path
 
 import pytest
 import yaml
+
 from tests.layout.imports import ROOT, modules, reached
 
 BY_NAME = {

@@ -62,7 +62,7 @@ def reach_count(lines: npt.NDArray[np.uint16], width: int, square: int) -> int:
 
 @njit(inline="always")
 def _run(out: npt.NDArray[np.int32], n: int, at: Any, stride: Any, count: Any) -> int:
-    # Always nine stores: cheaper than a loop whose end the processor cannot foresee. What is too much is overwritten next.
+    # Always nine stores: cheaper than a loop whose end the processor cannot foresee. The next run overwrites the rest.
     i = np.uint64(n)
     for k in range(MAX_SIDE - 1):
         out[i + np.uint64(k)] = np.int32(at + stride * np.int32(k + 1))
@@ -93,7 +93,7 @@ def reach(lines: npt.NDArray[np.uint16], width: int, square: int, out: npt.NDArr
 
 
 def buffers(state: AmazonsState) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Uninitialised arrays long enough for all moves, and for all turns, of any position with these numbers of amazons."""
+    """Uninitialised arrays that hold all moves, and all turns, of any position with as many amazons."""
     moves = state.amazons.shape[1] * MAX_REACH
     return np.empty(moves + SPARE, np.int32), np.empty(moves * MAX_REACH + SPARE, np.int32)
 

@@ -2,12 +2,12 @@
 
 D1(s) and D2(s) are the fewest queen and king moves in which a side reaches the empty square s. Then
 
-- t1, t2: +1 for each square that the side to move reaches sooner (by D1, by D2), -1 for each it reaches later, +TEMPO for each
-  that both reach at once;
+- t1, t2: +1 for each square that the side to move reaches sooner (by D1, by D2), -1 for each it reaches later, +TEMPO
+  for each that both reach at once;
 - c1 = 2 * sum over squares of (2^-D1(own) - 2^-D1(other)).
 
-They are added with weights that shift from t2 to t1 as the board fills (a published table by rounds, without its other terms,
-brought to sum 1).
+They are added with weights that shift from t2 to t1 as the board fills (a published table by rounds, without its other
+terms, brought to sum 1).
 
 Source: Lieberum, "An evaluation function for the game of Amazons", Theoretical Computer Science 349 (2005).
 """
@@ -30,7 +30,14 @@ PHASES = np.array([[0.14, 0.37, 0.13], [0.30, 0.25, 0.20], [0.80, 0.10, 0.05]]) 
 
 @njit(cache=True)
 def territory(
-    own_low: Any, own_high: Any, other_low: Any, other_high: Any, empty_low: Any, empty_high: Any, stride: int, queen: bool
+    own_low: Any,
+    own_high: Any,
+    other_low: Any,
+    other_high: Any,
+    empty_low: Any,
+    empty_high: Any,
+    stride: int,
+    queen: bool,
 ) -> tuple[float, float]:
     """(t, c) by queen moves (t1, c1), or by king moves (t2 and the same closeness by D2)."""
     left_low, left_high = empty_low, empty_high  # squares that neither side has reached

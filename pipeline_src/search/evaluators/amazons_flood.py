@@ -3,7 +3,6 @@
 Square (r, c) is bit ``r * (W + 1) + c``: the extra column is never empty, so no shift wraps around an edge. A 10x10
 board takes 110 bits.
 
-Source of the terms: Lieberum, "An evaluation function for the game of Amazons", Theoretical Computer Science 349 (2005).
 """
 
 from typing import Any
