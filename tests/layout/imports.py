@@ -21,7 +21,7 @@ def modules():
 
 @cache
 def imported(path):
-    """Names of the modules that a file imports, third-party ones too; ``from a import b`` is a.b where that is a module."""
+    """Names of the modules that a file imports, third-party too; ``from a import b`` is a.b where that is a module."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Every first-party file that a stage imports, directly or not, is among its deps, so that `dvc repro` sees a change."""
+"""Every first-party file that a stage imports, directly or not, is among its deps: `dvc repro` has to see a change."""
 
 from pathlib import Path
 
