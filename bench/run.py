@@ -1,4 +1,4 @@
-"""Run all benchmarks and write bench/results.json; words on the command line pick some: ``python -m bench.run perft``."""
+"""Run all benchmarks and write bench/results.json; words pick some: ``python -m bench.run perft``."""
 
 import importlib
 import sys

@@ -8,6 +8,7 @@ import yaml
 from tests.layout.imports import ROOT, modules, reached
 
 BY_NAME = {
+    "amazons_crawl": ["spiders.replica.__main__"],
     "amazons_archive": ["pipeline_src.games.amazons", "pipeline_src.players.amazons_basic"],
     "amazons_match": [
         "pipeline_src.games.amazons",

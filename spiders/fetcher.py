@@ -1,0 +1,100 @@
+"""One page at a time: from the journal if it is there, else from the site."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from scrapy import Request, Spider
+from scrapy.exceptions import IgnoreRequest
+
+from spiders.journal import Journal
+from spiders.pages import NO_ANSWER, PageError
+
+T = TypeVar("T")
+
+API = "api:"
+"""Begins the key of a page of the JSON interface; other keys are paths relative to the base URL."""
+SILENT_LIMIT = 3
+"""After so many requests in a row that nobody answered, the site is taken to be down."""
+
+
+class FetchError(Exception):
+    """A page that could not be had; the text says why."""
+
+    def __init__(self, url: str, status: int, body: bytes, why: str) -> None:
+        super().__init__(f"{url}: {why}")
+        self.status = status
+        """HTTP status, -1 where no answer came."""
+        self.body = body
+        """What came instead of the page."""
+
+
+class WayFailed(Exception):  # noqa: N818 - it ends a way, and is no error where another one works
+    """This way of crawling does not lead on; the text says why."""
+
+
+class Fetcher:
+    """Fetches pages by key, keeps the good ones in the journal, and logs every request with its time."""
+
+    def __init__(self, spider: Spider, journal: Journal, log: Path, base_url: str, api_url: str) -> None:
+        self._spider = spider
+        self._journal = journal
+        self._log = log
+        self._base_url = base_url
+        self._api_url = api_url
+        self._silent = 0
+
+    def url(self, key: str) -> str:
+        """The address of a page."""
+        return self._api_url + key.removeprefix(API) if key.startswith(API) else self._base_url + key
+
+    def begin(self) -> None:
+        """Forget earlier silence, at the beginning of a way."""
+        self._silent = 0
+
+    async def page(self, key: str, read: Callable[[bytes], T], *, keep: bool = True) -> T:
+        """What ``read`` makes of the body of page ``key``.
+
+        Args:
+            key: a path, or `API` and a path.
+            read: raises `PageError` if the answer is not that page.
+            keep: take it from the journal, and put it there; not for what may be another one tomorrow.
+
+        Raises:
+            FetchError: no answer, another status than 200, or `PageError` from ``read``.
+            WayFailed: the site has been silent for a while, or its robots.txt forbids the page.
+        """
+        kept = self._journal.get(key) if keep else None
+        if kept is not None:
+            with contextlib.suppress(PageError):  # a journal of an older reader may hold what this one refuses
+                return read(kept)
+        status, body, why = await self._download(key)
+        self._silent = self._silent + 1 if status == NO_ANSWER else 0
+        if self._silent >= SILENT_LIMIT:
+            raise WayFailed(f"{self.url(key)} does not answer: {why}")
+        if status != 200:
+            raise FetchError(self.url(key), status, body, why)
+        try:
+            value = read(body)
+        except PageError as error:
+            raise FetchError(self.url(key), status, body, str(error)) from None
+        if keep:
+            self._journal.add(key, body)
+        return value
+
+    async def _download(self, key: str) -> tuple[int, bytes, str]:
+        """Status, body and, where that is no 200, what went wrong; retries and redirects are Scrapy's."""
+        begun = time.time()
+        try:
+            response = await self._spider.crawler.engine.download_async(Request(self.url(key)))
+            status, body, why = response.status, response.body, f"status {response.status}"
+        except IgnoreRequest as error:
+            raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None
+        except Exception as error:  # whatever the network can do
+            status, body, why = NO_ANSWER, b"", str(error).rstrip(".") or type(error).__name__
+        with open(self._log, "a", encoding="utf-8") as log:
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begun))
+            log.write(f"{stamp}\t{time.time() - begun:.3f}\t{status}\t{len(body)}\t{key}\n")
+        return status, body, why

@@ -1,0 +1,57 @@
+"""What a crawl has fetched so far, so that one that is killed goes on from there.
+
+One JSON object a line, written as each answer comes: ``{"key": ..., "body": ...}``, the body as Latin-1, which holds
+any bytes. Only the last line can be torn, by a kill while it was written; it is dropped.
+"""
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+
+class Journal:
+    """Good answers by key, kept in a file from the first one on."""
+
+    def __init__(self, path: Path) -> None:
+        """Take up the journal at ``path``, or begin one there."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._answers: dict[str, bytes] = {}
+        self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the journal is
+        self._take_up()
+
+    def _take_up(self) -> None:
+        self._file.seek(0)
+        good = 0
+        for line in self._file:
+            try:
+                entry = json.loads(line if line.endswith(b"\n") else b"")
+                self._answers[entry["key"]] = entry["body"].encode("latin-1")
+            except (ValueError, TypeError, KeyError, AttributeError):
+                break
+            good += len(line)
+        self._file.truncate(good)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def get(self, key: str) -> bytes | None:
+        """The body that came for ``key``, if one did."""
+        return self._answers.get(key)
+
+    def add(self, key: str, body: bytes) -> None:
+        """Keep an answer; when this returns the operating system has it, so that killing the process cannot lose it."""
+        self._file.write(json.dumps({"key": key, "body": body.decode("latin-1")}).encode() + b"\n")
+        self._file.flush()
+
+    def remove(self) -> None:
+        """Forget all, once it is stored elsewhere."""
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()

@@ -1,0 +1,42 @@
+"""What several places say of one game, put together."""
+
+from dataclasses import replace
+
+from pipeline_src.records.raw import RawGame, Seat
+from spiders.pages import PageError, check_record
+
+STATUS_GOOD = (0, 200)
+"""0: from a user's file, 200: from a server."""
+
+
+def has_record(game: RawGame) -> bool:
+    """Whether a record came, be it of a game in progress or of another kind of game."""
+    try:
+        check_record(game.body)
+    except PageError:
+        return False
+    return game.status in STATUS_GOOD
+
+
+def without_results(game: RawGame) -> RawGame:
+    """A game as it was while it went on."""
+    return replace(game, seats=tuple(replace(seat, result="") for seat in game.seats))
+
+
+def merge(old: RawGame, new: RawGame) -> RawGame:
+    """``old`` with its record, and what ``new`` says beyond it: variant, players, results, who moves first.
+
+    A result that is said later counts; a name that is said first stays, so that a renamed player changes nothing.
+    """
+    seats: dict[int, Seat] = {}
+    for seat in (*old.seats, *new.seats):
+        before = seats.get(seat.plid, seat)
+        seats[seat.plid] = Seat(seat.plid, before.name or seat.name, seat.result or before.result)
+    ordered = next((game for game in (new, old) if game.order_known), None)
+    plids = [seat.plid for seat in ordered.seats] if ordered else sorted(seats)
+    return replace(
+        old,
+        variant=old.variant or new.variant,
+        order_known=ordered is not None,
+        seats=tuple(seats[plid] for plid in plids),
+    )

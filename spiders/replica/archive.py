@@ -1,0 +1,125 @@
+"""From an archive on disk to a `Site`: a Parquet file of GameRecords, or a folder of record files."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import GameRecord
+from spiders.replica.folder import read_folder
+from spiders.replica.quirks import FOREIGN, MISSING, NAMES, choose
+from spiders.replica.server import Answer
+from spiders.replica.site import RECORD_TYPE, Site, SiteGame, Variant, always, plid_of
+
+GTIDS = {"amazons": "amzn", "gomoku": "gmk", "go": "go19"}
+VARIANTS = {"standard": Variant("DEFAULT", "Size 10"), "cross": Variant("CROSS", "Cross")}
+POINTS = {"first": (2, 0), "second": (0, 2), "draw": (1, 1), None: None}
+ADDED_GIDS = 100_000
+"""Games that quirks add get gids from the next multiple of this on, so that an archive may grow below them."""
+
+
+def open_archive(path: Path, gtid: str, quirks: QuirkParams, seed: int) -> Site:
+    """The site of an archive.
+
+    Args:
+        path: a Parquet file of GameRecords, or a folder of record files, which is served as it is, without quirks.
+        gtid: game type to serve it as; empty for that of the archive's game.
+        quirks: those of games and names are applied here, to engine games alone: what people played stays as it was.
+        seed: picks the games and names that have them.
+
+    Raises:
+        ZugwerkError: no games there, games of several kinds or of one that has no dialect writer, or damaged.
+    """
+    if path.is_dir():
+        games, names = read_folder(path)
+        return Site(gtid or GTIDS["amazons"], games, names)
+    records = read_records(path)
+    kinds = sorted({record.game for record in records})
+    if len(kinds) != 1:
+        raise ZugwerkError(f"{path}: expected games of one kind, found {', '.join(kinds) or 'no games'}")
+    records = _with_names(_with_players(records), quirks, seed)
+    names = {record.first_plid: record.first_name for record in records}
+    names |= {record.second_plid: record.second_name for record in records}
+    decided = (record.gid for record in records if record.source == "engine" and record.winner)
+    late = set(choose(decided, quirks.timeouts, seed, "timeouts"))
+    games = [_timed_out(record) if record.gid in late else _game(record) for record in records]
+    games[0].answer()  # a kind of game that cannot be written fails here, not at the first request
+    return Site(gtid or GTIDS.get(kinds[0], kinds[0]), [*games, *_added(records, quirks, seed)], names)
+
+
+def _game(record: GameRecord, running: bool = False) -> SiteGame:
+    return SiteGame(
+        gid=record.gid,
+        variant=VARIANTS.get(record.variant, Variant(record.variant.upper() or "DEFAULT", record.variant)),
+        players=(record.first_plid, record.second_plid),
+        points=POINTS[record.winner],
+        running=running,
+        plies=len(record.actions) + record.resigned,
+        event=record.event,
+        answer=partial(_write, record),
+    )
+
+
+def _write(record: GameRecord) -> Answer:
+    from pipeline_src.records.littlegolem import write_record
+
+    return Answer(200, RECORD_TYPE, write_record(record))
+
+
+def _with_players(records: Iterable[GameRecord]) -> list[GameRecord]:
+    """Records whose players have a name and a number each; on a site nobody plays against himself."""
+    known = []
+    for record in records:
+        first, second = record.first_name or "first", record.second_name or "second"
+        plids = record.first_plid or plid_of(first), record.second_plid or plid_of(second)
+        if plids[0] == plids[1]:
+            second = f"{second} 2"
+            plids = plids[0], plid_of(second)
+        known.append(replace(record, first_name=first, second_name=second, first_plid=plids[0], second_plid=plids[1]))
+    return known
+
+
+def _with_names(records: list[GameRecord], quirks: QuirkParams, seed: int) -> list[GameRecord]:
+    engines = [record for record in records if record.source == "engine"]
+    plids = {plid for record in engines for plid in (record.first_plid, record.second_plid)}
+    forms = {plid: NAMES[i % len(NAMES)] for i, plid in enumerate(choose(plids, quirks.names, seed, "names"))}
+    return [
+        replace(
+            record,
+            first_name=forms.get(record.first_plid, "{}").format(record.first_name),
+            second_name=forms.get(record.second_plid, "{}").format(record.second_name),
+        )
+        for record in records
+    ]
+
+
+def _timed_out(record: GameRecord) -> SiteGame:
+    """The game as if its loser had taken too long: instead of resigning, or for the last turn he made.
+
+    Its record just stops, with the loser to move.
+    """
+    played = record.actions if record.resigned else record.actions[:-2]
+    return replace(_game(replace(record, actions=played, resigned=False)), timed_out=True)
+
+
+def _added(records: list[GameRecord], quirks: QuirkParams, seed: int) -> list[SiteGame]:
+    """The games that quirks add: each is like one of the archive's, but for its gid and its record."""
+    by_gid = {record.gid: record for record in records if record.source == "engine"}
+    gid = (max(record.gid for record in records) // ADDED_GIDS + 1) * ADDED_GIDS
+    added: list[SiteGame] = []
+    for quirk in ("in_progress", "missing", "foreign"):
+        for i, model in enumerate(choose(by_gid, getattr(quirks, quirk), seed, quirk)):
+            record = replace(by_gid[model], gid=gid + len(added))
+            if quirk == "in_progress":
+                half = record.actions[: len(record.actions) // 2]
+                added.append(_game(replace(record, actions=half, resigned=False, winner=None), running=True))
+            elif quirk == "missing":
+                added.append(replace(_game(record), answer=always(MISSING[i % len(MISSING)])))
+            else:
+                text = FOREIGN[i % len(FOREIGN)].format(record.first_name, record.second_name, record.gid)
+                answer = Answer(200, RECORD_TYPE, text.encode("latin-1", errors="replace"))
+                added.append(replace(_game(record), answer=always(answer)))
+    return added

@@ -1,0 +1,156 @@
+"""Where a crawl gets its games: a live site, or a replica that is started for it and serves an archive."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import IO
+
+import spiders
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.params.crawl import CrawlParams, GamesParams, QuirkParams
+from pipeline_src.records import parquet
+from pipeline_src.records.raw import RawGame
+from spiders.replica.folder import record_files
+from spiders.replica.quirks import NO_QUIRKS
+from spiders.replica.routes import API_PREFIX
+from spiders.store import Identity
+
+ROOT = Path(spiders.__file__).parents[1]
+CODE = ("spiders/**/*.py", "pipeline_src/records/littlegolem*.py", "pipeline_src/games/amazons/notation.py")
+"""What the pages of a replica depend on beside the archive, and what is made of them."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A site that answers, and what is known of its games from elsewhere."""
+
+    base_url: str
+    api_url: str
+    identity: Identity
+    archive: Path | None
+    """What a replica serves; None for a live site."""
+
+    def mark(self, games: Mapping[int, RawGame]) -> list[RawGame]:
+        """The games with the marks of who played them: engine games, and those from a user's file (status 0)."""
+        if self.archive is None:
+            return list(games.values())
+        if self.archive.is_dir():
+            # The replica has to call the variant something; a folder of records does not tell it.
+            return [replace(_from_file(game), variant="") for game in games.values()]
+        table = parquet.read_table(self.archive)
+        origin = dict(zip(table["gid"].to_pylist(), table["source"].to_pylist(), strict=True))
+        marked = []
+        for gid, game in games.items():
+            # A gid that is not in the archive is a quirk's, modelled on one of the engine's games.
+            source = origin.get(gid, "engine")
+            marked.append(_from_file(game) if source == "file" else replace(game, engine=source == "engine"))
+        return marked
+
+
+@contextmanager
+def open_source(games: GamesParams, crawl: CrawlParams, archive: Path, seed: int, work: Path) -> Iterator[Source]:
+    """The source that the params name; a replica runs as long as the block does.
+
+    Args:
+        games: with ``source``: ``replica`` serves ``archive`` with quirks, ``live`` is the site of ``crawl``; else a
+            folder or a Parquet file, which is served without quirks.
+        crawl: the site's addresses.
+        archive: of our engine's games.
+        seed: picks what has quirks.
+        work: folder for the replica's log.
+
+    Raises:
+        ZugwerkError: no such archive, or a replica that does not start.
+    """
+    if games.source == "live":
+        identity = {"source": "live", "base_url": crawl.base_url, "gtid": games.gtid}
+        yield Source(crawl.base_url, crawl.api_url, identity, None)
+        return
+    own = games.source == "replica"
+    path = archive if own else Path(games.source)
+    if not path.exists():
+        hint = "`dvc repro` makes it" if own else "expected replica, live, or a folder or Parquet file of your own"
+        raise ZugwerkError(f"{path}: no such archive to crawl; {hint}")
+    quirks = games.quirks if own else NO_QUIRKS
+    identity = _as_json(asdict(games)) | {
+        "source": "replica" if own else "archive",
+        "quirks": asdict(quirks),
+        "seed": seed,
+        "archive": _digest(path),
+        "code": _code_digest(),
+    }
+    with _replica(path, games.gtid, quirks, seed, work) as url:
+        yield Source(url, url + API_PREFIX, identity, path)
+
+
+@contextmanager
+def _replica(path: Path, gtid: str, quirks: QuirkParams, seed: int, work: Path) -> Iterator[str]:
+    """Base URL of a replica, which ends with the block, or with this process, however that ends."""
+    command = [sys.executable, "-m", "spiders.replica", "--archive", str(path), "--gtid", gtid, "--seed", str(seed)]
+    command += ["--port", "0", "--until-stdin-closes"]
+    command += [f"--{field.name.replace('_', '-')}={getattr(quirks, field.name)}" for field in fields(quirks)]
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    log = work / "replica.log"
+    work.mkdir(parents=True, exist_ok=True)
+    with open(log, "w+b") as errors:
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            command,
+            stdin=subprocess.PIPE,  # closes when this process dies, and then the replica ends
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        )
+        try:
+            yield _url(process, errors, log)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def _url(process: subprocess.Popen[bytes], errors: IO[bytes], log: Path) -> str:
+    """What the replica says of itself once it listens."""
+    assert process.stdout
+    line = process.stdout.readline().decode()
+    if line:
+        return line.split()[0]
+    process.wait()
+    errors.seek(0)
+    said = errors.read().decode(errors="replace").strip().splitlines()
+    raise ZugwerkError(
+        f"the replica did not start: {said[-1] if said else f'see {log}'}".replace("start: error: ", "start: ")
+    )
+
+
+def _from_file(game: RawGame) -> RawGame:
+    return replace(game, engine=False, status=0 if game.status == 200 else game.status)
+
+
+def _as_json(value: Identity) -> Identity:
+    """A value as it is when it has been written as JSON and read again."""
+    read: Identity = json.loads(json.dumps(value))
+    return read
+
+
+def _digest(path: Path) -> str:
+    """SHA-256 of an archive: of the file, or of the record files of a folder with their gids."""
+    if path.is_file():
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    for gid, record in sorted(record_files(path).items()):
+        body = record.read_bytes()
+        digest.update(f"{gid} {len(body)}\n".encode() + body)
+    return digest.hexdigest()
+
+
+def _code_digest() -> str:
+    digest = hashlib.sha256()
+    for file in sorted({path for pattern in CODE for path in ROOT.glob(pattern)}):
+        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,150 @@
+"""A small archive, sites that serve it, and crawls of them in processes of their own."""
+
+import contextlib
+import dataclasses
+import functools
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import yaml
+
+from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.parquet import write_records
+from pipeline_src.records.raw import read_raw
+from spiders.replica.archive import open_archive
+from spiders.replica.quirks import NO_QUIRKS, Moods
+from spiders.replica.routes import API_PREFIX, Routes
+from spiders.replica.server import Server
+from tests.records.amazons_games import random_game, record_of
+
+ROOT = Path(__file__).parents[2]
+PAGES = Path("artifacts/raw/amazons/pages")
+WORK = Path("work/amazons_crawl")
+STAGE = [sys.executable, "-m", "pipeline_src.stages.amazons_crawl"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+QUIRKS = QuirkParams(
+    in_progress=0.1,
+    missing=0.1,
+    foreign=0.1,
+    timeouts=0.1,
+    names=0.5,
+    double_json=0.5,
+    failing=0.1,
+    slow=0.0,
+    slow_s=0.0,
+)
+
+
+@functools.cache
+def games(count=40, seed=0):
+    """Engine games among seven players, some of them resigned, one in five from the cross start."""
+    records = []
+    for i in range(count):
+        variant = "cross" if i % 5 == 0 else "standard"
+        actions, _ = random_game(1000 * seed + i, 30 + i if i % 3 else 1000, variant)
+        first, second = 1 + i % 7, 1 + (i + 1 + i // 7 % 6) % 7
+        records.append(
+            record_of(
+                actions,
+                gid=9_980 + i,
+                source="engine",
+                variant=variant,
+                winner="first" if len(actions) % 2 else "second",
+                resigned=bool(i % 3),
+                first_name=f"engine {first}",
+                second_name=f"engine {second}",
+                first_plid=100 + first,
+                second_plid=100 + second,
+                event="amzn.ch.3.1.1" if i % 4 == 0 else "",
+            )
+        )
+    return tuple(records)
+
+
+def site_of(records, folder, quirks=NO_QUIRKS, seed=0):
+    write_records(records, folder / "served.parquet")
+    return open_archive(folder / "served.parquet", "", quirks, seed)
+
+
+@contextlib.contextmanager
+def served(answer, port=0):
+    """Base URL of a server in a thread, and the targets that it was asked for."""
+    asked = []
+
+    def noted(target):
+        asked.append(target)
+        return answer(target)
+
+    with Server(("127.0.0.1", port), noted) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        try:
+            yield server.url, asked
+        finally:
+            server.shutdown()
+
+
+def serving(records, folder, quirks=NO_QUIRKS, broken=(), port=0):
+    """A replica in a thread."""
+    return served(Moods(Routes(site_of(records, folder, quirks), quirks.double_json), quirks, 0, broken), port)
+
+
+def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None, **changes):
+    folder.mkdir(parents=True, exist_ok=True)
+    manners = {"contact": "", "delay_s": 1.0, "timeout_s": 10.0, "retries": 1, "backoff_s": 1.0, "max_failures": 0.2}
+    tree = {
+        "seed": 7,
+        "crawl": {"base_url": url, "api_url": url + API_PREFIX, **manners, **(crawl or {})},
+        "amazons_crawl": {
+            "source": "live",
+            "gtid": "amzn",
+            "variants": ["DEFAULT", "CROSS"],
+            "ways": ["lists", "text", "api"],
+            "max_games": 0,
+            "quirks": dataclasses.asdict(quirks),
+            **changes,
+        },
+    }
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+
+
+def start_crawl(folder):
+    return subprocess.Popen(STAGE, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def crawl(folder, *args, **kwargs):
+    """Run the stage in ``folder``; its exit status and what it said on stderr."""
+    write_params(folder, *args, **kwargs)
+    done = subprocess.run(STAGE, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr
+
+
+def crawled(folder):
+    return {game.gid: game for game in read_raw(folder / PAGES)}
+
+
+def shards(folder):
+    """Bytes of the shards by name."""
+    return {path.name: path.read_bytes() for path in sorted((folder / PAGES).glob("*.parquet"))}
+
+
+def fetches(folder):
+    """(status, key) of every request in the log, in order."""
+    lines = (folder / WORK / "fetches.log").read_text().splitlines()
+    return [(int(fields[2]), fields[4]) for fields in (line.split("\t") for line in lines)]
+
+
+def gid_of(key):
+    found = re.search(r"/servlet/sgf/(\d+)/", key)
+    return int(found[1]) if found else None
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)

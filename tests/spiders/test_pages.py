@@ -1,0 +1,167 @@
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_src.records.raw import Seat
+from spiders.pages import (
+    PageError,
+    Row,
+    check_record,
+    first_json,
+    games_of,
+    read_api_games,
+    read_game_list,
+    read_players,
+)
+
+PLAYERS = """<html><body><div class="portlet-body"><table>
+<tr><td><a href="player.jsp?plid=2674">Alan Hensel</a></td><td>US</td><td><span title="2235.3">1. kyu</span></td></tr>
+<tr><td><a href='/jsp/info/player.jsp?plid=17'>lazy\\player &#9733;</a></td><td>&nbsp;</td><td>1653.0</td></tr>
+</table><a href="/jsp/info/player.jsp?plid=1">outside the table</a></div></body></html>"""
+
+NEW_ROW = """<tr>
+  <td align="left" bgcolor="#E9D101"><b><a href="/jsp/game/game.jsp?gid=2296844">#2296844</a></b>&nbsp;</td>
+  <td bgcolor="#E9D101">Mirko Rahn&nbsp;</td>
+  <td align="middle" nowrap="">&nbsp;<span title="2364.6">4. dan</span>&nbsp;</td>
+  <td align="left" bgcolor="#E9D101">Twixt PP <span class="small">Size 24</span>&nbsp;</td>
+  <td align="right">20&nbsp;</td>
+  <td align="center">lost&nbsp;</td>
+</tr>"""
+OLD_ROW = (
+    "<tr><td bgcolor='#E9D101'><b><a href='/jsp/game/game.jsp?gid=77'>#77</a></b>&nbsp;</td>"
+    "<td bgcolor='#E9D101'>Shumacher;]&nbsp;</td><td>&nbsp;</td><td>Connect6&nbsp;</td>"
+    "<td align='right'>9&nbsp;</td><td align=center>{}&nbsp;</td></tr>"
+)
+
+
+def listing(*rows, caption="List of games [gzero_bot] [Connect6]"):
+    return f"<h2>List of games</h2><div>{caption}</div><table>{''.join(rows)}</table>".encode()
+
+
+def test_players():
+    assert read_players(PLAYERS.encode()) == {2674: "Alan Hensel", 17: "lazy\\player \N{BLACK STAR}"}
+
+
+def test_latin_1_page():
+    assert read_players("<table><td><a href='player.jsp?plid=3'>Jürgen</a></table>".encode("latin-1")) == {3: "Jürgen"}
+
+
+def test_an_empty_player_list_is_no_error():
+    assert read_players(b"<table><tr><th>Player</th></tr></table>") == {}
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n", b"<html><h1>maintenance</h1></html>", b"\x00", b"500"])
+def test_other_answers_are_no_player_list(body):
+    with pytest.raises(PageError):
+        read_players(body)
+
+
+def test_game_list():
+    listed = read_game_list(listing(NEW_ROW, OLD_ROW.format("win"), caption="List of games [a [b]] [Twixt PP]"), 5)
+    assert (listed.plid, listed.name) == (5, "a [b]")
+    assert listed.rows == (
+        Row(2296844, "Mirko Rahn", "Size 24", 20, "lost"),
+        Row(77, "Shumacher;]", "", 9, "won"),
+    )
+
+
+@pytest.mark.parametrize(("cell", "result"), [("win", "won"), ("lost", "lost"), ("draw", "draw"), ("", ""), ("?", "")])
+def test_results(cell, result):
+    (row,) = read_game_list(listing(OLD_ROW.format(cell)), 5).rows
+    assert row.result == result
+
+
+def test_games_of_a_list():
+    (game,) = games_of(read_game_list(listing(NEW_ROW), 5))
+    assert (game.gid, game.variant, game.order_known, game.body) == (2296844, "Size 24", False, b"")
+    assert game.seats == (Seat(5, "gzero_bot", "lost"),)
+
+
+def test_a_player_without_games():
+    assert read_game_list(listing(), 5).rows == ()
+
+
+@pytest.mark.parametrize("body", [b"", b"<html><title>Error</title></html>"])
+def test_other_answers_are_no_game_list(body):
+    with pytest.raises(PageError):
+        read_game_list(body, 5)
+
+
+def test_rows_that_are_none_are_passed_over():
+    rows = ("<tr><td>a</td></tr>", OLD_ROW.format("win").replace("gid=77", "gid=" + "7" * 30), "<tr></tr>")
+    assert read_game_list(listing(*rows, NEW_ROW), 5).rows[0].gid == 2296844
+
+
+def api_game(**changes):
+    players = [{"player": {"plid": plid, "real_name": name}, "rating": 1.5} for plid, name in ((2, "b"), (1, "a ★"))]
+    game = {"gid": 9, "variant": "CROSS", "players": players, "status": 1, "results": [0, 2], "onmove": 2}
+    return game | changes
+
+
+def test_api_games_have_an_order():
+    (game,) = read_api_games(json.dumps({"games": [api_game()]}).encode())
+    assert (game.gid, game.variant, game.order_known) == (9, "CROSS", True)
+    assert game.seats == (Seat(2, "b", "lost"), Seat(1, "a ★", "won"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "results"),
+    [
+        ({"results": [2, 0]}, ["won", "lost"]),
+        ({"results": [1, 1]}, ["draw", "draw"]),
+        ({"status": 0, "results": [0, 2]}, ["", ""]),
+        ({"results": [0, 0]}, ["", ""]),
+        ({"results": None}, ["", ""]),
+    ],
+)
+def test_api_results(changes, results):
+    (game,) = read_api_games(json.dumps([api_game(**changes)]).encode())
+    assert [seat.result for seat in game.seats] == results
+
+
+def test_of_two_json_objects_the_first_counts():
+    assert first_json(b'{"games": []}{"games": []}') == {"games": []}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"games": {"gid": 1}},
+        3,
+        [api_game(gid="x")],
+        [api_game(gid=10**40)],
+        [api_game(players=[{}])],
+        [api_game(results=3)],
+        [7],
+    ],
+)
+def test_other_json_is_refused(value):
+    with pytest.raises(PageError):
+        read_api_games(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"[" * 100_000])
+def test_what_is_no_json_is_refused(body):
+    with pytest.raises(PageError):
+        first_json(body)
+
+
+@given(st.binary(max_size=300))
+def test_whatever_comes_is_a_page_or_an_error(body):
+    for read in (read_players, lambda b: read_game_list(b, 1), read_api_games, check_record):
+        with contextlib.suppress(PageError):
+            read(body)
+
+
+@pytest.mark.parametrize("body", [b"(;EV[null])", b'[Event "null"]', b" \r\n(;\xe9", b"1. a2-a3"])
+def test_records_of_any_game_pass(body):
+    assert check_record(body) == body
+
+
+@pytest.mark.parametrize("body", [b"", b"\r\n", b" <!DOCTYPE html>", b"<html>"])
+def test_what_is_no_record(body):
+    with pytest.raises(PageError):
+        check_record(body)
