@@ -36,7 +36,6 @@ NOT_BARE = (
     "dvclive",
     "joblib",
     "scipy",
-    "tqdm",
     "scrapy",
     "prefect",
     "dvc",

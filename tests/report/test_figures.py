@@ -1,10 +1,10 @@
 import json
 
 import yaml
-from tests.layout.imports import ROOT
 
 from pipeline_src.report.figures import figures
 from pipeline_src.report.registry import REGISTRY
+from tests.layout.imports import ROOT
 
 KEYS = {"ours", "low", "high", "published", "unit", "n", "profile", "data", "command"}
 

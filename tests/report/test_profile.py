@@ -2,10 +2,10 @@ import subprocess
 
 import pytest
 import yaml
-from tests.layout.imports import ROOT
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.profile import switch_profile
+from tests.layout.imports import ROOT
 
 LAPTOP = "# the laptop\nprofile: laptop\nseed: 1\ntrain:\n  epochs: 3 # few\n  width: 0.25\n"
 
