@@ -40,6 +40,9 @@ check: $(STAMP)  ## Lint, format check, types.
 bench: $(STAMP)  ## Measure speeds beside their references into bench/results.json.
 	$(BIN)/python -m bench.run
 
+serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
+	$(BIN)/python -m flows.serve
+
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
 

@@ -1,0 +1,1 @@
+"""Networks: torch alone, shapes rather than games."""

@@ -1,0 +1,41 @@
+"""A convolution whose output keeps the board's height and width, for even kernels too."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+
+class SameConv2d(nn.Conv2d):
+    """Square convolution with stride 1 and zero padding, [B, C, H, W] -> [B, `out_channels`, H, W].
+
+    An even kernel needs one more row and column on one side than on the other; it goes to the bottom and to the
+    right, as TensorFlow's ``padding="same"`` has it. (PyTorch's own ``padding="same"`` pads alike but warns.)
+
+    Weights start as He's uniform ones and biases as zeros, so that sixteen layers hand on what they see: PyTorch's
+    and Glorot's weights shrink it a hundredfold before the heads, and training stays on the plateau where a policy
+    does not look at the board.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, kernel: int) -> None:
+        before, after = (kernel - 1) // 2, kernel // 2
+        super().__init__(in_channels, out_channels, kernel, padding=before if before == after else 0)
+        self.uneven = None if before == after else (before, after, before, after)
+
+    def reset_parameters(self) -> None:
+        """Draw fresh weights from the global torch generator."""
+        nn.init.kaiming_uniform_(self.weight, nonlinearity="relu")
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Convolve ``x``, float [B, C, H, W]."""
+        return super().forward(x if self.uneven is None else pad(x, self.uneven))
+
+
+def dense(in_features: int, out_features: int) -> nn.Linear:
+    """A fully connected layer that starts with Glorot's uniform weights and no bias."""
+    layer = nn.Linear(in_features, out_features)
+    with torch.no_grad():
+        nn.init.xavier_uniform_(layer.weight)
+        layer.bias.zero_()
+    return layer

@@ -1,0 +1,113 @@
+"""One training step of Move-Net and Arrow-Net together, and what is measured of it."""
+
+from typing import Any, NamedTuple
+
+import torch
+from lightning.pytorch import LightningModule
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
+from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
+
+from pipeline_src.nets.amazons_net import AmazonsNets
+from pipeline_src.nets.heads import gather_rows, masked_log_softmax
+from pipeline_src.params.amazons_train import AmazonsTrainParams
+from pipeline_src.training.data import NetInput, StepInput
+from pipeline_src.training.losses import POLICY_LOSSES, argmax_choice, coordinates, value_error
+from pipeline_src.training.rmsprop import make_optimizer
+from pipeline_src.training.schedule import rate_factor
+
+NETS = ("move", "arrow")
+MEASURES = ("loss", "l1", "l1_squared", "l2", "top1", "value_accuracy")
+"""Means over samples: the loss trained on; L1 and its square; L2 as printed; share of argmaxes that were played; share
+of games whose winner the value names."""
+
+
+class Answer(NamedTuple):
+    """What one net made of a batch."""
+
+    loss: Tensor
+    """[], the mean over the batch."""
+    sums: Tensor
+    """float64 [1 + measures]: the number of samples, and each of `MEASURES` summed over them."""
+
+
+class AmazonsModule(LightningModule):
+    """The nets, which are passed in, with their loss and optimizer.
+
+    A step is one batch of Amazon samples through Move-Net and one of Arrow samples through Arrow-Net; the two losses
+    are added, so that the shared layers see both kinds each time.
+    """
+
+    places: Tensor
+    train_sums: Tensor
+    validation_sums: Tensor
+
+    def __init__(self, nets: AmazonsNets, params: AmazonsTrainParams, *, loss: str, total_steps: int) -> None:
+        """``loss`` names one of `POLICY_LOSSES`; the learning rate's schedule spans ``total_steps``."""
+        super().__init__()
+        self.nets, self.params, self.total_steps = nets, params, total_steps
+        self.policy_loss = POLICY_LOSSES[loss]
+        self.register_buffer("places", coordinates(nets.config.size), persistent=False)
+        for name in ("train_sums", "validation_sums"):
+            self.register_buffer(name, torch.zeros(len(NETS), 1 + len(MEASURES), dtype=torch.float64))
+
+    def answer(self, net: str, batch: NetInput) -> Answer:
+        """Ask ``net``, move or arrow, about its batch."""
+        if net == "move":
+            value, logits = self.nets.move(batch.features)
+            logits = gather_rows(logits, batch.played.rows)
+        else:
+            value, logits = self.nets.arrow(batch.features)
+            logits = logits[:, None]
+        log_p = masked_log_softmax(logits, batch.legal)
+        l1 = value_error(value.float(), batch.won)
+        loss = self.params.value_weight * l1.square() + self.policy_loss(log_p, batch.played, self.places)
+        with torch.no_grad():
+            choice = argmax_choice(log_p, batch.played, self.places)
+            named = (value > 0) == (batch.won > 0.5)
+            measured = (torch.ones_like(l1), loss, l1, l1.square(), choice.distance, choice.right, named)
+            sums = torch.stack([m.double().sum() for m in measured])
+        return Answer(loss.mean(), sums)
+
+    def training_step(self, batch: StepInput, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
+        """Loss of both nets, added."""
+        assert batch.step == self.global_step, f"batch of step {batch.step} came to step {self.global_step}"
+        return self._both(batch, self.train_sums)
+
+    def validation_step(self, batch: StepInput, batch_idx: int) -> None:  # noqa: ARG002 - Lightning's signature
+        """Measure both nets."""
+        self._both(batch, self.validation_sums)
+
+    def _both(self, batch: StepInput, sums: Tensor) -> Tensor:
+        move, arrow = self.answer("move", batch.amazon), self.answer("arrow", batch.arrow)
+        sums += torch.stack([move.sums, arrow.sums])
+        return move.loss + arrow.loss
+
+    def take_measures(self) -> dict[str, float]:
+        """Means since the last call, ``<split>_<net>_<measure>`` and the losses of both nets ``<split>_loss``."""
+        measured: dict[str, float] = {}
+        for split, sums in (("train", self.train_sums), ("validation", self.validation_sums)):
+            means = (sums[:, 1:] / sums[:, :1]).tolist()
+            measured[f"{split}_loss"] = sum(row[0] for row in means)
+            for net, row in zip(NETS, means, strict=True):
+                measured |= {f"{split}_{net}_{name}": mean for name, mean in zip(MEASURES, row, strict=True)}
+            sums.zero_()
+        return measured
+
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """The optimizer that the params name, its rate set anew each step."""
+        params = self.params
+        optimizer = make_optimizer(
+            params.optimizer,
+            self.nets.parameters(),
+            lr=params.learning_rate,
+            rho=params.rho,
+            momentum=params.momentum,
+            eps=params.epsilon,
+        )
+
+        def factor(step: int) -> float:
+            return rate_factor(params.schedule, step, self.total_steps, params.warmup)
+
+        schedule: Any = {"scheduler": LambdaLR(optimizer, factor), "interval": "step"}
+        return {"optimizer": optimizer, "lr_scheduler": schedule}

@@ -1,0 +1,103 @@
+"""The loss of patent CN 111330255 B, L1^2 + L2^2, in its printed form and in three that have a gradient.
+
+L1 = |y - y_hat| is on the chance to win. L2 is the Euclidean distance, in files and ranks, from the squares played to
+the squares predicted: start and end of the amazon's move added for Move-Net, the arrow's square for Arrow-Net. As
+printed, the prediction is the argmax, which no gradient passes.
+
+Both nets fit one shape: a policy of K rows of N squares. Row k starts on square ``rows[k]``: one of the mover's amazons
+for Move-Net; for Arrow-Net there is one row, that of the shooting amazon, so its distance from start to start is 0.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+TINY = 1e-12
+"""Keeps the gradient of a distance finite where the distance is 0; moves it by a millionth of a square."""
+
+
+class Played(NamedTuple):
+    """The moves played in B positions, beside the rows of the policy they were chosen from."""
+
+    rows: Tensor
+    """int64 [B, K]: the square each row starts on."""
+    row: Tensor
+    """int64 [B]: the row that was played."""
+    to: Tensor
+    """int64 [B]: the square that was played."""
+
+
+def coordinates(size: int) -> Tensor:
+    """File and rank of each square s = (rank - 1) * size + (file - 1), both from 1, float32 [N, 2]."""
+    square = torch.arange(size * size)
+    return torch.stack([square % size + 1, square // size + 1], dim=1).float()
+
+
+def value_error(value_logit: Tensor, won: Tensor) -> Tensor:
+    """L1 = |y - y_hat| for each position, [B]."""
+    return (won - value_logit.sigmoid()).abs()
+
+
+def soft_argmax(log_p: Tensor, played: Played, places: Tensor) -> Tensor:
+    """L2^2 with the expected coordinates in place of the argmax's, [B].
+
+    Args:
+        log_p: float [B, K, N], minus infinity where illegal.
+        played: what was played.
+        places: `coordinates` of the board.
+    """
+    p = log_p.exp()
+    start = torch.einsum("bk,bkc->bc", p.sum(2), places[played.rows])
+    end = p.sum(1) @ places
+    distance = _distance(start, places[_start(played)]) + _distance(end, places[played.to])
+    return distance.square()
+
+
+def expected_distance(log_p: Tensor, played: Played, places: Tensor) -> Tensor:
+    """The expectation of L2 under the policy, [B]; arguments as for `soft_argmax`."""
+    p = log_p.exp()
+    starts = _distance(places[played.rows], places[_start(played)][:, None])
+    ends = _distance(places, places[played.to][:, None])
+    return (p.sum(2) * starts).sum(1) + (p.sum(1) * ends).sum(1)
+
+
+def cross_entropy(log_p: Tensor, played: Played, places: Tensor) -> Tensor:  # noqa: ARG001 - one signature for all
+    """Minus the log-probability of what was played, [B]; arguments as for `soft_argmax`."""
+    return -log_p[torch.arange(len(log_p), device=log_p.device), played.row, played.to]
+
+
+PolicyLoss = Callable[[Tensor, Played, Tensor], Tensor]
+POLICY_LOSSES: Mapping[str, PolicyLoss] = {
+    "soft_argmax": soft_argmax,
+    "expected_distance": expected_distance,
+    "cross_entropy": cross_entropy,
+}
+
+
+class Choice(NamedTuple):
+    """How the argmax of a policy compares with what was played."""
+
+    distance: Tensor
+    """L2 as printed, float [B]."""
+    right: Tensor
+    """bool [B]: the argmax is what was played."""
+
+
+def argmax_choice(log_p: Tensor, played: Played, places: Tensor) -> Choice:
+    """The printed L2, whose prediction is the most probable legal entry; arguments as for `soft_argmax`."""
+    squares = log_p.shape[2]
+    best = log_p.flatten(1).argmax(1)
+    row, to = best // squares, best % squares
+    start = places[played.rows.gather(1, row[:, None]).squeeze(1)]
+    distance = (start - places[_start(played)]).norm(dim=1) + (places[to] - places[played.to]).norm(dim=1)
+    return Choice(distance, (row == played.row) & (to == played.to))
+
+
+def _start(played: Played) -> Tensor:
+    return played.rows.gather(1, played.row[:, None]).squeeze(1)
+
+
+def _distance(a: Tensor, b: Tensor) -> Tensor:
+    return ((a - b).square().sum(-1) + TINY).sqrt()

@@ -1,0 +1,28 @@
+"""Learning rate over a training: up in a straight line, then down."""
+
+import math
+
+
+def rate_factor(schedule: str, step: int, total: int, warmup: float) -> float:
+    """Factor on the highest learning rate at a step.
+
+    Args:
+        schedule: ``constant``, ``linear`` (to 0) or ``cosine`` (half a wave, to 0).
+        step: from 0.
+        total: steps of the whole training.
+        warmup: fraction of them in which the rate rises.
+
+    Raises:
+        ValueError: no such schedule.
+    """
+    rising = round(warmup * total)
+    if step < rising:
+        return (step + 1) / (rising + 1)
+    done = min(1.0, (step - rising) / max(1, total - rising))
+    if schedule == "constant":
+        return 1.0
+    if schedule == "linear":
+        return 1 - done
+    if schedule == "cosine":
+        return 0.5 * (1 + math.cos(math.pi * done))
+    raise ValueError(f"schedule: {schedule!r} is not one of constant, linear, cosine")

@@ -1,0 +1,43 @@
+"""A data set of a few random games on the small board, and params that train on it in a second."""
+
+from pathlib import Path
+
+from pipeline_src.params.amazons_train import AmazonsTrainParams
+from pipeline_src.records.parquet import write_records
+from pipeline_src.samples.build import build_dataset
+from pipeline_src.samples.games import read_games
+from tests.samples.positions import random_records
+
+SIZE = 6
+SECTION = {
+    "width": 0.05,
+    "dropout": 0.3,
+    "mover_relative": False,
+    "moved_first": False,
+    "augment": True,
+    "batch": 16,
+    "epochs": 2,
+    "patience": 5,
+    "optimizer": "rmsprop",
+    "learning_rate": 1e-3,
+    "schedule": "linear",
+    "warmup": 0.1,
+    "rho": 0.9,
+    "momentum": 0.9,
+    "epsilon": 1e-3,
+    "value_weight": 1.0,
+    "precision": "auto",
+    "checkpoint_steps": 4,
+}
+
+
+def params(**changed):
+    return AmazonsTrainParams(**{**SECTION, **changed})
+
+
+def write_dataset(folder: Path, games: int = 14) -> None:
+    records = folder.parent / "games.parquet"
+    records.parent.mkdir(parents=True, exist_ok=True)
+    write_records(random_records(games, size=SIZE), records)
+    archive = read_games(records, SIZE, ("standard",))
+    build_dataset(archive, folder, size=SIZE, variants=("standard",), shares=(7.0, 2.0, 1.0), seed=1)
