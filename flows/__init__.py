@@ -1,0 +1,24 @@
+"""Prefect flows: when and where the graph of dvc.yaml runs. What is made from what is DVC's alone.
+
+Importing the package keeps Prefect's state inside the checkout and turns off what calls home; it has to come before
+`prefect` is imported, which reads its settings once. Variables that are set already win.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+"""The folder with dvc.yaml, params.yaml and .dvc."""
+
+SETTINGS = {
+    "PREFECT_HOME": str(CHECKOUT / "work" / "prefect"),
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "DVC_NO_ANALYTICS": "1",
+}
+
+for _name, _value in SETTINGS.items():
+    os.environ.setdefault(_name, _value)
+with contextlib.suppress(OSError):  # Prefect makes this folder but not its parent, and says so if it cannot
+    Path(os.environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)

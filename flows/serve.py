@@ -1,0 +1,125 @@
+"""A Prefect server on this machine with the flows deployed on it: schedule, trigger and cancel from a browser.
+
+`python -m flows.serve` starts the server on loopback, applies prefect.yaml and starts the worker; when it ends, for
+whatever reason, so does everything it started, a flow run in the middle of a stage included.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from flows import CHECKOUT, supervise
+from pipeline_src.errors import ZugwerkError, run_main
+
+HOST = "127.0.0.1"
+POOL = "zugwerk"
+PREFECT = [sys.executable, "-m", "prefect"]
+START_LIMIT_S = 180.0
+"""How long the server may take to answer; its first start sets up a database."""
+
+
+def main() -> None:
+    """Serve until interrupted."""
+    options = _options()
+    url = f"http://{HOST}:{options.port}"
+    os.environ |= {
+        "PREFECT_API_URL": f"{url}/api",
+        "PREFECT_SERVER_UI_API_URL": f"{url}/api",  # or a page on another port than 4200 stays empty
+        "ZUGWERK_CRON": options.cron,
+        "ZUGWERK_TIMEZONE": options.timezone,
+        "ZUGWERK_SCHEDULE_ACTIVE": str(not options.paused).lower(),
+    }
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
+        stack.enter_context(_only_server_of(Path(os.environ["PREFECT_HOME"])))
+        _require_free(options.port)
+        server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
+        _wait_until_healthy(url, server)
+        _deploy()
+        worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
+        print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
+        while server.poll() is None and worker.poll() is None:
+            time.sleep(0.5)
+        raise ZugwerkError("the server or the worker ended by itself; its last lines above say why")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m flows.serve",
+        description="Start a Prefect server on this machine, deploy the flows on it and run them when they are due.",
+        epilog="example: python -m flows.serve --port 4200 --cron '0 3 * * *' --timezone Europe/Berlin",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--port", type=int, default=4200, help="port on loopback")
+    parser.add_argument("--cron", default="0 3 * * *", help="when the whole graph is brought up to date")
+    parser.add_argument("--timezone", default="UTC", help="time zone of the schedule")
+    parser.add_argument("--paused", action="store_true", help="deploy the schedule switched off")
+    return parser.parse_args()
+
+
+def _deploy() -> None:
+    from flows.pool import prepare_pool  # here, since importing prefect reads the settings made above
+
+    prepare_pool(POOL)
+    command = [*PREFECT, "--no-prompt", "deploy", "--all"]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode != 0:
+        raise ZugwerkError(f"prefect.yaml could not be deployed:\n{done.stdout}{done.stderr}")
+
+
+@contextlib.contextmanager
+def _prefect(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A `prefect` command that lasts as long as the block, its output passed on."""
+    with supervise.running([*PREFECT, *arguments], CHECKOUT) as process:
+        assert process.stdout is not None
+        show = threading.Thread(target=sys.stdout.writelines, args=(process.stdout,))
+        show.start()
+        try:
+            yield process
+        finally:
+            supervise.end(process)
+            show.join()
+
+
+@contextlib.contextmanager
+def _only_server_of(home: Path) -> Iterator[None]:
+    """Hold the home folder for the block: two servers on one database would run each schedule twice."""
+    home.mkdir(parents=True, exist_ok=True)
+    with open(home / "serve.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ZugwerkError(f"{home}: another server of this checkout is running; stop it first") from None
+        yield
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise ZugwerkError(f"port {port}: {error}; give another with --port") from None
+
+
+def _wait_until_healthy(url: str, server: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + START_LIMIT_S
+    while server.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api/health", timeout=5):  # noqa: S310
+            return
+        time.sleep(0.5)
+    raise ZugwerkError(f"the server did not answer at {url} within {START_LIMIT_S:.0f} s; the lines above may say why")
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,163 @@
+"""The flows on a small graph, with a Prefect server that lasts as long as these tests."""
+
+import gc
+import json
+import os
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from prefect.artifacts import Artifact
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Cancelling, Running, Scheduled
+from prefect.types import DateTime
+
+from flows import CHECKOUT, targets
+from flows.amazons_net import amazons_net
+from flows.dvc_run import StageFailedError, TimeLimitError
+from flows.pool import prepare_pool
+from flows.reproduce import reproduce
+from pipeline_src.errors import ZugwerkError
+from tests.flows.conftest import add_stage, is_gone, is_up, wait_for
+
+# Prefect leaves its own connections to the server for the garbage collector to close.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server(home: Path) -> Iterator[None]:
+    """`make serve` in a home of its own; the tests' own flow runs report to it too."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    later = datetime.now(UTC) + timedelta(days=30)
+    cron = f"0 0 {later.day} {later.month} *"
+    command = [sys.executable, "-m", "flows.serve", "--port", str(port), "--cron", cron]
+    environment = {**os.environ, "PREFECT_HOME": str(home), "PREFECT_WORKER_QUERY_SECONDS": "1"}
+    with open(home / "log.txt", "wb") as log:
+        serve = subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=log, stderr=log)
+    try:
+        wait_for(lambda: serve.poll() is not None or "ready: " in (home / "log.txt").read_text(), limit_s=120)
+        assert serve.poll() is None, (home / "log.txt").read_text()
+        with temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{port}/api"}):
+            yield
+    finally:
+        serve.terminate()
+        assert serve.wait(timeout=30) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def test_brings_the_graph_up_to_date_and_publishes(checkout: Path) -> None:
+    reproduce(checkout=checkout)
+    assert (checkout / "models" / "b.txt").exists()
+    assert artifact("last-run") == [
+        ("toy_crawl", "toy_crawl"),
+        ("toy_count", "toy_count"),
+        ("toy_train", "toy_train@a, toy_train@b"),
+    ]
+    assert artifact("reports-metrics") == [("pages", 1), ("share.read", 0.25)]
+    reproduce(checkout=checkout, refresh_crawl=True)
+    assert artifact("last-run")[0] == ("toy_crawl", "toy_crawl")
+    assert artifact("reports-metrics")[0] == ("pages", 2)
+
+
+def test_a_system_s_flow_runs_its_stages_alone(checkout: Path) -> None:
+    with pytest.raises(ZugwerkError, match="no stage whose name starts with 'amazons_'"):
+        amazons_net(checkout=checkout)
+    add_stage(checkout, "amazons_match", "echo played")
+    amazons_net(checkout=checkout)
+    assert artifact("last-run") == [("amazons_match", "amazons_match")]
+
+
+def test_a_failed_target_is_tried_again(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "FIRST_RETRY_S", 0.1)
+    add_stage(checkout, "toy_shaky", "test -e tried || { touch tried; exit 1; }")
+    reproduce(["toy_shaky"], checkout=checkout, retries=1)
+    (checkout / "tried").unlink()
+    with pytest.raises(StageFailedError, match="failed to run: test -e tried"):
+        reproduce(["toy_shaky"], checkout=checkout, retries=0)
+
+
+def test_a_target_that_took_too_long_is_not(checkout: Path) -> None:
+    add_stage(checkout, "toy_slow", "echo >> tries && sleep 600")
+    with pytest.raises(TimeLimitError):
+        reproduce(["toy_slow"], checkout=checkout, limit_minutes=2 / 60, retries=3)
+    assert (checkout / "tries").read_text() == "\n"
+
+
+def test_the_schedule_makes_runs() -> None:
+    with get_client(sync_client=True) as client:
+        wait_for(lambda: any(run.auto_scheduled for run in client.read_flow_runs()))
+
+
+def test_the_pool_is_rid_of_what_an_earlier_server_left() -> None:
+    prepare_pool("empty")
+    now = DateTime.now("UTC")
+    left = [Running(), Scheduled(scheduled_time=now.subtract(hours=1)), Scheduled(scheduled_time=now.add(hours=1))]
+    with get_client(sync_client=True) as client:
+        flow = client.read_deployment_by_name("reproduce/local").flow_id
+        deployment = client.create_deployment(flow, "nowhere", work_pool_name="empty")
+        runs = [client.create_flow_run_from_deployment(deployment, state=state).id for state in left]
+        prepare_pool("empty")
+        assert [state_name(client, run) for run in runs] == ["Crashed", "Cancelled", "Scheduled"]
+
+
+def test_a_cancelled_run_of_the_deployment_leaves_no_process(checkout: Path) -> None:
+    add_stage(checkout, "toy_hang", "python family.py")
+    parameters = {"checkout": str(checkout), "targets": ["toy_hang"]}
+    with get_client(sync_client=True) as client:
+        deployment = client.read_deployment_by_name("reproduce/local")
+        run = client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
+        wait_for(lambda: is_up(checkout), limit_s=60)
+        client.set_flow_run_state(run.id, Cancelling())
+        wait_for(lambda: is_gone(checkout), limit_s=10)
+        wait_for(lambda: state_name(client, run.id) == "Cancelled", limit_s=30)
+
+
+def test_the_end_of_a_run_in_the_terminal_ends_the_stage(checkout: Path) -> None:
+    add_stage(checkout, "toy_hang", "python family.py")
+    with cli("toy_hang", checkout, PREFECT_API_URL=PREFECT_API_URL.value()) as run:
+        wait_for(lambda: is_up(checkout), limit_s=60)
+        run.terminate()
+        assert run.wait(timeout=20) != 0
+        assert is_gone(checkout)
+
+
+def test_runs_without_a_server_even_beside_one(checkout: Path, home: Path) -> None:
+    with cli("toy_count", checkout, PREFECT_HOME=str(home)) as run:  # no address, but the same database
+        assert run.wait(timeout=120) == 0
+    assert (checkout / "reports" / "count.json").exists()
+
+
+def cli(target: str, checkout: Path, **environment: str) -> subprocess.Popen[bytes]:
+    """`python -m flows.reproduce` with no other Prefect settings than these."""
+    command = [sys.executable, "-m", "flows.reproduce", "--checkout", str(checkout), "--target", target]
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
+    return subprocess.Popen(command, cwd=CHECKOUT, env=others | environment, stderr=subprocess.DEVNULL)
+
+
+def state_name(client: SyncPrefectClient, run: UUID) -> str | None:
+    return client.read_flow_run(run).state_name
+
+
+def artifact(key: str) -> list[tuple[object, ...]]:
+    """The first two columns that matter of the latest table with that key."""
+    found = Artifact.get(key)
+    assert found is not None
+    assert isinstance(found.data, str)
+    columns = ("target", "ran") if key == "last-run" else ("metric", "value")
+    return [tuple(row[column] for column in columns) for row in json.loads(found.data)]

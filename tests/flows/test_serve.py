@@ -1,0 +1,39 @@
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import serve, supervise
+from pipeline_src.errors import ZugwerkError
+
+
+def test_one_server_a_home(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with (
+        serve._only_server_of(home),
+        pytest.raises(ZugwerkError, match="another server"),
+        serve._only_server_of(home),
+    ):
+        pass
+    with serve._only_server_of(tmp_path / "home"):
+        pass
+
+
+def test_a_port_in_use_is_named() -> None:
+    with socket.socket() as other:
+        other.bind((serve.HOST, 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ZugwerkError, match=f"port {port}: .*--port"):
+            serve._require_free(port)
+    with pytest.raises(ZugwerkError, match=r"port 70000: .*--port"):
+        serve._require_free(70000)
+
+
+def test_a_server_that_ends_is_not_waited_for(tmp_path: Path) -> None:
+    with (
+        supervise.running([sys.executable, "-c", "pass"], tmp_path) as process,
+        pytest.raises(ZugwerkError, match="did not answer"),
+    ):
+        serve._wait_until_healthy("http://127.0.0.1:9", process)
