@@ -35,8 +35,6 @@ TRUNK = (
 POLICY = (Layer(2, 128, "relu"), Layer(2, 64, "relu"), Layer(2, 32, "tanh"), Layer(2, 16, "tanh"))
 """The four layers of tables 2 and 4, ahead of the fully connected one."""
 
-FEWEST_FILTERS = 4
-
 EMPTY, SPREAD = 100.0, 40.0
 """Of the features: their value on an empty board, and their standard deviation over the positions of games (41)."""
 
@@ -49,6 +47,8 @@ class AmazonsConfig:
     """Squares along one side of the board."""
     width: float = 1.0
     """Factor on the filter counts of the tables; 1 is the published net."""
+    fewest_filters: int = 4
+    """No layer is narrowed below this: the published ones have 16 to 128, and through a few nothing passes."""
     dropout: float = 0.3
     """Share of activations dropped after layers 4, 8 and 12 in training."""
     mover_relative: bool = False
@@ -67,8 +67,8 @@ class AmazonsNets(nn.Module):
     def __init__(self, config: AmazonsConfig) -> None:
         super().__init__()
         self.config = config
-        trunk = [_narrowed(layer, config.width) for layer in TRUNK]
-        policy = [_narrowed(layer, config.width) for layer in POLICY]
+        trunk = [_narrowed(layer, config) for layer in TRUNK]
+        policy = [_narrowed(layer, config) for layer in POLICY]
         squares, channels = config.size**2, trunk[-1].filters
 
         def block(into: int, layers: list[Layer]) -> nn.Sequential:
@@ -100,8 +100,8 @@ class AmazonsNets(nn.Module):
         return out
 
 
-def _narrowed(layer: Layer, width: float) -> Layer:
-    return layer._replace(filters=max(FEWEST_FILTERS, round(layer.filters * width)))
+def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:
+    return layer._replace(filters=max(config.fewest_filters, round(layer.filters * config.width)))
 
 
 def save_nets(path: Path | str, nets: AmazonsNets) -> None:

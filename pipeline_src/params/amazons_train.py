@@ -10,6 +10,8 @@ class AmazonsTrainParams:
 
     width: float
     """Factor on the published filter counts; 1 is the published net."""
+    fewest_filters: int
+    """No layer has fewer, whatever the width; at width 1 the narrowest has 16."""
     dropout: float
     """Share of activations dropped after layers 4, 8 and 12; published: 0.3."""
     mover_relative: bool
@@ -46,7 +48,7 @@ class AmazonsTrainParams:
     """At most this many steps are lost by a kill."""
 
     def __post_init__(self) -> None:
-        for name in ("batch", "epochs", "patience", "checkpoint_steps"):
+        for name in ("fewest_filters", "batch", "epochs", "patience", "checkpoint_steps"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("width", "learning_rate", "epsilon"):

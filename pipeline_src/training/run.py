@@ -81,6 +81,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, loss: str, seed: int,
         AmazonsConfig(
             size=dataset.size,
             width=params.width,
+            fewest_filters=params.fewest_filters,
             dropout=params.dropout,
             mover_relative=params.mover_relative,
             moved_first=params.moved_first,

@@ -11,6 +11,7 @@ from tests.samples.positions import random_records
 SIZE = 6
 SECTION = {
     "width": 0.05,
+    "fewest_filters": 4,
     "dropout": 0.3,
     "mover_relative": False,
     "moved_first": False,
