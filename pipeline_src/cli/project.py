@@ -23,13 +23,18 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("system", "figure", "published", "ours", "95 % interval", "n", "unit", "profile", "data", "rerun")
+    console = Console()
     for system, rows in found.items():
+        made = next((f for f in rows.values() if f["ours"] is not None), None)
+        where = (
+            f"profile {made['profile'] or 'unknown: params changed since'}, {made['data']}" if made else "not made yet"
+        )
+        table = Table("figure", "published", "ours", "95 % interval", "n", "unit", title=f"{system} ({where})")
         for name, f in rows.items():
             interval = f"{_show(f['low'])} to {_show(f['high'])}" if f["low"] is not None else "-"
-            cells = [_show(f["published"]), _show(f["ours"]), interval, _show(f["n"])]
-            table.add_row(system, name, *cells, f["unit"], f["profile"] or "-", f["data"] or "-", f["command"])
-    Console().print(table)
+            table.add_row(name, _show(f["published"]), _show(f["ours"]), interval, _show(f["n"]), f["unit"])
+        console.print(table)
+        console.print("rerun: " + ", ".join(dict.fromkeys(f["command"] for f in rows.values())), style="dim")
 
 
 def _show(value: float | None) -> str:
