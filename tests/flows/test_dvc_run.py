@@ -94,10 +94,14 @@ def owner_of(target: str, checkout: Path, limit_s: float) -> subprocess.Popen[by
 
 
 @pytest.mark.slow
-def test_waits_while_another_process_holds_the_output(checkout: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with holding_pages(checkout, seconds=4), caplog.at_level(logging.WARNING, LOG.name):
-        with pytest.raises(StageFailedError, match=dvc_run.BUSY):
-            repro("toy_count", checkout, LOG, limit_s=1.5)
+def test_waits_while_another_process_holds_the_output(
+    checkout: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with holding_pages(checkout, seconds=8), caplog.at_level(logging.WARNING, LOG.name):
+        with monkeypatch.context() as impatient:
+            impatient.setattr(dvc_run, "FIRST_WAIT_S", 1_000.0)  # longer than the limit: one attempt is all there is
+            with pytest.raises(StageFailedError, match=dvc_run.BUSY):
+                repro("toy_count", checkout, LOG, limit_s=60)
         assert repro("toy_count", checkout, LOG, limit_s=60) == ["toy_count"]
     assert "another DVC process is at work" in caplog.text
 
