@@ -32,7 +32,7 @@ def main() -> None:
     """Write the page."""
     from vl_convert import javascript_bundle
 
-    bundle = javascript_bundle("").replace("</script", "<\\/script")
+    bundle = javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
     with written_aside(PAGE) as aside:
         aside.write_text(_PAGE % bundle, encoding="utf-8")
 
