@@ -155,7 +155,8 @@ def _write_shard(path: Path, games: list[RawGame]) -> None:
     columns: dict[str, list[Any]] = {name: [getattr(g, name) for g in games] for name in schema().names}
     columns["seats"] = [[{"plid": s.plid, "name": s.name, "result": s.result} for s in g.seats] for g in games]
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(columns, schema()), sink, compression="zstd", row_group_size=ROWS_PER_GROUP)
+    table = pa.table(columns, schema())
+    pq.write_table(table, sink, compression="zstd", row_group_size=ROWS_PER_GROUP, write_page_checksum=True)
     data = sink.getvalue().to_pybytes()
     if path.is_file() and path.read_bytes() == data:
         return
@@ -168,11 +169,13 @@ def _read_rows(path: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.ParquetFile(path).read()
-    except (pa.ArrowException, OSError) as error:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read()
+        names = set(table.column_names)
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise _damaged(path, str(error).split("\n", maxsplit=1)[0]) from None
     for name in schema().names:
-        if name not in table.column_names:
+        if name not in names:
             raise _damaged(path, f"column {name!r} is missing")
     try:
         rows: list[dict[str, Any]] = table.select(schema().names).cast(schema()).to_pylist()
