@@ -21,14 +21,16 @@ def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
         ZugwerkError: a metrics file or params.yaml cannot be read.
     """
     params = read_tree(folder / "params.yaml")
-    locked = _locked_params(folder)
+    locked, data = _locked_params(folder), _data(folder)
     return {
-        system: {name: _row(figure, folder, params, locked) for name, figure in rows.items()}
+        system: {name: _row(figure, folder, params, locked, data) for name, figure in rows.items()}
         for system, rows in REGISTRY.items()
     }
 
 
-def _row(figure: Figure, folder: Path, params: dict[str, Any], locked: dict[str, dict[str, Any]]) -> Row:
+def _row(
+    figure: Figure, folder: Path, params: dict[str, Any], locked: dict[str, dict[str, Any]], data: str | None
+) -> Row:
     loss = params.get("amazons_match", {}).get("loss", "")
     path = folder / figure.path.format(loss=loss)
     found = _at(read_json(path), figure.key) if path.exists() else None
@@ -43,7 +45,7 @@ def _row(figure: Figure, folder: Path, params: dict[str, Any], locked: dict[str,
         "unit": figure.unit,
         "n": estimate.get("n"),
         "profile": params.get("profile") if made and _is_current(figure.stage, params, locked) else None,
-        "data": _data(folder) if made else None,
+        "data": data if made else None,
         "command": figure.command,
     }
 
