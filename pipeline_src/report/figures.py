@@ -1,4 +1,7 @@
-"""Read the registry's figures from the metrics of the last `dvc repro`."""
+"""Read the registry's figures: from the metrics of the last `dvc repro`, else from the committed measurements.
+
+docs/measured/<system>.json is ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -22,21 +25,39 @@ def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
     """
     params = read_tree(folder / "params.yaml")
     locked, data = _locked_params(folder), _data(folder)
-    return {
-        system: {name: _row(figure, folder, params, locked, data) for name, figure in rows.items()}
-        for system, rows in REGISTRY.items()
-    }
+    found: dict[str, dict[str, Row]] = {}
+    for system, rows in REGISTRY.items():
+        measured = _measurements(folder, system)
+        found[system] = {
+            name: _row(figure, folder, params, locked, data, measured.get(name)) for name, figure in rows.items()
+        }
+    return found
+
+
+def _measurements(folder: Path, system: str) -> dict[str, Row]:
+    path = folder / "docs/measured" / f"{system}.json"
+    return read_json(path) if path.exists() else {}
 
 
 def _row(
-    figure: Figure, folder: Path, params: dict[str, Any], locked: dict[str, dict[str, Any]], data: str | None
+    figure: Figure,
+    folder: Path,
+    params: dict[str, Any],
+    locked: dict[str, dict[str, Any]],
+    data: str | None,
+    measured: Row | None,
 ) -> Row:
     loss = params.get("amazons_match", {}).get("loss", "")
     path = folder / figure.path.format(loss=loss)
     found = _at(read_json(path), figure.key) if path.exists() else None
     estimate = found if isinstance(found, dict) else {"value": found}
     ours = estimate.get("value")
-    made = ours is not None
+    if ours is None and measured is not None:
+        profile, data, command = (measured.get(key) for key in ("profile", "data", "command"))
+        estimate, ours = measured, measured.get("value")
+    else:
+        profile = params.get("profile") if ours is not None and _is_current(figure.stage, params, locked) else None
+        data, command = data if ours is not None else None, figure.command
     return {
         "ours": ours,
         "low": estimate.get("low"),
@@ -44,9 +65,9 @@ def _row(
         "published": figure.published,
         "unit": figure.unit,
         "n": estimate.get("n"),
-        "profile": params.get("profile") if made and _is_current(figure.stage, params, locked) else None,
-        "data": data if made else None,
-        "command": figure.command,
+        "profile": profile,
+        "data": data,
+        "command": command,
     }
 
 

@@ -44,6 +44,30 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
     assert figures(tmp_path)["amazons_net"]["score_vs_random"]["profile"] is None
 
 
+def test_a_committed_measurement_stands_in_where_the_graph_has_none(tmp_path):
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    (tmp_path / "docs/measured").mkdir(parents=True)
+    row = {
+        "value": 0.3,
+        "low": 0.2,
+        "high": 0.4,
+        "n": 50,
+        "profile": "paper",
+        "data": "LittleGolem",
+        "command": "make x",
+    }
+    (tmp_path / "docs/measured/amazons_net.json").write_text(json.dumps({"from_to_top1": row, "games": {"value": 1}}))
+    reports = tmp_path / "artifacts/reports/amazons"
+    reports.mkdir(parents=True)
+    (reports / "samples.json").write_text(json.dumps({"games": 10}))
+    found = figures(tmp_path)["amazons_net"]
+    assert {key: found["from_to_top1"][key] for key in row if key != "value"} == {
+        k: v for k, v in row.items() if k != "value"
+    }
+    assert found["from_to_top1"]["ours"] == 0.3
+    assert found["games"]["ours"] == 10  # what the graph made comes first
+
+
 def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_metrics():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     for rows in REGISTRY.values():
