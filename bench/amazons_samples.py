@@ -19,7 +19,9 @@ GAMES = 100
 @njit(cache=True)
 def _play(start: AmazonsState, numbers: npt.NDArray[np.uint32], actions: npt.NDArray[np.int32]) -> int:
     """Play one game by ``numbers``, two a turn, into ``actions``; return its plies."""
-    state = AmazonsState(start.board.copy(), start.lines.copy(), start.amazons.copy(), start.turn.copy())
+    state = AmazonsState(
+        start.board.copy(), start.lines.copy(), start.amazons.copy(), start.turn.copy(), start.hash.copy()
+    )
     squares, width, plies = state.board.size, state.board.shape[1], 0
     options = np.empty(state.amazons.shape[1] * 36, np.int32)
     while True:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
-from pipeline_src.players.player import Player
+from pipeline_src.players.player import Player, Position
 
 ATTEMPTS = 1_000
 """Draws of one opening before the game counts as having no more of them."""
@@ -56,7 +56,8 @@ def play_games(
             turn = [i for i in range(len(states)) if i not in done and game.to_play(states[i]) == side]
             if not turn:
                 continue
-            chosen = players[side].choose([states[i] for i in turn], [rngs[i] for i in turn])
+            positions = [Position(states[i], rngs[i], start, tuple(actions[i])) for i in turn]
+            chosen = players[side].choose(positions)
             for i, action in zip(turn, chosen, strict=True):
                 if not game.is_legal(states[i], action):
                     done[i] = PlayedGame(tuple(actions[i]), "second" if side == 0 else "first", illegal=True)

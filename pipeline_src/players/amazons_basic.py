@@ -9,16 +9,16 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.search.evaluators.amazons import evaluate_turns
 
 
 class RandomPlayer:
     """Every legal turn with the same chance."""
 
-    def choose(self, states: Sequence[AmazonsState], rngs: Sequence[np.random.Generator]) -> list[int]:
+    def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`."""
-        return [int(rng.choice(legal_actions(state))) for state, rng in zip(states, rngs, strict=True)]
+        return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
 class OnePlyPlayer:
@@ -28,13 +28,13 @@ class OnePlyPlayer:
         """``noise`` is the standard deviation, in squares, of a normal error added to each turn's value."""
         self.noise = noise
 
-    def choose(self, states: Sequence[AmazonsState], rngs: Sequence[np.random.Generator]) -> list[int]:
+    def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`. Without noise the first of equal turns is taken, so nothing random is left."""
         chosen = []
-        for state, rng in zip(states, rngs, strict=True):
-            turns, values = one_ply_values(state)
+        for position in positions:
+            turns, values = one_ply_values(position.state)
             if self.noise:
-                values = values + rng.normal(0.0, self.noise, len(values))
+                values = values + position.rng.normal(0.0, self.noise, len(values))
             chosen.append(int(turns[np.argmax(values)]))
         return chosen
 

@@ -12,7 +12,7 @@ from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_pl
 from pipeline_src.games.amazons.turns import has_turn
 from pipeline_src.nets.amazons_net import AmazonsNets, load_nets
 from pipeline_src.players.amazons_forward import NetsForward, after_move
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.player import PlayerText, Position
 
 BATCH = 16
 """Positions of a forward pass: as many as a task of a match has games in lock step."""
@@ -54,13 +54,9 @@ class NetsPlayer:
             written = 0  # `load_nets` says what is wrong
         return cls(_nets_of(Path(path).resolve(), written), batch)
 
-    def choose(
-        self,
-        states: Sequence[AmazonsState],
-        rngs: Sequence[np.random.Generator],  # noqa: ARG002, every player is handed them
-    ) -> list[int]:
+    def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""
-        return [turn.action for turn in self.turns(states)]
+        return [turn.action for turn in self.turns([position.state for position in positions])]
 
     def turns(self, states: Sequence[AmazonsState]) -> list[NetsTurn]:
         """The nets' turn in each position; of equally likely moves the first.

@@ -7,16 +7,29 @@ from typing import Any, Protocol
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.search.limits import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One game as the player sees it whose turn it is there. The game is not over."""
+
+    state: Any
+    rng: np.random.Generator
+    """The game's own generator."""
+    start: Any = None
+    """State that the game began with, if that is known."""
+    actions: tuple[int, ...] = ()
+    """All that was played from there."""
+    clock: Clock | None = None
+    """Where the game is played on one."""
 
 
 class Player(Protocol):
     """Chooses moves in many games at once, so that a net can see them as one batch."""
 
-    def choose(self, states: Sequence[Any], rngs: Sequence[np.random.Generator]) -> list[int]:
-        """A legal action for each state, none of them finished.
-
-        ``rngs[i]`` is the i-th game's own generator: what is chosen there may depend on nothing of the other games.
-        """
+    def choose(self, positions: Sequence[Position]) -> list[int]:
+        """A legal action for each position. What is chosen in a game may depend on nothing of the other games."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,11 @@ def _replay(
     ``starts`` holds the start positions on a leading axis.
     """
     state = AmazonsState(
-        starts.board[0].copy(), starts.lines[0].copy(), starts.amazons[0].copy(), starts.turn[0].copy()
+        starts.board[0].copy(),
+        starts.lines[0].copy(),
+        starts.amazons[0].copy(),
+        starts.turn[0].copy(),
+        starts.hash[0].copy(),
     )
     squares, forms, n = state.board.size, np.empty(COUNT, np.uint64), 0
     for g in which:
@@ -69,6 +73,7 @@ def _replay(
         state.lines[:] = starts.lines[variant]
         state.amazons[:] = starts.amazons[variant]
         state.turn[:] = starts.turn[variant]
+        state.hash[:] = starts.hash[variant]
         start_forms(state.board, keys, forms)
         for ply in range(games.offsets[g + 1] - games.offsets[g]):
             action = games.actions[games.offsets[g] + ply]

@@ -21,7 +21,8 @@ class Scripted:
     def __init__(self, wrong=None, at=0):
         self.wrong, self.at, self.asked = wrong, at, []
 
-    def choose(self, states, rngs):
+    def choose(self, positions):
+        states = [position.state for position in positions]
         self.asked.append(len(states))
         assert all(amazons.winner(state) is None for state in states), "asked about a finished game"
         assert len({amazons.to_play(state) for state in states}) == 1, "asked for both sides"

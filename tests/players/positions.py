@@ -5,6 +5,7 @@ import torch
 
 from pipeline_src.games import amazons
 from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
+from pipeline_src.players.player import Position
 from pipeline_src.records.parquet import write_records
 from pipeline_src.samples.build import build_dataset
 from pipeline_src.samples.dataset import open_dataset
@@ -26,6 +27,11 @@ def random_states(count, size=10, seed=0):
             line.append(amazons.play(line[-1], int(rng.choice(amazons.legal_actions(line[-1])))))
         states += [*line[: -1 : max(1, len(line) // 6)], line[-2]]
     return states[:count]
+
+
+def positions(states, seed=0):
+    """As a player is handed them."""
+    return [Position(state, np.random.default_rng([seed, i])) for i, state in enumerate(states)]
 
 
 def small_dataset(folder, games=20, size=10, shares=(7, 2, 1), seed=0):

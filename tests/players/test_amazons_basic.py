@@ -4,16 +4,12 @@ from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
 from pipeline_src.players.amazons_basic import OnePlyPlayer, RandomPlayer, one_ply_values
 from pipeline_src.search.evaluators.amazons import evaluate
-from tests.players.positions import random_states
-
-
-def rngs(count, seed=0):
-    return [np.random.default_rng([seed, i]) for i in range(count)]
+from tests.players.positions import positions, random_states
 
 
 def test_one_ply_plays_the_turn_after_which_the_opponent_stands_worst():
     states = random_states(12, size=6)
-    for state, chosen in zip(states, OnePlyPlayer().choose(states, rngs(12)), strict=True):
+    for state, chosen in zip(states, OnePlyPlayer().choose(positions(states)), strict=True):
         values = {int(a): -evaluate(amazons.play(state, int(a))) for a in amazons.legal_actions(state)}
         assert np.isclose(values[chosen], max(values.values()))
 
@@ -28,13 +24,13 @@ def test_one_ply_values_are_those_of_all_legal_turns():
 def test_noise_draws_from_the_games_own_generator():
     states = random_states(6, size=6)
     noisy = OnePlyPlayer(noise=3)
-    once = noisy.choose(states, rngs(6))
-    assert once == noisy.choose(states, rngs(6))
-    assert once[3:] == noisy.choose(states[3:], rngs(6)[3:])
-    assert once != noisy.choose(states, rngs(6, seed=1))
+    once = noisy.choose(positions(states))
+    assert once == noisy.choose(positions(states))
+    assert once[3:] == noisy.choose(positions(states)[3:])
+    assert once != noisy.choose(positions(states, seed=1))
 
 
 def test_random_takes_every_turn_sometimes():
     state = board.from_fen("Q2/3/2q w")
-    chosen = RandomPlayer().choose([state] * 600, rngs(600))
+    chosen = RandomPlayer().choose(positions([state] * 600))
     assert set(chosen) == set(amazons.legal_actions(state).tolist())

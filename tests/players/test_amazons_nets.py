@@ -12,7 +12,7 @@ from pipeline_src.nets.heads import masked_log_softmax
 from pipeline_src.players.amazons_forward import torch_threads
 from pipeline_src.players.amazons_nets import NetsPlayer
 from pipeline_src.samples.encode import encode
-from tests.players.positions import random_states, small_nets
+from tests.players.positions import positions, random_states, small_nets
 
 
 @pytest.mark.parametrize("size", [10, 8, 6])
@@ -87,13 +87,15 @@ def test_two_forward_passes_of_one_size_on_one_thread(monkeypatch):
 
 
 def test_choose_leaves_the_states_and_the_generators_alone():
-    states, rngs = random_states(3, 6), [np.random.default_rng(i) for i in range(3)]
+    states = random_states(3, 6)
+    asked = positions(states, seed=5)
     fens = [amazons.to_fen(state) for state in states]
     player = NetsPlayer(small_nets(6))
-    assert player.choose(states, rngs) == [turn.action for turn in player.turns(states)]
+    assert player.choose(asked) == [turn.action for turn in player.turns(states)]
     assert [amazons.to_fen(state) for state in states] == fens
-    assert [rng.integers(1000) for rng in rngs] == [np.random.default_rng(i).integers(1000) for i in range(3)]
-    assert player.choose([], []) == []
+    untouched = [position.rng.integers(1000) for position in positions(states, seed=5)]
+    assert [position.rng.integers(1000) for position in asked] == untouched
+    assert player.choose([]) == []
 
 
 @pytest.mark.parametrize(

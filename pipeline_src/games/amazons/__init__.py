@@ -4,9 +4,10 @@ A turn moves one amazon like a chess queen, then shoots an arrow, also along a q
 landed; the square she left is free by then. Arrows stay. White moves first; who cannot move loses.
 
 `board` holds the state and its text, `moves` the kernels that change and read it, `turns` the Python face, `notation`
-the text of turns, `perft` the counts.
+the text of turns, `perft` the counts, `kernels` what searches call.
 """
 
+from pipeline_src.games.amazons import kernels as _kernels  # noqa: F401, makes the searches know the game
 from pipeline_src.games.amazons.board import START, from_fen, initial_state, to_fen, to_play
 from pipeline_src.games.amazons.notation import format_move, parse_move
 from pipeline_src.games.amazons.perft import divide, perft

@@ -26,6 +26,18 @@ FILES = "abcdefghij"
 
 STANDARD = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
 CROSS = "3Q2Q3/10/10/q8q/10/10/q8q/10/10/3Q2Q3 w"
+
+
+def _keys() -> npt.NDArray[np.uint64]:
+    keys = np.random.default_rng(0).integers(0, 1 << 64, (6, MAX_SIDE * MAX_SIDE), dtype=np.uint64)
+    keys[EMPTY] = 0
+    return keys
+
+
+SIDE_KEY, MOVED_KEY = 4, 5
+KEYS = _keys()
+"""uint64 [6, 100]: random numbers of a Zobrist hash (Zobrist, 1970): by board code and square (0 for empty squares); of
+Black to move, at ``[SIDE_KEY, 0]``; and of the amazon that is about to shoot, by square."""
 START = {
     (10, "standard"): STANDARD,
     (10, "cross"): CROSS,
@@ -55,6 +67,8 @@ class AmazonsState(NamedTuple):
     """[2, Q]: squares of White's (row 0) and Black's amazons, ascending; -1 first where a side has fewer."""
     turn: npt.NDArray[np.int16]
     """[3]: side to move (0 or 1), square of the amazon that has moved and not shot yet (-1: none), ply."""
+    hash: npt.NDArray[np.uint64]
+    """[1]: Zobrist hash of board, side to move and the amazon that is about to shoot; not of the ply."""
 
 
 def initial_state(size: int = 10, variant: str = "standard") -> AmazonsState:
@@ -71,7 +85,9 @@ def initial_state(size: int = 10, variant: str = "standard") -> AmazonsState:
 
 def copy_state(state: AmazonsState) -> AmazonsState:
     """A copy that shares no array with ``state``."""
-    return AmazonsState(state.board.copy(), state.lines.copy(), state.amazons.copy(), state.turn.copy())
+    return AmazonsState(
+        state.board.copy(), state.lines.copy(), state.amazons.copy(), state.turn.copy(), state.hash.copy()
+    )
 
 
 def to_play(state: AmazonsState) -> int:
@@ -91,7 +107,8 @@ def from_board(board: npt.NDArray[np.int8], side: int, ply: int = 0) -> AmazonsS
     occupied = board.ravel() != EMPTY
     lines = edges.copy()
     np.bitwise_or.at(lines.ravel(), place[:, occupied], bit[:, occupied])
-    return AmazonsState(board, lines, amazons, np.array([side, -1, ply], dtype=np.int16))
+    key = np.bitwise_xor.reduce(KEYS[board.ravel(), np.arange(board.size)]) ^ (KEYS[SIDE_KEY, 0] * np.uint64(side))
+    return AmazonsState(board, lines, amazons, np.array([side, -1, ply], dtype=np.int16), np.array([key], np.uint64))
 
 
 @lru_cache(maxsize=16)

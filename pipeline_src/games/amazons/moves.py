@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.games.amazons.board import ARROW, BLACK, EMPTY, MAX_SIDE, WHITE, AmazonsState
+from pipeline_src.games.amazons.board import (
+    ARROW,
+    BLACK,
+    EMPTY,
+    KEYS,
+    MAX_SIDE,
+    MOVED_KEY,
+    SIDE_KEY,
+    WHITE,
+    AmazonsState,
+)
 
 
 def _steps_table() -> npt.NDArray[np.uint8]:
@@ -191,7 +201,9 @@ def legal(state: AmazonsState, start: int, to: int, arrow: int) -> bool:
 def move_amazon(state: AmazonsState, start: int, to: int) -> None:
     """Move an amazon of the side to move, in place: the first half of a turn, or the undoing of it."""
     width, side = state.board.shape[1], state.turn[0]
-    state.board[to // width, to % width] = state.board[start // width, start % width]
+    colour = state.board[start // width, start % width]
+    state.hash[0] ^= KEYS[colour, start] ^ KEYS[colour, to] ^ KEYS[MOVED_KEY, to]
+    state.board[to // width, to % width] = colour
     state.board[start // width, start % width] = EMPTY
     flip(state.lines, width, start)
     flip(state.lines, width, to)
@@ -214,6 +226,7 @@ def shoot(state: AmazonsState, arrow: int) -> None:
     """Shoot, in place: the second half of a turn."""
     width = state.board.shape[1]
     state.board[arrow // width, arrow % width] = ARROW
+    state.hash[0] ^= KEYS[ARROW, arrow] ^ KEYS[SIDE_KEY, 0] ^ KEYS[MOVED_KEY, state.turn[1]]
     flip(state.lines, width, arrow)
     state.turn[0] = 1 - state.turn[0]
     state.turn[1] = -1
@@ -230,6 +243,7 @@ def take_back(state: AmazonsState, start: int, to: int, arrow: int) -> None:
     state.turn[2] -= 1
     move_amazon(state, to, start)
     state.turn[1] = -1
+    state.hash[0] ^= KEYS[ARROW, arrow] ^ KEYS[SIDE_KEY, 0] ^ KEYS[MOVED_KEY, start]
 
 
 @njit(cache=True)
@@ -238,6 +252,16 @@ def play_turn(state: AmazonsState, action: int) -> None:
     squares = state.board.size
     move_amazon(state, action // (squares * squares), action // squares % squares)
     shoot(state, action % squares)
+
+
+@njit(cache=True)
+def copy_into(state: AmazonsState, other: AmazonsState) -> None:
+    """Make ``other``, a state of the same board size, equal to ``state``."""
+    other.board[:] = state.board
+    other.lines[:] = state.lines
+    other.amazons[:] = state.amazons
+    other.turn[:] = state.turn
+    other.hash[:] = state.hash
 
 
 @njit(cache=True)

@@ -12,14 +12,16 @@ terms, brought to sum 1).
 Source: Lieberum, "An evaluation function for the game of Amazons", Theoretical Computer Science 349 (2005).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import write_turns
+from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, write_turns
+from pipeline_src.games.kernels import implement
+from pipeline_src.search.evaluators import evaluator
 from pipeline_src.search.evaluators.amazons_flood import U64, count, empty_squares, king_step, queen_step, with_square
 
 TEMPO = 0.2
@@ -119,3 +121,47 @@ def evaluate_turns(
         left_low, left_high = with_square(left_low, left_high, arrow, width)
         values[i] = -weigh(other_low, other_high, low, high, left_low, left_high, width + 1, state.turn[2] + 1)
     return n
+
+
+class AmazonsEvaluator(NamedTuple):
+    """The evaluation as searches take it: scratch space for one thread."""
+
+    moves: npt.NDArray[np.int32]
+    turns: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+
+
+def make_evaluator(amazons: int = 4) -> AmazonsEvaluator:
+    """An evaluator for positions with up to so many amazons a side."""
+    moves = amazons * MAX_REACH
+    turns = moves * MAX_REACH + SPARE
+    return AmazonsEvaluator(np.empty(moves + SPARE, np.int32), np.empty(turns, np.int32), np.empty(turns, np.float64))
+
+
+@njit(cache=True)
+def _evaluate(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
+    return float(evaluate(state))
+
+
+@njit(cache=True)
+def _rank(
+    state: AmazonsState,
+    evaluator: AmazonsEvaluator,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> int:
+    n = evaluate_turns(state, evaluator.moves, actions, evaluator.values)
+    for i in range(n):
+        values[i] = evaluator.values[i]
+    return n
+
+
+@njit(cache=True)
+def _settle(state: AmazonsState, evaluator: AmazonsEvaluator) -> tuple[bool, float]:
+    return False, 0.0
+
+
+implement(evaluator.settle, AmazonsState, _settle)
+implement(evaluator.evaluate, AmazonsState, _evaluate)
+implement(evaluator.rank, AmazonsState, _rank)

@@ -1,0 +1,46 @@
+"""A search as a player, and the limits that its text may set."""
+
+from collections.abc import Sequence
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.search.limits import Limit, Searcher
+
+LIMITS = ("depth", "nodes", "movetime")
+"""Options of a searching player's text; movetime in milliseconds."""
+
+
+class SearchPlayer:
+    """Searches each position in turn."""
+
+    def __init__(self, searcher: Searcher, limit: Limit) -> None:
+        """``limit`` holds for every move, unless the game is played on a clock."""
+        self.searcher, self.limit = searcher, limit
+
+    def choose(self, positions: Sequence[Position]) -> list[int]:
+        """See `Player.choose`."""
+        return [
+            self.searcher.search(position.state, self.limit, seed=int(position.rng.integers(1 << 62))).action
+            for position in positions
+        ]
+
+
+def read_limit(text: PlayerText, numbers: dict[str, float], default: Limit) -> Limit:
+    """The limit among a player's options as `PlayerText.numbers` read them, NaN for what was not given.
+
+    Args:
+        text: of the player, for complaints.
+        numbers: its options, those of `LIMITS` among them.
+        default: where none of them is given.
+
+    Raises:
+        ZugwerkError: a limit that is not above 0, or a depth or number of nodes that is not whole.
+    """
+    given = {name: numbers[name] for name in LIMITS if numbers[name] == numbers[name]}
+    for name, value in given.items():
+        if not 0 < value < float("inf") or (name != "movetime" and value != int(value)):
+            raise ZugwerkError(f"player '{text.name}': {name} must be above 0, not {value}")
+    if not given:
+        return default
+    depth, nodes = (int(given[name]) if name in given else None for name in ("depth", "nodes"))
+    return Limit(depth=depth, nodes=nodes, movetime_ms=given.get("movetime"))
