@@ -1,26 +1,37 @@
-"""Params of the stage in which Amazons-Net plays other players."""
+"""Params section ``amazons_match``: who plays whom, and how much."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Pairing:
+    """One match."""
+
+    a: str
+    """Text of the player whose score is told; ``{published}`` and ``{residual}`` stand for the models' files."""
+    b: str
+    """Text of its opponent, likewise."""
+    pairs: int
+    """Openings, each played twice with the sides swapped."""
+
+
+@dataclass(frozen=True)
 class AmazonsMatchParams:
-    """Which nets play whom, and how often."""
+    """Of the stage that plays matches, limited by nodes or depth, never by the clock."""
 
     loss: str
-    """Reading of the loss whose nets play; also the one whose figures are the headlines."""
-    opponents: tuple[str, ...]
-    """Texts of the players they meet; each is a key of the metrics."""
-    pairs: int
-    """Pairs of games against each opponent: one opening, played twice with the sides swapped."""
+    """Reading of the loss whose nets are ``{published}``; also the reading whose figures are the headline."""
     opening_plies: int
-    """Random plies before the players take over; no two openings of a match are the same."""
+    """Random plies before the players take over."""
+    matches: dict[str, Pairing]
+    """By name."""
 
     def __post_init__(self) -> None:
-        if not self.opponents or len(set(self.opponents)) != len(self.opponents):
-            raise ValueError("opponents must name at least one player, each once")
-        if self.pairs < 1:
-            raise ValueError(f"pairs must be at least 1, not {self.pairs}")
+        if not self.matches:
+            raise ValueError("matches must name at least one")
+        for name, pairing in self.matches.items():
+            if pairing.pairs < 1:
+                raise ValueError(f"matches.{name}.pairs must be at least 1, not {pairing.pairs}")
         if not 1 <= self.opening_plies <= 20:
             raise ValueError(
                 f"opening_plies must be 1 to 20, not {self.opening_plies}: from the bare start position, players that "

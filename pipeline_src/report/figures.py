@@ -3,6 +3,7 @@
 docs/measured/<system>.json is ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,52 +24,31 @@ def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
     Raises:
         ZugwerkError: a metrics file or params.yaml cannot be read.
     """
-    params = read_tree(folder / "params.yaml")
-    locked, data = _locked_params(folder), _data(folder)
+    params, locked = read_tree(folder / "params.yaml"), _locked_params(folder)
     found: dict[str, dict[str, Row]] = {}
     for system, rows in REGISTRY.items():
-        measured = _measurements(folder, system)
-        found[system] = {
-            name: _row(figure, folder, params, locked, data, measured.get(name)) for name, figure in rows.items()
-        }
+        path = folder / "docs/measured" / f"{system}.json"
+        measured = read_json(path) if path.exists() else {}
+        found[system] = {}
+        for name, figure in rows.items():
+            row = _from_graph(figure, folder, params, locked)
+            if row["value"] is None:
+                row = {"command": row["command"] or f"make measure-{system}"} | measured.get(name, {})
+            kept = {key: row.get(key) for key in ("low", "high", "n", "profile", "data", "command")}
+            found[system][name] = {"ours": row.get("value"), "published": figure.published, "unit": figure.unit} | kept
     return found
 
 
-def _measurements(folder: Path, system: str) -> dict[str, Row]:
-    path = folder / "docs/measured" / f"{system}.json"
-    return read_json(path) if path.exists() else {}
-
-
-def _row(
-    figure: Figure,
-    folder: Path,
-    params: dict[str, Any],
-    locked: dict[str, dict[str, Any]],
-    data: str | None,
-    measured: Row | None,
-) -> Row:
-    loss = params.get("amazons_match", {}).get("loss", "")
-    path = folder / figure.path.format(loss=loss)
-    found = _at(read_json(path), figure.key) if path.exists() else None
+def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row]) -> Row:
+    """A figure as the metrics have it, ``value`` null where they do not; ``command`` empty if no stage makes it."""
+    path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path)
+    found = _at(read_json(path), figure.key) if figure.path and path.exists() else None
+    command = f"dvc repro {figure.stage}" if figure.stage else ""
+    if found is None:
+        return {"value": None, "command": command}
     estimate = found if isinstance(found, dict) else {"value": found}
-    ours = estimate.get("value")
-    if ours is None and measured is not None:
-        profile, data, command = (measured.get(key) for key in ("profile", "data", "command"))
-        estimate, ours = measured, measured.get("value")
-    else:
-        profile = params.get("profile") if ours is not None and _is_current(figure.stage, params, locked) else None
-        data, command = data if ours is not None else None, figure.command
-    return {
-        "ours": ours,
-        "low": estimate.get("low"),
-        "high": estimate.get("high"),
-        "published": figure.published,
-        "unit": figure.unit,
-        "n": estimate.get("n"),
-        "profile": profile,
-        "data": data,
-        "command": command,
-    }
+    profile = params.get("profile") if _is_current(figure.stage, params, locked) else None
+    return estimate | {"profile": profile, "data": _sources(folder / figure.sources), "command": command}
 
 
 def _at(tree: Any, key: str) -> Any:
@@ -79,10 +59,9 @@ def _at(tree: Any, key: str) -> Any:
     return tree
 
 
-def _data(folder: Path) -> str | None:
+def _sources(path: Path) -> str | None:
     """Where the games came from, in words."""
-    path = folder / "artifacts/reports/amazons/samples.json"
-    sources = _at(read_json(path), "sources") if path.exists() else None
+    sources = _at(read_json(path), "sources") if path.is_file() else None
     if not sources:
         return None
     words = {"engine": "engine games", "littlegolem": "LittleGolem", "file": "files"}

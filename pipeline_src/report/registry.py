@@ -5,41 +5,72 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure. Its value is a number in a metrics file, or a ``{value, low, high, n}`` there."""
+    """One figure. Its value is a number in a metrics file, or a ``{value, low, high, n}`` there.
 
-    path: str
-    """Metrics file, ``{loss}`` standing for the default reading of the loss."""
-    key: str
-    """Dotted path of the value in the file."""
+    In ``path``, ``{section.key}`` stands for that value of params.yaml.
+    """
+
     unit: str
-    stage: str
+    path: str = ""
+    """Metrics file of the graph; empty where only a committed measurement tells the figure."""
+    key: str = ""
+    """Dotted path of the value in the file."""
+    stage: str = ""
     """DVC stage that makes it."""
     published: float | None = None
-
-    @property
-    def command(self) -> str:
-        """What makes it again."""
-        return f"dvc repro {self.stage}"
+    sources: str = ""
+    """Metrics file whose ``sources`` counts the games by where they came from."""
 
 
 REPORTS = "artifacts/reports/amazons"
-EVALUATE = f"{REPORTS}/evaluate/{{loss}}.json"
+SAMPLES = f"{REPORTS}/samples.json"
+
+
+def _amazons(unit: str, file: str, key: str, stage: str, published: float | None = None) -> Figure:
+    return Figure(unit, f"{REPORTS}/{file}", key, f"amazons_{stage}", published, SAMPLES)
+
+
+def _nets(name: str, unit: str = "fraction", published: float | None = None) -> Figure:
+    return _amazons(unit, "evaluate/{amazons_match.loss}.json", f"nets.{name}", "evaluate", published)
+
+
+def _residual(name: str, unit: str = "fraction") -> Figure:
+    return _amazons(unit, "evaluate/residual.json", f"nets.{name}", "evaluate")
+
+
+def _score(match: str) -> Figure:
+    return _amazons("score", "match.json", f"{match}.score", "match")
+
 
 REGISTRY: dict[str, dict[str, Figure]] = {
     "amazons_net": {
-        "games": Figure(f"{REPORTS}/samples.json", "games", "games", "amazons_samples", 25_000),
-        "samples": Figure(f"{REPORTS}/samples.json", "samples", "samples", "amazons_samples", 1_879_931),
-        "from_to_top1": Figure(EVALUATE, "nets.from_to_top1", "fraction", "amazons_evaluate"),
-        "from_to_top5": Figure(EVALUATE, "nets.from_to_top5", "fraction", "amazons_evaluate"),
-        "arrow_top1": Figure(EVALUATE, "nets.arrow_top1", "fraction", "amazons_evaluate"),
-        "turn_top1": Figure(EVALUATE, "nets.turn_top1", "fraction", "amazons_evaluate"),
-        "value_accuracy": Figure(EVALUATE, "nets.value_accuracy", "fraction", "amazons_evaluate"),
-        "value_brier": Figure(EVALUATE, "nets.value_brier", "squared error", "amazons_evaluate"),
-        "legal_rate": Figure(EVALUATE, "nets.legal_rate", "fraction", "amazons_evaluate", 1.0),
-        "baseline_turn_top1": Figure(
-            f"{REPORTS}/evaluate/baselines.json", "one_ply.turn_top1", "fraction", "amazons_baselines"
-        ),
-        "score_vs_random": Figure(f"{REPORTS}/match.json", "random.score", "score", "amazons_match"),
-        "score_vs_one_ply": Figure(f"{REPORTS}/match.json", "one_ply.score", "score", "amazons_match"),
-    }
+        "games": _amazons("games", "samples.json", "games", "samples", 25_000),
+        "samples": _amazons("samples", "samples.json", "samples", "samples", 1_879_931),
+        "from_to_top1": _nets("from_to_top1"),
+        "from_to_top5": _nets("from_to_top5"),
+        "arrow_top1": _nets("arrow_top1"),
+        "turn_top1": _nets("turn_top1"),
+        "value_accuracy": _nets("value_accuracy"),
+        "value_brier": _nets("value_brier", "squared error"),
+        "legal_rate": _nets("legal_rate", published=1.0),
+        "baseline_turn_top1": _amazons("fraction", "evaluate/baselines.json", "one_ply.turn_top1", "baselines"),
+        "score_vs_random": _score("random"),
+        "score_vs_one_ply": _score("one_ply"),
+        "score_vs_alphabeta": _score("alphabeta"),
+        "residual_from_to_top1": _residual("from_to_top1"),
+        "residual_arrow_top1": _residual("arrow_top1"),
+        "residual_turn_top1": _residual("turn_top1"),
+        "residual_value_accuracy": _residual("value_accuracy"),
+        "residual_score_vs_nets": _score("residual_nets"),
+        "residual_score_vs_one_ply": _score("residual_one_ply"),
+    },
+    "amazons_engine": {
+        "score_vs_openspiel_mcts": Figure("score"),
+        "score_vs_one_ply": Figure("score"),
+        "score_uct_vs_alphabeta": Figure("score"),
+        "score_nets_puct_vs_alphabeta": Figure("score"),
+        "elo_per_doubling": Figure("Elo"),
+        "illegal_moves": Figure("games"),
+        "time_losses": Figure("games"),
+    },
 }

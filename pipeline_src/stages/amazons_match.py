@@ -1,15 +1,15 @@
-"""Stage amazons_match: Amazons-Net plays other players, in colour-swapped pairs from random openings.
+"""Stage amazons_match: the nets and the engine play each other, in colour-swapped pairs from random openings.
 
-Reads ``artifacts/models/amazons/<loss>/nets.pt``; writes the metrics ``artifacts/reports/amazons/match.json`` and the
-games ``artifacts/records/amazons/matches.parquet``.
+Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; writes the metrics
+``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``.
 """
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 
 from pipeline_src.arena.match import MatchResult, play_match
-from pipeline_src.errors import run_main
+from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.nets.amazons_net import load_nets
 from pipeline_src.parallel import Parallel
@@ -30,27 +30,39 @@ def main() -> None:
     """Play and write.
 
     Raises:
-        ZugwerkError: bad params, no or damaged nets, or an opponent's text that names no player.
+        ZugwerkError: bad params, no or damaged nets, or a text that names no player.
     """
     params, seed, parallel = (
         load(AmazonsMatchParams, "amazons_match"),
         load_value(int, "seed"),
         load(Parallel, "parallel"),
     )
-    path = MODELS / params.loss / "nets.pt"
-    size = load_nets(path).config.size
-    for opponent in params.opponents:
-        make_player("amazons", opponent)  # a wrong text fails here, before any game is played
-    matches = [
-        play_match(
-            "amazons", f"nets:{path}", opponent, params.pairs, params.opening_plies, [seed, TAG, i], parallel, size
+    models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
+    size = load_nets(models["published"]).config.size
+    texts = {
+        name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
+        for name, pairing in params.matches.items()
+    }
+    matches = {
+        name: play_match(
+            "amazons", *texts[name], pairing.pairs, params.opening_plies, [seed, TAG, *name.encode()], parallel, size
         )
-        for i, opponent in enumerate(params.opponents)
-    ]
-    first_gids = range(1, len(matches) * 2 * params.pairs, 2 * params.pairs)
-    games = [records(match, size, gid) for match, gid in zip(matches, first_gids, strict=True)]
+        for name, pairing in params.matches.items()
+    }
+    first_gids = accumulate((len(match.games) for match in matches.values()), initial=1)
+    games = [records(match, size, gid) for match, gid in zip(matches.values(), first_gids, strict=False)]
     write_records(chain.from_iterable(games), GAMES)
-    write_json(REPORT, {match.b: summary(match) for match in matches})
+    write_json(REPORT, {name: summary(match) for name, match in matches.items()})
+
+
+def _player_text(text: str, models: dict[str, Path]) -> str:
+    """The text with its models' paths in it; what is wrong with it shows here, before any game is played."""
+    try:
+        full = text.format_map(models)
+    except (KeyError, ValueError, IndexError):
+        raise ZugwerkError(f"player {text!r}: in braces may stand {', '.join(models)}") from None
+    make_player("amazons", full)
+    return full
 
 
 def summary(match: MatchResult) -> dict[str, object]:

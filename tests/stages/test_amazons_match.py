@@ -10,7 +10,12 @@ from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import amazons_match
 from tests.players.positions import small_nets
 
-MATCH = {"loss": "cross_entropy", "opponents": ["random", "one_ply:noise=1"], "pairs": 3, "opening_plies": 2}
+NETS = "nets:artifacts/models/amazons/cross_entropy/nets.pt"
+MATCHES = {
+    "random": {"a": "nets:{published}", "b": "random", "pairs": 3},
+    "noisy": {"a": "one_ply:noise=1", "b": "nets:{published}", "pairs": 2},
+}
+MATCH = {"loss": "cross_entropy", "opening_plies": 2, "matches": MATCHES}
 PARAMS = {"seed": 1, "parallel": {"backend": "loky", "workers": 1}, "amazons_match": MATCH}
 
 
@@ -22,7 +27,7 @@ def project(tmp_path, monkeypatch):
 
 
 def play(project, **changes):
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"amazons_match": MATCH | changes}))
+    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"amazons_match": MATCH | changes}, sort_keys=False))
     amazons_match.main()
     return amazons_match.REPORT.read_bytes(), amazons_match.GAMES.read_bytes()
 
@@ -30,18 +35,19 @@ def play(project, **changes):
 def test_the_report_counts_the_games_that_are_kept(project):
     once = play(project)
     report, games = json.loads(once[0]), read_records(amazons_match.GAMES)
-    assert list(report) == sorted(MATCH["opponents"])
-    assert [game.gid for game in games] == list(range(1, 13))
-    nets = "nets:artifacts/models/amazons/cross_entropy/nets.pt"
-    for number, opponent in enumerate(MATCH["opponents"]):
-        found, mine = report[opponent], games[6 * number : 6 * number + 6]
-        won = sum((game.first_name == nets) == (game.winner == "first") for game in mine)
-        assert (found["wins"], found["draws"], found["losses"]) == (won, 0, 6 - won)
+    assert set(report) == set(MATCHES)
+    assert [game.gid for game in games] == list(range(1, 11))
+    for (name, a, b), mine in zip(
+        [("random", NETS, "random"), ("noisy", "one_ply:noise=1", NETS)], [games[:6], games[6:]], strict=True
+    ):
+        found, n = report[name], len(mine)
+        won = sum((game.first_name == a) == (game.winner == "first") for game in mine)
+        assert (found["wins"], found["draws"], found["losses"]) == (won, 0, n - won)
         assert (found["illegal"], found["illegal_opponent"]) == (0, 0)
-        assert found["score"]["value"] == won / 6
+        assert found["score"]["value"] == won / n
         assert found["score"]["low"] <= found["score"]["value"] <= found["score"]["high"]
-        assert found["score"]["n"] == 6
-        assert [(game.first_name, game.second_name) for game in mine] == [(nets, opponent), (opponent, nets)] * 3
+        assert found["score"]["n"] == n
+        assert [(game.first_name, game.second_name) for game in mine] == [(a, b), (b, a)] * (n // 2)
     for game in games:
         state = amazons.initial_state(6)
         for action in game.actions:
@@ -52,19 +58,25 @@ def test_the_report_counts_the_games_that_are_kept(project):
     assert play(project) == once
 
 
-def test_another_opponent_leaves_the_first_match_as_it_was(project):
+def test_another_match_leaves_the_first_as_it_was(project):
     both = json.loads(play(project)[0])
-    assert json.loads(play(project, opponents=["random"])[0]) == {"random": both["random"]}
+    alone = json.loads(play(project, matches={"noisy": MATCHES["noisy"]})[0])
+    assert alone == {"noisy": both["noisy"]}
+
+
+def random_and(**changes):
+    return {"matches": {"random": MATCHES["random"] | changes}}
 
 
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
         ({"loss": "mean"}, "models/amazons/mean/nets.pt: no such model; `dvc repro amazons_train` makes it"),
-        ({"opponents": ["random", "deep_blue"]}, "no player 'deep_blue'"),
-        ({"opponents": []}, "opponents must name at least one"),
-        ({"opponents": ["random", "random"]}, "each once"),
-        ({"pairs": 0}, "pairs must be at least 1"),
+        (random_and(b="deep_blue"), "no player 'deep_blue'"),
+        (random_and(b="nets:{best}"), "in braces may stand published, residual"),
+        (random_and(a="nets:{residual}"), "residual/nets.pt: no such model"),
+        ({"matches": {}}, "matches must name at least one"),
+        (random_and(pairs=0), "matches.random.pairs must be at least 1"),
         ({"opening_plies": 0}, "opening_plies must be 1 to 20"),
     ],
 )
