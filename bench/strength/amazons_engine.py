@@ -1,0 +1,123 @@
+"""Play the matches behind docs/measured/amazons_engine.json, or what is left of them, and write it.
+
+Killed at any moment, the same command goes on with the pairs that are missing; the games and journals lie under
+work/strength/amazons_engine/. Example: ``python -m bench.strength.amazons_engine --only doubling``
+"""
+
+import argparse
+import datetime
+import math
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.arena.matches import run_match
+from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.arena.summary import Summary
+from pipeline_src.errors import run_main
+from pipeline_src.files import write_json
+
+OUT = Path("docs/measured/amazons_engine.json")
+WORK = Path("work/strength/amazons_engine")
+COMMAND = "make measure-amazons_engine"
+ENGINE = "alphabeta"
+RESIDUAL = "artifacts/models/amazons/residual/nets.pt"
+SIMULATIONS = 0
+"""Of each of the three searches of OpenSpiel's turn: 100 ms a turn on the machine of the committed figures."""
+
+MATCHES: dict[str, tuple[str, str, int]] = {
+    "openspiel_100ms": (f"{ENGINE}:movetime=100", f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}", 200),
+    "uct_100ms": ("uct:movetime=100", f"{ENGINE}:movetime=100", 200),
+    "uct_1000ms": ("uct:movetime=1000", f"{ENGINE}:movetime=1000", 40),
+    "doubling_100_50": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=50", 100),
+    "doubling_200_100": (f"{ENGINE}:movetime=200", f"{ENGINE}:movetime=100", 100),
+    "doubling_400_200": (f"{ENGINE}:movetime=400", f"{ENGINE}:movetime=200", 100),
+    "one_ply": (f"{ENGINE}:nodes=100000", "one_ply", 200),
+    "puct": (f"puct:{RESIDUAL},movetime=100", f"{ENGINE}:movetime=100", 100),
+    "fast": (f"{ENGINE}:movetime=10", "uct:movetime=10", 400),
+}
+"""By name: whose score is told, its opponent, games."""
+
+
+def main() -> None:
+    """Play and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="play only matches whose names begin so")
+    parser.add_argument("--workers", type=int, default=2, help="games side by side; a core each")
+    parser.add_argument("--games", type=int, help="at most so many of each match")
+    options = parser.parse_args()
+    found: dict[str, Summary] = {}
+    for name, (a, b, games) in MATCHES.items():
+        played = (WORK / f"{name}.journal.jsonl").exists()
+        if not name.startswith(options.only) and not played:
+            continue
+        count = min(games, options.games or games) if name.startswith(options.only) else games
+        spec = MatchSpec("amazons", a, b, count, seed=[*MATCHES].index(name) + 1)
+        found[name] = run_match(spec, WORK / f"{name}.parquet", options.workers)
+        score = found[name].score
+        print(
+            f"{name}: {a} against {b}: {found[name].wins}-{found[name].draws}-{found[name].losses}, "
+            f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})",
+            flush=True,
+        )
+    write_json(OUT, figures(found))
+
+
+def figures(found: dict[str, Summary]) -> dict[str, Any]:
+    """The registry's figures, and every match under ``matches``."""
+    made: dict[str, Any] = {}
+    for figure, match in {
+        "score_vs_openspiel_mcts": "openspiel_100ms",
+        "score_vs_one_ply": "one_ply",
+        "score_uct_vs_alphabeta": "uct_100ms",
+        "score_nets_puct_vs_alphabeta": "puct",
+    }.items():
+        if match in found:
+            made[figure] = found[match].score.as_metrics()
+    steps = [summary for name, summary in found.items() if name.startswith("doubling")]
+    if steps:
+        made["elo_per_doubling"] = _mean_elo(steps)
+    games = sum(summary.games for summary in found.values())
+    for figure, kind in (("illegal_moves", "illegal"), ("time_losses", "time")):
+        count = sum(_ours(summary, kind) for summary in found.values())
+        made[figure] = {"value": count, "low": None, "high": None, "n": games}
+    about = {
+        "profile": "committed measurement",
+        "data": "no data: the engine needs none",
+        "hardware": f"one core of {_processor()}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": COMMAND,
+    }
+    return {name: row | about for name, row in made.items()} | {
+        "matches": {name: summary.as_json() for name, summary in found.items()}
+    }
+
+
+def _ours(summary: Summary, kind: str) -> int:
+    """Games that our own players lost off the board."""
+    sides = zip((summary.a, summary.b), summary.sides, strict=True)
+    return sum(side.forfeits.get(kind, 0) for text, side in sides if not text.startswith("uci:"))
+
+
+def _mean_elo(steps: list[Summary]) -> dict[str, Any]:
+    """Mean gain of the steps, each with its normal error on the Elo scale, taken to be independent."""
+    elos, variances = [], []
+    for summary in steps:
+        elo, low, high = summary.score.elo()
+        elos.append(elo)
+        variances.append(((high - low) / 2 / 1.96) ** 2)
+    mean, half = sum(elos) / len(elos), 1.96 * math.sqrt(sum(variances)) / len(elos)
+    return {"value": mean, "low": mean - half, "high": mean + half, "n": sum(summary.games for summary in steps)}
+
+
+def _processor() -> str:
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    run_main(main)
