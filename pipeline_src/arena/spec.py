@@ -87,7 +87,9 @@ def with_limits(game: str, text: str, limits: Mapping[str, float | None]) -> str
     if not given or any(name in parsed.options for name in limits):
         return text
     bare = not parsed.value and not parsed.options
-    added = text.rstrip(":") + (":" if bare else ",") + ",".join(f"{name}={value:g}" for name, value in given.items())
+    added = (
+        text.rstrip(":") + (":" if bare else ",") + ",".join(f"{name}={value:.15g}" for name, value in given.items())
+    )
     try:
         close(make_player(game, added))
     except ZugwerkError:

@@ -112,7 +112,7 @@ def standing(sprt: Sprt, pairs: Mapping[int, Pair]) -> SprtFigures:
 
     Taken in their order and not in that in which they finish, it neither favours short games nor depends on workers.
     """
-    row = []
+    row = list[float]()
     while len(row) in pairs:
         row.append(sum(pair_points(pairs[len(row)])))
     verdict, llr, number = sprt.run(row)

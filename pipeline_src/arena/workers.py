@@ -10,7 +10,7 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -31,7 +31,7 @@ class _Worker:
 
 def run_as_they_come(
     function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], workers: int, at_end: Callable[[], None]
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """(index, ``function(*task)``) of each task, in the order in which they finish.
 
     Args:

@@ -68,7 +68,7 @@ class Session:
         except OSError:
             raise  # nobody reads the answers any more
         except Exception as error:
-            self._inform(str(error) if isinstance(error, ZugwerkError) else repr(error))
+            self._inform(_words(error))
         return True
 
     def finish(self, seconds: float) -> None:
@@ -163,7 +163,7 @@ class Session:
             try:
                 job()
             except Exception as error:
-                self._inform(f"{type(error).__name__}: {error}")
+                self._inform(_words(error))
 
     def _make(self) -> Player:
         if self._player is None:
@@ -198,7 +198,7 @@ class Session:
         try:
             best = self._search(search)
         except Exception as error:
-            self._inform(f"{type(error).__name__}: {error}")
+            self._inform(_words(error))
         with search.lock:
             search.done.set()
             self._searching = None
@@ -220,3 +220,7 @@ class Session:
         if bounds.infinite and searches(player):
             search.stopped.wait()  # an infinite search that has nothing left to look at still owes its answer to a stop
         return write_move(rules, state, action)
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, ZugwerkError) else f"{type(error).__name__}: {error}"
