@@ -9,7 +9,7 @@ import time
 
 from pipeline_src.games import amazons
 from pipeline_src.players.registry import PLAYERS
-from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
 from pipeline_src.search.limits import Limit, SearchResult
 
 PLAYERS["amazons"] |= {
@@ -58,8 +58,9 @@ class FakeSearcher:
 
 
 def fake_player(text):
-    options = text.numbers(early=0, first_ms=0, deaf=0, fail=0, nodes=50)
-    return SearchPlayer(FakeSearcher(options), Limit(nodes=int(options["nodes"])))
+    limits = dict.fromkeys(LIMITS, float("nan"))
+    options = text.numbers(early=0, first_ms=0, deaf=0, fail=0, **limits)
+    return SearchPlayer(FakeSearcher(options), read_limit(text, options, Limit(nodes=50)))
 
 
 if __name__ == "__main__":
