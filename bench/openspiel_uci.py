@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 
+import numpy as np
 import pyspiel
 
 from pipeline_src.arena.uci.commands import Placed, read_go, read_position
@@ -126,12 +127,14 @@ def answer(mcts: Mcts, placed: Placed, words: list[str], simulations: int) -> No
         print("bestmove (none)", flush=True)
         return
     begin = time.perf_counter()
-    bounds = read_go(words).bounds(game.to_play(placed.state), OVERHEAD_S * 1000)
+    go, side = read_go(words), game.to_play(placed.state)
+    bounds = go.bounds(OVERHEAD_S * 1000)
+    clock = go.place(placed, side, np.random.default_rng(0), OVERHEAD_S * 1000).clock
     seconds = -1.0
     if bounds.movetime_ms is not None:
         seconds = bounds.movetime_ms / 1000
-    elif bounds.clock is not None:
-        seconds = bounds.clock.own_ms / 1000 / 30 + bounds.clock.increment_ms / 2000
+    elif clock is not None:
+        seconds = min(clock.own_ms / 30 + clock.increment_ms / 2, clock.own_ms * 0.8) / 1000
     count = bounds.nodes or simulations or (MOST if seconds > 0 else 1_000)
     actions, nodes, value = mcts.turn(state_after(placed), count, -1.0 if simulations else seconds)
     used = time.perf_counter() - begin

@@ -6,6 +6,11 @@ from pipeline_src.players.player import Position
 from pipeline_src.search.limits import Clock
 
 
+def make_clock(own_ms: float, other_ms: float, increment_ms: float) -> Clock:
+    """A clock as the side to move sees it."""
+    return Clock(own_ms, other_ms, increment_ms)
+
+
 @dataclass
 class GameClock:
     """Both sides' time in milliseconds, with an increment after each move (Fischer's clock)."""

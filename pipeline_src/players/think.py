@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.search.limits import Clock, Limit, OnInfo, SearchResult
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult
 
 Found = SearchResult
 """What a search reports, by the name that arenas know."""
@@ -15,19 +15,13 @@ MOVES_LEFT = 30
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of one move; without any, the player's own hold."""
+    """Limits of one move; without any, the position's clock or else the player's own hold."""
 
     depth: int | None = None
     nodes: int | None = None
     movetime_ms: float | None = None
-    clock: Clock | None = None
     infinite: bool = False
     """Until it is stopped."""
-
-
-def make_clock(own_ms: float, other_ms: float, increment_ms: float) -> Clock:
-    """A clock as the side to move sees it."""
-    return Clock(own_ms, other_ms, increment_ms)
 
 
 def think(
@@ -40,18 +34,18 @@ def think(
     if not isinstance(player, SearchPlayer):
         return player.choose([position])[0], None
     seed = int(position.rng.integers(1 << 62))
-    found = player.searcher.search(position.state, _limit(player, bounds), seed, on_info)
+    found = player.searcher.search(position.state, _limit(player, position, bounds), seed, on_info)
     return found.action, found
 
 
-def _limit(player: SearchPlayer, bounds: Bounds) -> Limit:
+def _limit(player: SearchPlayer, position: Position, bounds: Bounds) -> Limit:
     if bounds.infinite:
         return Limit()
     if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
         return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms)
-    if bounds.clock is None:
+    clock = position.clock
+    if clock is None:
         return player.limit
-    clock = bounds.clock
     share = clock.own_ms / MOVES_LEFT + clock.increment_ms / 2
     return Limit(movetime_ms=max(1.0, min(share, clock.own_ms * 0.8)))
 

@@ -10,11 +10,12 @@ import time
 
 import pytest
 
-from pipeline_src.arena.uci.commands import read_go, read_position
+from pipeline_src.arena.uci.commands import Placed, read_go, read_position
 from pipeline_src.arena.uci.session import Session
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
+from pipeline_src.search.limits import Clock
 from tests.arena import fakes  # noqa: F401 - registers the player
 
 GAME = get_game("amazons")
@@ -288,9 +289,11 @@ def test_positions_are_read_in_all_their_forms():
 
 
 def test_times_leave_room_for_delays():
-    bounds = read_go(["wtime", "60000", "btime", "30000", "winc", "100", "binc", "50"]).bounds(1, 10)
-    assert (bounds.clock.own_ms, bounds.clock.other_ms, bounds.clock.increment_ms) == (29990, 60000, 50)
-    assert read_go(["movetime", "1000"]).bounds(0, 10).movetime_ms == 990
-    assert read_go(["movetime", "10"]).bounds(0, 10).movetime_ms == 5
-    assert read_go(["movetime", "-10"]).bounds(0, 10).movetime_ms == 1
-    assert read_go(["nodes", "9" * 29]).bounds(0, 10).nodes == 1 << 62
+    go = read_go(["wtime", "60000", "btime", "30000", "winc", "100", "binc", "50"])
+    start = amazons.initial_state()
+    clocks = [go.place(Placed(start, start), side, None, 10).clock for side in (0, 1)]
+    assert clocks == [Clock(59990, 30000, 100), Clock(29990, 60000, 50)]
+    assert read_go(["movetime", "1000"]).bounds(10).movetime_ms == 990
+    assert read_go(["movetime", "10"]).bounds(10).movetime_ms == 5
+    assert read_go(["movetime", "-10"]).bounds(10).movetime_ms == 1
+    assert read_go(["nodes", "9" * 29]).bounds(10).nodes == 1 << 62

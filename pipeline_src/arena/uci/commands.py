@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
-from pipeline_src.players.think import Bounds, make_clock
+from pipeline_src.players.clocks import make_clock
+from pipeline_src.players.player import Position
+from pipeline_src.players.think import Bounds
 from pipeline_src.players.uci_text import read_move
 
 AMAZONS = 4
@@ -62,20 +66,24 @@ class GoCommand:
     complaints: list[str] = field(default_factory=list)
     """About what was left out because it could not be read."""
 
-    def bounds(self, side: int, overhead_ms: float) -> Bounds:
-        """As the player of ``side`` is to keep them, with ``overhead_ms`` of each time left for delays."""
+    def place(self, placed: Placed, side: int, rng: np.random.Generator, overhead_ms: float) -> Position:
+        """The position as the player of ``side`` sees it, with ``overhead_ms`` of its clock left for delays."""
         numbers = self.numbers
-        names = ("wtime", "btime") if side == 0 else ("btime", "wtime")
+        own, other, increment = ("wtime", "btime", "winc") if side == 0 else ("btime", "wtime", "binc")
         clock = None
-        if names[0] in numbers:
-            own, increment = _less(numbers[names[0]], overhead_ms), numbers.get("winc" if side == 0 else "binc", 0.0)
-            clock = make_clock(own, numbers.get(names[1], own), increment)
+        if own in numbers:
+            left = _less(numbers[own], overhead_ms)
+            clock = make_clock(left, numbers.get(other, left), numbers.get(increment, 0.0))
+        return Position(placed.state, rng, placed.start, placed.actions, clock)
+
+    def bounds(self, overhead_ms: float) -> Bounds:
+        """The limits that are no clock, with ``overhead_ms`` of a move's time left for delays."""
+        numbers = self.numbers
         movetime = numbers.get("movetime")
         return Bounds(
             depth=int(numbers["depth"]) if "depth" in numbers else None,
             nodes=int(numbers["nodes"]) if "nodes" in numbers else None,
             movetime_ms=None if movetime is None else _less(movetime, overhead_ms),
-            clock=clock,
             infinite=self.infinite,
         )
 

@@ -170,9 +170,6 @@ class Session:
             self._player = make_player(self._game, self._text)
         return self._player
 
-    def _position_now(self, placed: Placed) -> Position:
-        return Position(placed.state, self._rng, placed.start, placed.actions)
-
     def _ready(self) -> None:
         try:
             start = self._rules.initial_state()
@@ -211,8 +208,8 @@ class Session:
             self._inform("the game is over")
             return "(none)"
         player = self._make()
-        position = self._position_now(placed)
-        bounds = search.go.bounds(rules.to_play(state), self._overhead_ms)
+        position = search.go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
+        bounds = search.go.bounds(self._overhead_ms)
         self._searching = search
         action, found = think(player, position, bounds, lambda result: self._write(info_line(rules, state, result)))
         if found is not None:

@@ -7,7 +7,7 @@ from pipeline_src.arena.uci.session import Session
 
 LONGEST = 1 << 16
 """Bytes of a line; a game of a hundred moves takes a thousand."""
-LAST_ANSWER_S = 1.0
+LAST_ANSWER_S = 10.0
 
 
 def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO) -> None:
