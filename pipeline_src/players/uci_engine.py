@@ -14,8 +14,8 @@ from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.players.player_error import PlayerError
 from pipeline_src.players.uci_text import read_move, write_move
 
-START_S = 60.0
-"""For an engine to load and say that it is ready."""
+START_S = 300.0
+"""For an engine to load, or to compile what it needs the first time, and say that it is ready."""
 GRACE_S = 5.0
 """After the end of its time, for an engine to answer before it counts as hung."""
 UNLIMITED_S = 3600.0

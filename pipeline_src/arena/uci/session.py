@@ -14,7 +14,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.think import close, searches, stop, think, warm_up
+from pipeline_src.players.think import Found, close, searches, stop, think, warm_up
 from pipeline_src.players.uci_text import write_move
 
 DEFAULT_PLAYER = "alphabeta"
@@ -211,9 +211,16 @@ class Session:
         position = search.go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = search.go.bounds(self._overhead_ms)
         self._searching = search
-        action, found = think(player, position, bounds, lambda result: self._write(info_line(rules, state, result)))
-        if found is not None:
+        reported: Found | None = None
+
+        def report(found: Found) -> None:
+            nonlocal reported
+            reported = found
             self._write(info_line(rules, state, found))
+
+        action, found = think(player, position, bounds, report)
+        if found is not None and found != reported:
+            report(found)
         if bounds.infinite and searches(player):
             search.stopped.wait()  # an infinite search that has nothing left to look at still owes its answer to a stop
         return write_move(rules, state, action)
