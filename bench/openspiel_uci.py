@@ -143,6 +143,12 @@ def answer(mcts: Mcts, placed: Placed, words: list[str], simulations: int) -> No
     print(f"bestmove {text}", flush=True)
 
 
+def warm_up(mcts: Mcts) -> None:
+    """Load what the first move would else wait for."""
+    placed = read_position(get_game("amazons"), ["startpos", "moves", "d1d7g7"])
+    mcts.turn(state_after(placed), 10, -1.0)
+
+
 def main() -> None:
     """Speak the protocol, or calibrate."""
     parser = argparse.ArgumentParser(description="OpenSpiel's Amazons MCTS as a UCI engine.")
@@ -169,6 +175,7 @@ def main() -> None:
                 case ["uci"]:
                     print("id name OpenSpiel MCTS\nid author DeepMind and contributors\nuciok", flush=True)
                 case ["isready"]:
+                    warm_up(mcts)
                     print("readyok", flush=True)
                 case ["position"]:
                     placed = read_position(game, words[1:])

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pipeline_src.arena.games import NO_ACTION
 from pipeline_src.arena.openings import Opening
 from pipeline_src.games.game import Game
 from pipeline_src.players.clocks import GameClock
@@ -69,6 +70,7 @@ def play_timed(
     actions, times, state = list(opening.actions), list[float](), start
     for action in actions:
         state = game.play(state, action)
+    game.is_legal(state, NO_ACTION)  # loaded before any clock runs: players ask it too
     clock = None if timing.clock is None else GameClock([timing.clock[0]] * 2, timing.clock[1])
 
     def over(winner: Any, forfeit: ErrorKind | None = None, detail: str = "") -> TimedGame:
@@ -82,7 +84,7 @@ def play_timed(
         position = Position(state, rng, start, tuple(actions), seen)
         begin = time.perf_counter()
         fault: PlayerError | None = None
-        action = -1
+        action = NO_ACTION
         try:
             action = players[side].choose([position])[0]
         except PlayerError as error:

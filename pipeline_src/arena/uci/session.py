@@ -172,7 +172,10 @@ class Session:
 
     def _ready(self) -> None:
         try:
-            start = self._rules.initial_state()
+            rules = self._rules
+            start = rules.initial_state()
+            move = write_move(rules, start, int(rules.legal_actions(start)[0]))
+            read_position(rules, ["startpos", "moves", move])  # the rules' kernels, before any clock runs
             warm_up(self._make(), Position(start, np.random.default_rng(0), start))
         except ZugwerkError as error:
             self._inform(str(error))
