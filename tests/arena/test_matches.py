@@ -78,6 +78,7 @@ def test_a_flag_falls_and_increments_hold_it_up():
     assert timed(Slow(5, 5, 0), Slow(0), clock=(20.0, 100.0)).forfeit is None
 
 
+@pytest.mark.slow
 def test_a_match_is_the_same_with_any_number_of_workers(tmp_path):
     alone = run_match(SPEC, tmp_path / "a.parquet")
     two = run_match(SPEC, tmp_path / "b.parquet", workers=2)
@@ -112,6 +113,7 @@ def test_a_match_goes_on_where_its_journal_ends(tmp_path, monkeypatch):
     assert len(played) == 6
 
 
+@pytest.mark.slow
 def test_a_killed_match_loses_no_finished_pair(tmp_path):
     """kill -9 on the command and on nothing else: its workers end by themselves."""
     spec = MatchSpec("amazons", "one_ply:noise=1", "one_ply:noise=2", games=60, size=6)

@@ -57,6 +57,7 @@ def test_errors_say_what_is_wrong(words, message):
     assert message in str(done.exception)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_a_summary(tmp_path):
     out = tmp_path / "games.parquet"
     words = ["fake:nodes=300", "random", "--games", "200", "--size", "6", "--workers", "2", "--out", str(out), "--json"]
