@@ -10,7 +10,10 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
 from pipeline_src.players.player import Player, Position
+from pipeline_src.players.player_error import PlayerError
 
+NO_ACTION = -1
+"""Legal nowhere."""
 ATTEMPTS = 1_000
 """Draws of one opening before the game counts as having no more of them."""
 
@@ -23,7 +26,7 @@ class PlayedGame:
     """All its actions, those of the opening included."""
     winner: Literal["first", "second", "draw"]
     illegal: bool = False
-    """The loser chose an illegal action, which is not among the actions."""
+    """The loser chose an illegal action, which is not among the actions, or none at all (`PlayerError`)."""
 
 
 def play_games(
@@ -57,7 +60,7 @@ def play_games(
             if not turn:
                 continue
             positions = [Position(states[i], rngs[i], start, tuple(actions[i])) for i in turn]
-            chosen = players[side].choose(positions)
+            chosen = _choose(players[side], positions)
             for i, action in zip(turn, chosen, strict=True):
                 if not game.is_legal(states[i], action):
                     done[i] = PlayedGame(tuple(actions[i]), "second" if side == 0 else "first", illegal=True)
@@ -68,6 +71,16 @@ def play_games(
                 if winner is not None:
                     done[i] = PlayedGame(tuple(actions[i]), winner)
     return [done[i] for i in range(len(states))]
+
+
+def _choose(player: Player, positions: list[Position]) -> list[int]:
+    """The player's actions; `NO_ACTION` in those games in which it fails to give one."""
+    try:
+        return player.choose(positions)
+    except PlayerError:
+        if len(positions) == 1:
+            return [NO_ACTION]
+        return [action for position in positions for action in _choose(player, [position])]
 
 
 def random_openings(game: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:

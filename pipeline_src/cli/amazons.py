@@ -1,7 +1,9 @@
-"""``zugwerk amazons``: perft, features, move."""
+"""``zugwerk amazons``: perft, features, move, uci."""
 
+import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -41,17 +43,22 @@ def features(fen: str | None = Fen) -> None:
     typer.echo(json.dumps(describe_features(STANDARD if fen is None else fen)))
 
 
-@app.command(epilog="Example: zugwerk amazons move --json")
+@app.command(epilog="Example: zugwerk amazons move --player alphabeta:movetime=1000 --json")
 def move(
     fen: str | None = Fen,
     model: Path = typer.Option(MODEL, "--model", help="Trained nets.", show_default=True),
+    player: str | None = typer.Option(None, "--player", help="Any player instead, e.g. alphabeta:movetime=1000."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON, unrounded."),
 ) -> None:
-    """Print Amazons-Net's turn and its win rate: two forward passes, whatever the position."""
+    """Print Amazons-Net's turn and its win rate: two forward passes, whatever the position. Or any player's turn."""
     from pipeline_src.games import amazons
-    from pipeline_src.players.amazons_nets import NetsPlayer
 
     state = amazons.from_fen(fen) if fen is not None else amazons.initial_state()
+    if player is not None:
+        _player_move(state, player, as_json)
+        return
+    from pipeline_src.players.amazons_nets import NetsPlayer
+
     turn = NetsPlayer.load(str(model), batch=1).turns([state])[0]
     text = amazons.format_move(turn.action, *state.board.shape)
     if as_json:
@@ -59,3 +66,48 @@ def move(
         typer.echo(json.dumps({"move": text, **rates}))
         return
     typer.echo(f"{text}  win rate {turn.win_rate:.1%} (Move-Net, before the move: {turn.win_rate_move_net:.1%})")
+
+
+def _player_move(state: Any, player: str, as_json: bool) -> None:
+    import numpy as np
+
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games import amazons
+    from pipeline_src.players.player import Position
+    from pipeline_src.players.registry import make_player
+    from pipeline_src.players.think import Bounds, close, think
+
+    if amazons.winner(state) is not None:
+        raise ZugwerkError("the game is over: the side to move has no turn")
+    chosen = make_player("amazons", player)
+    try:
+        action, found = think(chosen, Position(state, np.random.default_rng(0), state), Bounds())
+    finally:
+        close(chosen)
+    text = amazons.format_move(action, *state.board.shape)
+    if found is None:
+        typer.echo(json.dumps({"move": text}) if as_json else text)
+        return
+    pv = [amazons.format_move(one, *state.board.shape) for one in found.pv]
+    if as_json:
+        figures = {"value": found.value, "depth": found.depth, "nodes": found.nodes, "seconds": found.seconds}
+        typer.echo(json.dumps({"move": text, **figures, "pv": pv}))
+        return
+    typer.echo(f"{text}  value {found.value:+.2f}, depth {found.depth}, {found.nodes:,} nodes, {found.seconds:.2f} s")
+    typer.echo("pv " + " ".join(pv))
+
+
+@app.command(epilog="Example: zugwerk amazons uci --player alphabeta")
+def uci(
+    player: str | None = typer.Option(None, "--player", help="Who plays, e.g. alphabeta; setoption changes it."),
+) -> None:
+    """Speak the engine protocol (UCI) on stdin and stdout; `quit` ends it."""
+    import os
+    import sys
+
+    from pipeline_src.arena.uci.session import DEFAULT_PLAYER
+    from pipeline_src.arena.uci.stream import serve
+
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        serve("amazons", player or DEFAULT_PLAYER, sys.stdin.buffer, sys.stdout.buffer)
+    os._exit(0)  # at once, even where a search still runs in its thread

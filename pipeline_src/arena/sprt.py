@@ -1,0 +1,119 @@
+"""Sequential test of an Elo difference from colour-swapped pairs: stop as soon as the result is clear.
+
+The log-likelihood ratio is the generalised one (Li, Liu and Ying, Sequential Analysis 33, 2014) as Stockfish's fishtest
+uses it (Van den Bergh): each hypothesis fixes the mean score alone, and takes from all distributions over the five
+results of a pair with that mean the one that makes what was seen likeliest. Pairs, not
+games, are what is independent. The bounds are Wald's (Sequential Analysis, 1947).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pipeline_src.errors import ZugwerkError
+
+PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Of the two games of a pair together."""
+UNSEEN = 1e-3
+"""Counted for a result that has not come yet, so that no mean is impossible (as fishtest does)."""
+MOST_ELO = 2_000
+
+Verdict = Literal["H0", "H1", "undecided"]
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """H1 is an Elo difference of at least ``elo1``, H0 one of at most ``elo0``."""
+
+    elo0: float
+    elo1: float
+    alpha: float = 0.05
+    """Chance to accept H1 where H0 holds."""
+    beta: float = 0.05
+    """Chance to accept H0 where H1 holds."""
+
+    def __post_init__(self) -> None:
+        if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
+            raise ZugwerkError(f"sprt: elo0 must be below elo1, both within {MOST_ELO}: {self.elo0}, {self.elo1}")
+        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
+            raise ZugwerkError("sprt: alpha and beta must lie between 0 and 0.5")
+
+    @classmethod
+    def parse(cls, text: str) -> "Sprt":
+        """``elo0,elo1[,alpha,beta]``.
+
+        Raises:
+            ZugwerkError: not that.
+        """
+        try:
+            numbers = [float(part) for part in text.split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) not in (2, 4):
+            raise ZugwerkError(f"sprt {text!r}: expected elo0,elo1[,alpha,beta], e.g. 0,10,0.05,0.05")
+        return cls(*numbers)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Log-likelihood ratios at which H0 and H1 are accepted."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: Sequence[int]) -> float:
+        """Log-likelihood ratio of H1 over H0 from the numbers of pairs with each of `PAIR_SCORES`."""
+        seen = [count or UNSEEN for count in counts]
+        if not any(counts):
+            return 0.0
+        total = sum(seen)
+        shares = [count / total for count in seen]
+        s0, s1 = expected_score(self.elo0), expected_score(self.elo1)
+        tilt0, tilt1 = _tilt(shares, s0), _tilt(shares, s1)
+        terms = (
+            share * math.log((1 + tilt0 * (score - s0)) / (1 + tilt1 * (score - s1)))
+            for share, score in zip(shares, PAIR_SCORES, strict=True)
+        )
+        return total * sum(terms)
+
+    def verdict(self, llr: float) -> Verdict:
+        """What a log-likelihood ratio says."""
+        low, high = self.bounds
+        return "H0" if llr <= low else "H1" if llr >= high else "undecided"
+
+    def run(self, points: Iterable[float]) -> tuple[Verdict, float, int]:
+        """(verdict, log-likelihood ratio, number of pairs) at the first pair that decides, else at the last.
+
+        Args:
+            points: 0 to 2, of each pair, in the order of the pairs.
+        """
+        counts, number, llr = [0] * len(PAIR_SCORES), 0, 0.0
+        for point in points:
+            counts[round(2 * point)] += 1
+            number += 1
+            llr = self.llr(counts)
+            if self.verdict(llr) != "undecided":
+                break
+        return self.verdict(llr), llr, number
+
+
+def expected_score(elo: float) -> float:
+    """Of a player so much stronger, by the logistic model: 1 / (1 + 10^(-elo / 400))."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def _tilt(shares: Sequence[float], mean: float) -> float:
+    """Where the likeliest distribution with this mean is ``share / (1 + tilt * (score - mean))``.
+
+    The mean of that distribution falls as the tilt grows, so that bisection finds it.
+    """
+    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])  # at these a share has no finite weight
+    for _ in range(200):
+        middle = (low + high) / 2
+        slope = sum(
+            share * (score - mean) / (1 + middle * (score - mean))
+            for share, score in zip(shares, PAIR_SCORES, strict=True)
+        )
+        if slope > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

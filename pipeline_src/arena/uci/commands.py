@@ -1,0 +1,123 @@
+"""What stands behind ``position`` and ``go``."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import Game
+from pipeline_src.players.clocks import make_clock
+from pipeline_src.players.player import Position
+from pipeline_src.players.think import Bounds
+from pipeline_src.players.uci_text import read_move
+
+AMAZONS = 4
+"""Of a side; evaluations have room for so many."""
+MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
+"""Larger limits are cut to these, which no search reaches."""
+_START = re.compile(r"startpos(\d*)")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A position as it was sent."""
+
+    start: Any
+    state: Any
+    actions: tuple[int, ...] = ()
+
+
+def read_position(game: Game, words: Sequence[str]) -> Placed:
+    """``startpos[SIZE]|fen RANKS w|b [COUNTERS] [moves MOVE...]``, without the word ``position``.
+
+    Raises:
+        ZugwerkError: what is wrong with it.
+    """
+    at = words.index("moves") if "moves" in words else len(words)
+    head, moves = words[:at], words[at + 1 :]
+    match = _START.fullmatch(head[0]) if len(head) == 1 else None
+    if match:
+        start = game.initial_state(int(match[1][:4])) if match[1] else game.initial_state()
+    elif len(head) >= 3 and head[0] == "fen":
+        start = game.from_fen(" ".join(head[1:3]))
+    else:
+        raise ZugwerkError("position: expected startpos, or fen RANKS w|b, then moves MOVE...")
+    if hasattr(start, "amazons") and start.amazons.shape[1] > AMAZONS:
+        raise ZugwerkError(f"position: at most {AMAZONS} amazons a side can be searched")
+    state, actions = start, []
+    for number, text in enumerate(moves, 1):
+        action = read_move(game, state, text)
+        if game.winner(state) is not None or not game.is_legal(state, action):
+            raise ZugwerkError(f"position: move {number}, {text}, is not legal there")
+        actions.append(action)
+        state = game.play(state, action)
+    return Placed(start, state, tuple(actions))
+
+
+@dataclass
+class GoCommand:
+    """The limits of a ``go``; times in milliseconds, by side where there are two."""
+
+    numbers: dict[str, float] = field(default_factory=dict)
+    infinite: bool = False
+    complaints: list[str] = field(default_factory=list)
+    """About what was left out because it could not be read."""
+
+    def place(self, placed: Placed, side: int, rng: np.random.Generator, overhead_ms: float) -> Position:
+        """The position as the player of ``side`` sees it, with ``overhead_ms`` of its clock left for delays."""
+        numbers = self.numbers
+        own, other, increment = ("wtime", "btime", "winc") if side == 0 else ("btime", "wtime", "binc")
+        clock = None
+        if own in numbers:
+            left = _less(numbers[own], overhead_ms)
+            clock = make_clock(left, numbers.get(other, left), numbers.get(increment, 0.0))
+        return Position(placed.state, rng, placed.start, placed.actions, clock)
+
+    def bounds(self, overhead_ms: float) -> Bounds:
+        """The limits that are no clock, with ``overhead_ms`` of a move's time left for delays."""
+        numbers = self.numbers
+        movetime = numbers.get("movetime")
+        return Bounds(
+            depth=int(numbers["depth"]) if "depth" in numbers else None,
+            nodes=int(numbers["nodes"]) if "nodes" in numbers else None,
+            movetime_ms=None if movetime is None else _less(movetime, overhead_ms),
+            infinite=self.infinite,
+        )
+
+
+def _less(time_ms: float, overhead_ms: float) -> float:
+    return max(1.0, time_ms / 2, time_ms - overhead_ms)
+
+
+_RANGES = {
+    "depth": (1.0, float(MOST_DEPTH)),
+    "nodes": (1.0, float(MOST_NODES)),
+    "movetime": (1.0, MOST_MS),
+    "wtime": (1.0, MOST_MS),
+    "btime": (1.0, MOST_MS),
+    "winc": (0.0, MOST_MS),
+    "binc": (0.0, MOST_MS),
+}
+_IGNORED = {"movestogo", "mate"}
+
+
+def read_go(words: Sequence[str]) -> GoCommand:
+    """The words after ``go``. What cannot be read is left out and complained about; nothing is raised."""
+    go, left = GoCommand(), list(words)
+    while left:
+        word = left.pop(0)
+        if word == "infinite":
+            go.infinite = True
+        elif word in _RANGES or word in _IGNORED:
+            text = left.pop(0) if left else ""
+            if not re.fullmatch(r"[+-]?\d{1,30}(\.\d*)?", text, re.ASCII):
+                go.complaints.append(f"go {word}: {text[:40]!r} is not a number")
+            elif word in _RANGES:
+                low, high = _RANGES[word]
+                go.numbers[word] = min(high, max(low, float(text)))
+        elif word != "ponder":
+            go.complaints.append(f"go: {word[:40]!r} is not known and left out")
+    return go

@@ -1,0 +1,123 @@
+"""``zugwerk match``: two players against each other."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from pipeline_src.arena.summary import Summary
+
+app = typer.Typer(help="Matches. Example: zugwerk match amazons one_ply random --games 20", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Matches between any two players, in colour-swapped pairs."""
+
+
+@app.command(epilog="Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet")
+def amazons(
+    a: str = typer.Argument(..., help="Whose score is told, e.g. alphabeta:width=20 or uci:PROGRAM."),
+    b: str = typer.Argument(..., help="Whom against."),
+    games: int = typer.Option(100, help="Number of games, even: each opening is played with both sides."),
+    openings: str = typer.Option("random:2", help="random:PLIES, none, or a file with an opening or a FEN a line."),
+    movetime: float | None = typer.Option(None, help="Milliseconds a move, for players that set themselves no limit."),
+    nodes: int | None = typer.Option(None, help="The same in nodes."),
+    depth: int | None = typer.Option(None, help="The same in plies."),
+    clock: str | None = typer.Option(None, help="Milliseconds a side and a move's increment, e.g. 900000+0."),
+    margin: float = typer.Option(100.0, help="Milliseconds beyond its movetime that lose a player the game."),
+    size: int = typer.Option(10, help="Board: 10, 8 or 6."),
+    seed: int = typer.Option(1, help="Of openings and players."),
+    workers: int = typer.Option(1, min=1, help="Games side by side; timed ones want a core each."),
+    sprt: str | None = typer.Option(None, help="elo0,elo1[,alpha,beta]: stop as soon as one is accepted."),
+    out: Path | None = typer.Option(None, help="Parquet file of the games; killed, the same command goes on."),
+    resume: bool = typer.Option(True, "--resume/--no-resume", help="Go on where the journal beside OUT ends."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+) -> None:
+    """Play A against B and print A's score with its 95 % interval."""
+    from pipeline_src.arena.matches import run_match
+    from pipeline_src.arena.spec import MatchSpec, with_limits
+    from pipeline_src.arena.sprt import Sprt
+
+    limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
+    one, other = (with_limits("amazons", text, limits) for text in (a, b))
+    spec = MatchSpec("amazons", one, other, games, openings, size, seed, _read_clock(clock), margin)
+    with _Progress(spec.pairs, f"{one} against {other}") as progress:
+        summary = run_match(spec, out, workers, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
+    if as_json:
+        typer.echo(json.dumps(summary.as_json(), indent=2, allow_nan=False))
+    else:
+        _print(summary)
+    if summary.status in ("interrupted", "incomplete"):
+        again = "; the same command goes on with the rest" if out is not None else ""
+        typer.echo(f"{summary.status}: {summary.games} of {games} games played{again}", err=True)
+        raise typer.Exit(130 if summary.status == "interrupted" else 1)
+
+
+def _read_clock(text: str | None) -> tuple[float, float] | None:
+    from pipeline_src.errors import ZugwerkError
+
+    if text is None:
+        return None
+    time, _, increment = text.partition("+")
+    try:
+        return float(time), float(increment or 0)
+    except ValueError:
+        raise ZugwerkError(f"clock {text!r}: expected milliseconds and increment, e.g. 900000+0") from None
+
+
+class _Progress:
+    """A bar with the running score in a terminal; elsewhere nothing."""
+
+    def __init__(self, pairs: int, title: str) -> None:
+        from tqdm import tqdm
+
+        self.bar = tqdm(total=pairs, desc=title, unit="pair", disable=None)
+
+    def __enter__(self) -> "_Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+
+    def show(self, pairs: dict[int, Any]) -> None:
+        """Bring it up to date."""
+        from pipeline_src.arena.summary import pair_points
+
+        if self.bar.disable:
+            return
+        points = [point for pair in pairs.values() for point in pair_points(pair)]
+        self.bar.update(len(pairs) - self.bar.n)
+        self.bar.set_postfix_str(f"{points.count(1.0)}-{points.count(0.5)}-{points.count(0.0)}")
+
+
+def _print(summary: "Summary") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console, score = Console(), summary.score
+    elo, low, high = score.elo()
+    table = Table("", "A", "B", title=f"{summary.games} games, {summary.status}")
+    table.add_row("player", summary.a, summary.b)
+    table.add_row("won", str(summary.wins), str(summary.losses))
+    if summary.draws:
+        table.add_row("drawn", str(summary.draws), str(summary.draws))
+    for name in ("illegal", "time", "crash"):
+        counts = [side.forfeits.get(name, 0) for side in summary.sides]
+        if any(counts):
+            table.add_row(f"forfeits: {name}", *map(str, counts))
+    table.add_row("ms a move", *(f"{side.mean_ms:,.1f}" for side in summary.sides))
+    table.add_row("ms at most", *(f"{side.max_ms:,.1f}" for side in summary.sides))
+    table.add_row("moves a game", *(f"{side.moves_per_game:.1f}" for side in summary.sides))
+    console.print(table)
+    console.print(f"score {score.value:.1%} ({score.low:.1%} to {score.high:.1%})")
+    console.print(f"Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})")
+    console.print(f"pairs by points 0, 0.5, 1, 1.5, 2: {', '.join(map(str, summary.pentanomial))}")
+    console.print(f"plies a game {summary.plies_per_game:.1f}, to who moved first {summary.first_side_score:.1%}")
+    if summary.sprt is not None:
+        found = summary.sprt
+        console.print(
+            f"SPRT {found.verdict}: LLR {found.llr:+.2f} ({found.low:.2f} to {found.high:.2f}), {found.pairs} pairs"
+        )

@@ -1,0 +1,19 @@
+"""What a player does wrong for which a game is lost: `PlayerError`."""
+
+from typing import Literal
+
+from pipeline_src.errors import ZugwerkError
+
+ErrorKind = Literal["illegal", "time", "crash"]
+"""An illegal move or none; too late; an engine that ended, hung or wrote what is no answer."""
+
+
+class PlayerError(ZugwerkError):
+    """A player gave no legal move in time. An arena turns it into a forfeit of the game and goes on."""
+
+    def __init__(self, kind: ErrorKind, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+    def __reduce__(self) -> tuple[type["PlayerError"], tuple[ErrorKind, str]]:
+        return PlayerError, (self.kind, str(self))

@@ -1,0 +1,77 @@
+"""Any player on one position, under limits from outside: what the engine protocol and the command line ask for."""
+
+from dataclasses import dataclass
+
+from pipeline_src.players.player import Player, Position
+from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult
+
+Found = SearchResult
+"""What a search reports, by the name that arenas know."""
+
+MOVES_LEFT = 30
+"""A clock's time is spread over so many moves; half of the increment is left for delays."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one move; without any, the position's clock or else the player's own hold."""
+
+    depth: int | None = None
+    nodes: int | None = None
+    movetime_ms: float | None = None
+    infinite: bool = False
+    """Until it is stopped."""
+
+
+def think(
+    player: Player, position: Position, bounds: Bounds, on_info: OnInfo | None = None
+) -> tuple[int, SearchResult | None]:
+    """The player's action, and what its search reported; None for players that do not search.
+
+    Players that do not search know no limits: they answer as soon as they have chosen.
+    """
+    if not isinstance(player, SearchPlayer):
+        return player.choose([position])[0], None
+    seed = int(position.rng.integers(1 << 62))
+    found = player.searcher.search(position.state, _limit(player, position, bounds), seed, on_info)
+    return found.action, found
+
+
+def _limit(player: SearchPlayer, position: Position, bounds: Bounds) -> Limit:
+    if bounds.infinite:
+        return Limit()
+    if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
+        return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms)
+    clock = position.clock
+    if clock is None:
+        return player.limit
+    share = clock.own_ms / MOVES_LEFT + clock.increment_ms / 2
+    return Limit(movetime_ms=max(1.0, min(share, clock.own_ms * 0.8)))
+
+
+def searches(player: Player) -> bool:
+    """Whether the player can be limited, watched and stopped."""
+    return isinstance(player, SearchPlayer)
+
+
+def stop(player: Player) -> None:
+    """End the player's search, from another thread. A player that does not search goes on to its choice."""
+    if isinstance(player, SearchPlayer):
+        player.searcher.stop()
+
+
+def warm_up(player: Player, position: Position) -> None:
+    """Load and compile what the first move of a process would else wait for; nothing is chosen."""
+    ready = getattr(player, "ready", None)
+    if ready is not None:
+        ready()
+    else:
+        think(player, position, Bounds(nodes=1))
+
+
+def close(player: Player) -> None:
+    """End what the player has started outside this process, if anything."""
+    end = getattr(player, "close", None)
+    if end is not None:
+        end()

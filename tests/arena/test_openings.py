@@ -1,0 +1,58 @@
+import pytest
+
+from pipeline_src.arena.openings import Opening, read_openings
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons import format_move, initial_state, parse_move
+from pipeline_src.games.game import get_game
+
+GAME = get_game("amazons")
+FEN = "1q1/3/1Q1 w"
+
+
+def read(text, pairs=2, size=10):
+    return read_openings(GAME, str(text), size, pairs, [1, 0])
+
+
+def test_random_openings_are_the_same_whatever_the_number_of_pairs():
+    many = read("random:3", 6)
+    assert read("random:3", 4) == many[:4]
+    assert {len(opening.actions) for opening in many} == {3}
+    assert len(set(many)) == 6
+    assert read("none", 3) == [Opening()] * 3
+
+
+def test_a_file_holds_moves_and_positions(tmp_path):
+    path = tmp_path / "openings.txt"
+    path.write_text(f"# two\n\nd1d7g7 a7-b7/b9\n{FEN} 0 1\nd1d7,g7\n")
+    first = parse_move("d1d7g7")
+    assert format_move(first) == "d1-d7/g7"
+    assert read(path, 3) == [Opening("", (first, parse_move("a7-b7/b9"))), Opening(FEN), Opening("", (first,))]
+    assert len(read(path, 2)) == 2
+    with pytest.raises(ZugwerkError, match="3 openings for 4 pairs"):
+        read(path, 4)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("d1d7g7 d1d7g7", "d1d7g7 is not legal there"),
+        ("hello", "not a turn"),
+        ("3/3 w", "board 2x3"),
+        ("1q1/3/3 w", "over after it"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path, line, complaint):
+    path = tmp_path / "openings.txt"
+    path.write_text(f"d1d7g7\n{line}\n")
+    with pytest.raises(ZugwerkError, match=f"openings.txt:2: .*{complaint}"):
+        read(path)
+
+
+@pytest.mark.parametrize("text", ["random:", "random:x", "random:-1", "/no/such/file", "/"])
+def test_bad_texts_are_refused(text):
+    with pytest.raises(ZugwerkError, match="openings"):
+        read(text)
+
+
+def test_openings_fit_the_size():
+    assert read("random:1", 1, 6)[0].actions[0] < initial_state(6).board.size ** 3

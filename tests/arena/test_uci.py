@@ -1,0 +1,299 @@
+"""Sessions with the engine; most in a process of their own, as a user's program would have them."""
+
+import queue
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from pipeline_src.arena.uci.commands import Placed, read_go, read_position
+from pipeline_src.arena.uci.session import Session
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
+from pipeline_src.games.game import get_game
+from pipeline_src.search.limits import Clock
+from tests.arena import fakes  # noqa: F401 - registers the player
+
+GAME = get_game("amazons")
+OVER = "q*8/**8/10/10/10/10/10/10/10/10"
+
+
+class Engine:
+    """The command in a process, its lines in a queue."""
+
+    def __init__(self, player="fake", *, program=("-m", "tests.arena.fakes", "amazons", "uci")):
+        self.process = subprocess.Popen(
+            [sys.executable, *program, "--player", player], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(line.decode().rstrip("\n"))
+        self.lines.put(None)
+
+    def send(self, *lines):
+        for line in lines:
+            raw = line if isinstance(line, bytes) else line.encode()
+            self.process.stdin.write(raw + b"\n")
+        self.process.stdin.flush()
+
+    def until(self, word, seconds=30):
+        """All lines up to the first that begins with a word."""
+        found, end = [], time.monotonic() + seconds
+        while True:
+            line = self.lines.get(timeout=max(0.0, end - time.monotonic()))
+            assert line is not None, f"ended before {word}: {found}"
+            found.append(line)
+            if line.split()[:1] == [word]:
+                return found
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def shared():
+    engine = Engine()
+    engine.send("isready")
+    engine.until("readyok")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def engine(shared):
+    """In its start position, with the fake player, and nothing under way."""
+    shared.send("stop", "setoption name Player value fake", "position startpos", "isready")
+    shared.until("readyok")
+    return shared
+
+
+def test_the_conversation_of_a_game(engine):
+    engine.send("uci")
+    lines = engine.until("uciok")
+    assert lines[0].startswith("id name Zugwerk")
+    assert "option name Player type string default fake" in lines
+    state, moves = amazons.initial_state(), []
+    for _ in range(6):
+        engine.send("position startpos" + (" moves " + " ".join(moves) if moves else ""), "go nodes 20")
+        *infos, best = engine.until("bestmove")
+        assert all(re.fullmatch(r"info depth \d+ nodes \d+ (nps \d+ )?time \d+ score cp 125 pv \S+", i) for i in infos)
+        assert infos
+        moves.append(best.split()[1])
+        assert re.fullmatch(r"([a-j]\d+){3}", moves[-1])
+        action = amazons.parse_move(moves[-1])
+        assert amazons.is_legal(state, action)
+        state = amazons.play(state, action)
+
+
+@pytest.mark.parametrize("go", ["go infinite", "go movetime 100000", "go depth 100000000", "go wtime 900000 btime 1"])
+def test_stop_answers_within_50_ms(engine, go):
+    delays = []
+    for _ in range(5):
+        engine.send(go)
+        engine.until("info")
+        begin = time.perf_counter()
+        engine.send("stop")
+        engine.until("bestmove")
+        delays.append(time.perf_counter() - begin)
+    assert sorted(delays)[2] < 0.05
+
+
+def test_a_stop_before_the_search_has_begun_is_not_lost(engine):
+    engine.send("setoption name Player value fake:first_ms=60", "isready")
+    engine.until("readyok")
+    engine.send("go infinite", "stop")
+    engine.until("bestmove", 2)
+
+
+def test_an_infinite_search_that_is_done_waits_for_the_stop(engine):
+    engine.send("setoption name Player value fake:early=1", "go infinite")
+    engine.until("info")
+    time.sleep(0.1)
+    engine.send("isready")
+    assert "bestmove" not in " ".join(engine.until("readyok"))  # ready in mid-search
+    engine.send("stop")
+    engine.until("bestmove", 2)
+
+
+def test_a_second_go_stops_the_first(engine):
+    engine.send("go infinite", "position startpos6", "go nodes 5")
+    first = engine.until("bestmove")[-1].split()[1]
+    second = engine.until("bestmove")[-1].split()[1]
+    assert amazons.is_legal(amazons.initial_state(), amazons.parse_move(first))
+    assert amazons.is_legal(amazons.initial_state(6), amazons.parse_move(second, 6, 6))
+
+
+def test_clocks_are_those_of_the_side_to_move(engine):
+    engine.send("go wtime 300 btime 900000", "position startpos moves d1d7g7", "go wtime 900000 btime 300")
+    for _ in range(2):
+        begin = time.perf_counter()
+        engine.until("bestmove")
+        assert time.perf_counter() - begin < 1
+
+
+def test_a_go_without_limits_has_the_players_own(engine):
+    engine.send("setoption name Player value fake:nodes=30", "go")
+    *_, info, _ = engine.until("bestmove", 5)
+    assert 30 <= int(info.split()[4]) < 3000
+
+
+@pytest.mark.parametrize("player", ["random", "one_ply"])
+def test_players_that_do_not_search_answer_too(engine, player):
+    engine.send(f"setoption name Player value {player}", "ucinewgame", "position startpos6", "go movetime 50")
+    best = engine.until("bestmove")[-1].split()[1]
+    assert amazons.is_legal(amazons.initial_state(6), amazons.parse_move(best, 6, 6))
+
+
+BAD_LINES = [
+    "nonsense",
+    "position",
+    "position startpos moves e1e2e3",
+    "position startpos moves d1d7g7 d1d7g7",
+    "position startpos99",
+    "position startpos" + "9" * 100,
+    "position fen",
+    "position fen 3q2q3/10 w",
+    "position fen x/y/z w",
+    "position fen 3Q" + "9" * 5000 + "/3 w",
+    "position fen QQQQQ5/10/q9 w",
+    "position startpos moves \u0663\u0664",
+    "setoption",
+    "setoption name Hash value many",
+    "setoption name Player value nobody",
+    "setoption name Player value nets:/no/such.pt",
+    "setoption name Player value random:x=1,x=2",
+    "setoption name Player",
+    "setoption name Move Overhead value -3",
+    b"\xff\xfe\x80 \x00\x01",
+    b"x" * 200_000,
+    "position startpos moves " + "d1d7g7 " * 20_000,
+]
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=[str(line)[:30] for line in BAD_LINES])
+def test_bad_lines_are_reported_and_change_nothing(engine, line):
+    engine.send("position startpos6 moves b1b2b1", line, "isready")
+    reports = [text for text in engine.until("readyok")[:-1] if not text.startswith("info string line too long")]
+    assert len(reports) <= 1
+    assert all(text.startswith("info string ") for text in reports)
+    assert reports or len(line) > 65_536
+    engine.send("go nodes 5")
+    state = amazons.play(amazons.initial_state(6), amazons.parse_move("b1b2b1", 6, 6))
+    best = engine.until("bestmove")[-1].split()[1]
+    expected = amazons.format_move(int(amazons.legal_actions(state)[0]), 6, 6)
+    assert best == expected.replace("-", "").replace("/", "")
+
+
+@pytest.mark.parametrize(
+    "go", ["go movetime", "go movetime abc", "go nodes -5", "go depth 1e400", "go wtime x btime y", "go searchmoves e4"]
+)
+def test_broken_numbers_still_get_a_move(engine, go):
+    engine.send(go)
+    *_, best = engine.until("bestmove", 5)
+    assert re.fullmatch(r"bestmove ([a-j]\d+){3}", best)
+
+
+def test_no_move_and_no_more_play(engine):
+    engine.send(f"position fen {OVER} b", "go movetime 50")
+    assert engine.until("bestmove")[-1] == "bestmove (none)"
+
+
+def test_a_search_that_fails_is_reported_and_answered(engine):
+    engine.send("setoption name Player value fake:fail=1", "go nodes 3")
+    *_, report, best = engine.until("bestmove")
+    assert report == "info string RuntimeError: the search failed"
+    assert best == "bestmove (none)"
+
+
+def test_quit_ends_at_once_in_mid_search():
+    engine = Engine("fake:deaf=1")
+    engine.send("go infinite")
+    engine.until("info")
+    begin = time.perf_counter()
+    engine.send("quit")
+    assert engine.process.wait(5) == 0
+    assert time.perf_counter() - begin < 1
+    engine.close()
+
+
+def test_the_end_of_the_input_ends_a_search_and_the_engine():
+    engine = Engine()
+    engine.send("go infinite")
+    engine.until("info")
+    engine.process.stdin.close()
+    engine.until("bestmove", 5)
+    assert engine.process.wait(5) == 0
+    engine.close()
+
+
+def test_the_engine_needs_no_torch():
+    program = (
+        "import sys, io\n"
+        "from pipeline_src.arena.uci.stream import serve\n"
+        "serve('amazons', 'one_ply', io.BytesIO(b'uci\\nposition startpos\\ngo\\n'), io.BytesIO())\n"
+        "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons_basic' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_random_garbage_is_survived():
+    """In this process, where an exception would surface: commands cut, mixed and spoiled."""
+    lines, rng = [], random.Random(5)
+    said = []
+    session = Session("amazons", "fake:nodes=2", said.append)
+    text = (
+        "uci isready ucinewgame position startpos startpos6 fen moves d1d7g7 d1-d7/g7 a7,b7 go movetime nodes depth "
+        "infinite wtime btime winc 1 -1 0 1e9 99999999999999999999 stop ponderhit setoption name value Player fake "
+        "random 3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w b 0 \u2603 / , -"
+    )
+    words = text.split()
+    for _ in range(1500):
+        line = " ".join(rng.choices(words, k=rng.randrange(1, 7)))
+        if rng.random() < 0.2:
+            line = line[: rng.randrange(len(line) + 1)]
+        lines.append(line)
+    gos = 0
+    for line in lines:
+        gos += line.split()[:1] == ["go"]
+        assert session.handle(line)
+    session.finish(20)
+    assert sum(text.startswith("bestmove ") for text in said) == gos
+    assert all(text.split()[0] in ("info", "bestmove", "readyok", "id", "option", "uciok") for text in said)
+    assert not [text for text in said if "two searches" in text or "Traceback" in text]
+
+
+def test_positions_are_read_in_all_their_forms():
+    start = amazons.initial_state()
+    after = amazons.to_fen(amazons.play(start, amazons.parse_move("d1-d7/g7")))
+    for text in ("d1d7g7", "d1d7,g7", "d1d7,d7g7", "d1-d7/g7", "D1D7G7"):
+        placed = read_position(GAME, ["startpos", "moves", text])
+        assert amazons.to_fen(placed.state) == after
+        assert placed.actions == (amazons.parse_move("d1-d7/g7"),)
+    fen = amazons.to_fen(start).split()
+    for counters in ([], ["-", "-", "0", "1"], ["0", "1"]):
+        assert amazons.to_fen(read_position(GAME, ["fen", *fen, *counters, "moves", "d1d7g7"]).state) == after
+    with pytest.raises(ZugwerkError, match="move 2, d1d7g7, is not legal"):
+        read_position(GAME, ["startpos", "moves", "d1d7g7", "d1d7g7"])
+
+
+def test_times_leave_room_for_delays():
+    go = read_go(["wtime", "60000", "btime", "30000", "winc", "100", "binc", "50"])
+    start = amazons.initial_state()
+    clocks = [go.place(Placed(start, start), side, None, 10).clock for side in (0, 1)]
+    assert clocks == [Clock(59990, 30000, 100), Clock(29990, 60000, 50)]
+    assert read_go(["movetime", "1000"]).bounds(10).movetime_ms == 990
+    assert read_go(["movetime", "10"]).bounds(10).movetime_ms == 5
+    assert read_go(["movetime", "-10"]).bounds(10).movetime_ms == 1
+    assert read_go(["nodes", "9" * 29]).bounds(10).nodes == 1 << 62

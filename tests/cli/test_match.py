@@ -1,0 +1,93 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline_src.cli.app import app
+from pipeline_src.games import amazons
+from pipeline_src.records.parquet import read_records
+from tests.arena import fakes  # noqa: F401 - registers the players
+
+
+def run(*words):
+    return CliRunner().invoke(app, words)
+
+
+def test_a_match_as_table_and_as_json(tmp_path):
+    words = ["match", "amazons", "one_ply", "random", "--games", "4", "--size", "6", "--sprt", "0,50"]
+    table = run(*words).stdout
+    assert re.search(r"won +│ 4 +│ 0", table)
+    assert "score 100.0%" in table
+    assert "SPRT undecided" in table
+    out = tmp_path / "games.parquet"
+    found = json.loads(run(*words, "--json", "--out", str(out)).stdout)
+    assert (found["wins"], found["elo"], found["status"]) == (4, None, "finished")
+    assert len(read_records(out)) == 4
+
+
+def test_limits_and_clocks_reach_the_players():
+    words = ["--games", "2", "--size", "6", "--openings", "none", "--json"]
+    found = json.loads(run("match", "amazons", "fake", "random", "--movetime", "5", *words).stdout)
+    assert found["a"] == "fake:movetime=5"
+    assert found["sides"]["a"]["mean_ms"] > 4
+    late = json.loads(run("match", "amazons", "fake:nodes=300", "random", "--clock", "50+0", *words).stdout)
+    assert late["sides"]["a"]["forfeits"] == {"time": 2}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nobody", "random"], "no player 'nobody'"),
+        (["random", "random", "--games", "3"], "must be an even number"),
+        (["random", "random", "--clock", "fast"], "clock 'fast'"),
+        (["random", "random", "--sprt", "5,5"], "elo0 must be below elo1"),
+        (["random", "random", "--size", "7"], "no Amazons start of size 7"),
+        (["random", "random", "--openings", "random:x"], "expected random:PLIES"),
+    ],
+)
+def test_errors_say_what_is_wrong(words, message):
+    done = run("match", "amazons", *words)
+    assert done.exit_code == 1
+    assert message in str(done.exception)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_with_a_summary(tmp_path):
+    out = tmp_path / "games.parquet"
+    words = ["fake:nodes=300", "random", "--games", "200", "--size", "6", "--workers", "2", "--out", str(out), "--json"]
+    line = [sys.executable, "-m", "tests.arena.fakes", "match", "amazons", *words]
+    journal = out.with_suffix(".journal.jsonl")
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        end = time.monotonic() + 60
+        while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < end:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        stdout, stderr = process.communicate(timeout=20)
+    found = json.loads(stdout)
+    assert process.returncode == 130
+    assert found["status"] == "interrupted"
+    assert 2 <= found["games"] < 200
+    assert re.fullmatch(
+        r"interrupted: \d+ of 200 games played; the same command goes on with the rest\n", stderr.decode()
+    )
+    assert len(read_records(out)) == found["games"]
+
+
+def test_move_of_any_player():
+    state = amazons.initial_state()
+    found = json.loads(run("amazons", "move", "--player", "fake", "--json").stdout)
+    assert amazons.is_legal(state, amazons.parse_move(found["move"]))
+    assert found["value"] == 1.25
+    assert found["nodes"] >= 50
+    assert found["pv"] == [found["move"]]
+    text = run("amazons", "move", "--player", "fake").stdout
+    assert re.match(r"\S+  value \+1\.25, depth \d+, [\d,]+ nodes, \d+\.\d\d s\npv \S+\n$", text)
+    assert amazons.is_legal(state, amazons.parse_move(run("amazons", "move", "--player", "one_ply").stdout))
+    over = run("amazons", "move", "--player", "one_ply", "--fen", "q*8/**8/10/10/10/10/10/10/10/10 b")
+    assert "the game is over" in str(over.exception)
