@@ -56,6 +56,10 @@ def test_what_is_settled_is_how_the_game_ends():
             assert (value > 0) == mover_wins(board.to_fen(state)), board.to_fen(state)
             assert WIN - 1100 < abs(value) < WIN - 900
             kinds[closed, value > 0] += 1
+        least, most, _ = endgame.count_out(state, 10_000, scratch)
+        assert least <= most
+        assert mover_wins(board.to_fen(state)) or least <= 0
+        assert not mover_wins(board.to_fen(state)) or most > 0
         unsettled += closed and not settled
     assert min(kinds.values()) > 20
     assert unsettled < 0.1 * sum(kinds.values())

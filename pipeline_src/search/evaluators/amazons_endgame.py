@@ -19,16 +19,16 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
 from pipeline_src.search.evaluators.amazons_endgame_fill import ENTRIES, EndgameScratch, flood, most_turns
-from pipeline_src.search.evaluators.amazons_flood import U64, Words, count, empty_squares, king_step, with_square
+from pipeline_src.search.evaluators.amazons_flood import U64, Words, count, king_step, with_square
 from pipeline_src.search.evaluators.evaluator import WIN
 
 SETTLED = WIN - 1000
 """What `settle_amazons` adds the margin to."""
-MOST_EMPTY = 48
+MOST_EMPTY = 64
 """`settle_amazons` leaves positions with more empty squares alone."""
-SEARCH_NODES = 100
+SEARCH_NODES = 60
 """For a region at an inner node of a search."""
-PLAY_NODES = 100_000
+PLAY_NODES = 20_000
 """For a region in a game."""
 
 
@@ -71,20 +71,48 @@ def endgame_scratch(amazons: int = 4) -> EndgameScratch:
 
 
 @njit(cache=True)
-def _territory(state: AmazonsState, empty_low: Any, empty_high: Any) -> Territory:
-    width = state.board.shape[1]
-    own_low, own_high, other_low, other_high = U64(0), U64(0), U64(0), U64(0)
-    for square in state.amazons[state.turn[0]]:
+def _empty(state: AmazonsState) -> Words:
+    # From the row lines: much faster than square by square.
+    low, high = U64(0), U64(0)
+    height, width = state.board.shape
+    row = U64((1 << width) - 1)
+    for r in range(height):
+        bits, place = row & ~U64(state.lines[0, r]), r * (width + 1)
+        if place < 64:
+            low |= bits << U64(place)
+            if place > 64 - width:
+                high |= bits >> U64(64 - place)
+        else:
+            high |= bits << U64(place - 64)
+    return low, high
+
+
+@njit(cache=True)
+def _amazons(state: AmazonsState, side: int) -> Words:
+    low, high = U64(0), U64(0)
+    for square in state.amazons[side]:
         if square >= 0:
-            own_low, own_high = with_square(own_low, own_high, square, width)
-    for square in state.amazons[1 - state.turn[0]]:
-        if square >= 0:
-            other_low, other_high = with_square(other_low, other_high, square, width)
-    low, high = king_step(own_low, own_high, empty_low, empty_high, width + 1)
-    low, high = flood(low, high, empty_low, empty_high, width + 1)
-    far_low, far_high = king_step(other_low, other_high, empty_low, empty_high, width + 1)
-    far_low, far_high = flood(far_low, far_high, empty_low, empty_high, width + 1)
-    return Territory(own_low, own_high, other_low, other_high, low, high, far_low, far_high)
+            low, high = with_square(low, high, square, state.board.shape[1])
+    return low, high
+
+
+@njit(cache=True)
+def _territory(
+    own_low: Any, own_high: Any, other_low: Any, other_high: Any, empty_low: Any, empty_high: Any, stride: int
+) -> Territory:
+    low, high = king_step(own_low, own_high, empty_low, empty_high, stride)
+    reach_low, reach_high = flood(low, high, empty_low, empty_high, stride)
+    low, high = king_step(other_low, other_high, empty_low, empty_high, stride)
+    far_low, far_high = flood(low, high, empty_low, empty_high, stride)
+    return Territory(own_low, own_high, other_low, other_high, reach_low, reach_high, far_low, far_high)
+
+
+@njit(cache=True)
+def _territory_of(state: AmazonsState) -> Territory:
+    empty_low, empty_high = _empty(state)
+    own_low, own_high = _amazons(state, state.turn[0])
+    other_low, other_high = _amazons(state, 1 - state.turn[0])
+    return _territory(own_low, own_high, other_low, other_high, empty_low, empty_high, state.board.shape[1] + 1)
 
 
 @njit(cache=True)
@@ -116,26 +144,34 @@ def _own_turns(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -
 @njit(cache=True)
 def closed(state: AmazonsState) -> bool:
     """Whether no empty square can be reached by both sides, as they stand."""
-    empty_low, empty_high = empty_squares(state.board)
-    t = _territory(state, empty_low, empty_high)
+    t = _territory_of(state)
     return bool((t.reach_low & t.far_low) | (t.reach_high & t.far_high) == U64(0))
 
 
 @njit(cache=True)
 def sealed(state: AmazonsState) -> bool:
     """Whether the position is closed and stays so whatever is played: no amazons of the two sides touch."""
-    empty_low, empty_high = empty_squares(state.board)
-    t = _territory(state, empty_low, empty_high)
+    t = _territory_of(state)
     low, high = _guards(t, state.board.shape[1] + 1)
     return bool((t.reach_low & t.far_low) | (t.reach_high & t.far_high) | low | high == U64(0))
 
 
 @njit(cache=True)
-def _margin(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -> tuple[int, int, int]:
+def _most_outside(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -> int:
+    # Most turns that the side to move has in an open position if the other stays in squares of its own.
+    low, high, none = t.own_low | t.reach_low, t.own_high | t.reach_high, U64(0)
+    return most_turns(low, high, t.own_low, t.own_high, none, none, stride, nodes, scratch)[1]
+
+
+@njit(cache=True)
+def _margin(t: Territory, stride: int, nodes: int, scratch: EndgameScratch, fully: bool) -> tuple[int, int, int]:
     least, most, turn = _own_turns(t, stride, nodes, scratch)
     far_least, far_most, _ = _own_turns(_swapped(t), stride, nodes, scratch)
     if (t.reach_low & t.far_low) | (t.reach_high & t.far_high) != U64(0):
         most, far_most = count(t.reach_low, t.reach_high), count(t.far_low, t.far_high)
+        if fully:
+            most = _most_outside(t, stride, nodes, scratch)
+            far_most = _most_outside(_swapped(t), stride, nodes, scratch)
     return least - far_most, most - far_least, turn
 
 
@@ -146,8 +182,36 @@ def count_out(state: AmazonsState, nodes: int, scratch: EndgameScratch) -> tuple
     The side to move can bring about a margin of ``least`` or more, the other one of ``most`` or less, in any position
     between turns. They seldom meet unless it is closed. ``turn`` is as in `most_turns`.
     """
-    empty_low, empty_high = empty_squares(state.board)
-    return _margin(_territory(state, empty_low, empty_high), state.board.shape[1] + 1, nodes, scratch)
+    return _margin(_territory_of(state), state.board.shape[1] + 1, nodes, scratch, True)
+
+
+@njit(cache=True)
+def settle_words(
+    own_low: Any,
+    own_high: Any,
+    other_low: Any,
+    other_high: Any,
+    empty_low: Any,
+    empty_high: Any,
+    stride: int,
+    scratch: EndgameScratch,
+) -> tuple[bool, float]:
+    """`settle_amazons` for sets of squares as in `amazons_flood`: amazons of the side to move, the others, empty ones."""
+    if count(empty_low, empty_high) > MOST_EMPTY:
+        return False, 0.0
+    t = _territory(own_low, own_high, other_low, other_high, empty_low, empty_high, stride)
+    shared_low, shared_high = t.reach_low & t.far_low, t.reach_high & t.far_high
+    if shared_low | shared_high != U64(0):
+        shared = count(shared_low, shared_high)
+        reach, far = count(t.reach_low, t.reach_high), count(t.far_low, t.far_high)
+        if reach - shared <= far and far - shared < reach:
+            return False, 0.0
+    least, most, _ = _margin(t, stride, SEARCH_NODES, scratch, False)
+    if least > 0:
+        return True, SETTLED + least - 0.5
+    if most <= 0:
+        return True, -SETTLED + most - 0.5
+    return False, 0.0
 
 
 @njit(cache=True)
@@ -159,20 +223,13 @@ def settle_amazons(state: AmazonsState, scratch: EndgameScratch) -> tuple[bool, 
     """
     if state.turn[1] >= 0:
         return False, 0.0
-    empty_low, empty_high = empty_squares(state.board)
+    empty_low, empty_high = _empty(state)
     if count(empty_low, empty_high) > MOST_EMPTY:
         return False, 0.0
-    t = _territory(state, empty_low, empty_high)
-    reach, far = count(t.reach_low, t.reach_high), count(t.far_low, t.far_high)
-    shared = count(t.reach_low & t.far_low, t.reach_high & t.far_high)
-    if shared > 0 and reach - shared <= far and far - shared < reach:
-        return False, 0.0
-    least, most, _ = _margin(t, state.board.shape[1] + 1, SEARCH_NODES, scratch)
-    if least > 0:
-        return True, SETTLED + least - 0.5
-    if most <= 0:
-        return True, -SETTLED + most - 0.5
-    return False, 0.0
+    own_low, own_high = _amazons(state, state.turn[0])
+    other_low, other_high = _amazons(state, 1 - state.turn[0])
+    stride = state.board.shape[1] + 1
+    return settle_words(own_low, own_high, other_low, other_high, empty_low, empty_high, stride, scratch)
 
 
 def best_filling_turn(state: AmazonsState, nodes: int = PLAY_NODES) -> Filling:

@@ -33,6 +33,7 @@ ENTRIES = 1 << 13
 FEW = 16
 """Nodes that the later, easier questions about a region get at least."""
 _PLACE = 1 << 7
+_LIST = 16  # turns written that count as a node, about as long as one takes
 _SHORT = 40  # lists that are sorted by insertion
 
 
@@ -300,6 +301,7 @@ def _ask_turn(depth: int, stride: int, scratch: EndgameScratch) -> bool:
             frame[KIND] == BACK,
             turns,
         )
+        scratch.counters[NODES] -= frame[LENGTH] // _LIST
     turn = int(turns[frame[NEXT]])
     frame[NEXT] += 1
     start, to, arrow = turn >> 14 & 127, turn >> 7 & 127, turn & 127
