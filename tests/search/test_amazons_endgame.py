@@ -1,8 +1,10 @@
 import random
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import board, turns
@@ -48,7 +50,7 @@ def test_what_is_settled_is_how_the_game_ends():
     kinds = {(closed, wins): 0 for closed in (False, True) for wins in (False, True)}
     unsettled = 0
     for _ in range(1000):
-        state = small_position(rng)
+        state = small_position(rng, 5)
         settled, value = endgame.settle_amazons(state, scratch)
         closed = not reached(state, 0) & reached(state, 1)
         assert endgame.closed(state) == closed
@@ -93,8 +95,8 @@ def test_the_counted_winner_wins_against_any_turns():
 
 def test_both_sides_make_as_many_turns_as_counted():
     rng, scratch, played = np.random.default_rng(2), endgame.endgame_scratch(), 0
-    while played < 40:
-        state = small_position(rng, 12)
+    while played < 25:
+        state = small_position(rng, 10)
         if not endgame.sealed(state):
             continue
         filling = endgame.closing_turn(state)
@@ -136,6 +138,20 @@ def test_states_within_a_turn_and_wide_open_ones_are_left_to_the_search():
     moved = turns.move(closed, 12, 13)
     assert endgame.settle_amazons(moved, scratch) == (False, 0.0)
     assert endgame.closing_turn(moved) is None
+
+
+class Holder(NamedTuple):
+    endgame: endgame.EndgameScratch
+
+
+@njit
+def settle_held(state, holder):
+    return endgame.settle_amazons(state, holder.endgame)
+
+
+def test_an_evaluator_can_hold_the_scratch_space():
+    state = board.from_fen("Q3/4/****/q3 w")
+    assert settle_held(state, Holder(endgame.endgame_scratch(1))) == (True, WIN - 1000 + 7 - 3 - 0.5)
 
 
 def test_no_own_squares_is_an_error_that_says_so():

@@ -89,7 +89,7 @@ def after(turn, free, amazons, width):
 def test_counts_are_those_of_trying_every_line(seed, guarded, far):
     rng, scratch = np.random.default_rng(seed), endgame_scratch()
     defective = 0
-    for _ in range(300):
+    for _ in range(200):
         free, amazons, width = region(rng, 6, far)
         guards = {a for a in amazons if rng.random() < 0.5} if guarded else set()
         true = filling_number(free, amazons, guards)
@@ -106,7 +106,7 @@ def test_counts_are_those_of_trying_every_line(seed, guarded, far):
 def test_bounds_hold_where_nodes_run_out():
     rng, scratch = np.random.default_rng(3), endgame_scratch()
     open_ended = 0
-    for _ in range(300):
+    for _ in range(200):
         free, amazons, width = region(rng, 6)
         least, most, turn = counted(free, amazons, set(), width, 3, scratch)
         true = filling_number(free, amazons)

@@ -12,13 +12,13 @@ runs out first.
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
-from pipeline_src.search.evaluators.amazons_endgame_fill import ENTRIES, EndgameScratch, flood, most_turns
+from pipeline_src.search.evaluators.amazons_endgame_fill import ENTRIES, EndgameScratch, most_turns
+from pipeline_src.search.evaluators.amazons_endgame_sets import flood
 from pipeline_src.search.evaluators.amazons_flood import U64, Words, count, king_step, with_square
 from pipeline_src.search.evaluators.evaluator import WIN
 
@@ -57,7 +57,11 @@ class Filling(NamedTuple):
 
 
 def endgame_scratch(amazons: int = 4) -> EndgameScratch:
-    """Scratch space for one thread, for positions with up to so many amazons a side."""
+    """Scratch space for one thread, for positions with up to so many amazons a side.
+
+    An evaluator holds it as a field, ``endgame: EndgameScratch``, and settles with
+    ``settle_amazons(state, evaluator.endgame)``.
+    """
     depth = MAX_SIDE * MAX_SIDE + amazons  # a turn each square, and a frame each piece that comes off
     return EndgameScratch(
         np.zeros(ENTRIES, np.uint64),
@@ -66,7 +70,7 @@ def endgame_scratch(amazons: int = 4) -> EndgameScratch:
         np.empty((depth, amazons * MAX_REACH * MAX_REACH), np.int32),
         np.zeros((depth, 9), np.uint64),
         np.zeros((depth, 8), np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(4, np.int64),
     )
 
 
@@ -117,9 +121,7 @@ def _territory_of(state: AmazonsState) -> Territory:
 
 @njit(cache=True)
 def _swapped(t: Territory) -> Territory:
-    return Territory(
-        t.other_low, t.other_high, t.own_low, t.own_high, t.far_low, t.far_high, t.reach_low, t.reach_high
-    )
+    return Territory(t.other_low, t.other_high, t.own_low, t.own_high, t.far_low, t.far_high, t.reach_low, t.reach_high)
 
 
 @njit(cache=True)
@@ -196,7 +198,7 @@ def settle_words(
     stride: int,
     scratch: EndgameScratch,
 ) -> tuple[bool, float]:
-    """`settle_amazons` for sets of squares as in `amazons_flood`: amazons of the side to move, the others, empty ones."""
+    """`settle_amazons` for a caller that holds the sets: amazons of the side to move, the other's, empty squares."""
     if count(empty_low, empty_high) > MOST_EMPTY:
         return False, 0.0
     t = _territory(own_low, own_high, other_low, other_high, empty_low, empty_high, stride)

@@ -3,9 +3,9 @@
 A region is a set of empty squares and amazons of one side, joined by king moves. Each turn takes exactly one square out
 of it, the one the arrow hits, so its empty squares bound the number of turns; cut points and dead ends can make it less
 ('defective territories': Mueller and Tegos, "Experiments in computer Amazons", More Games of No Chance, 2002). Counting
-is NP-complete (Buro, "Simple Amazons endgames and their connection to Hamilton circuits in cubic subgrid graphs", 2000),
-hence the limit on nodes. Here it is a depth-first search that asks whether so many turns are possible. It first shoots
-back at the square just left, where that does not cut the region, and with that usually gets all at once.
+is NP-complete (Buro, "Simple Amazons endgames and their connection to Hamilton circuits in cubic subgrid graphs",
+2000), hence the limit on nodes. Here it is a depth-first search that asks whether so many turns are possible. It first
+shoots back at the square just left, where that does not cut the region, and with that usually gets all at once.
 
 Sets of squares are two words as in `amazons_flood`. A region includes the squares of its amazons. *Guards* are amazons
 next to squares that the other side might enter: they may leave only with an arrow at the square they left.
@@ -17,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.search.evaluators.amazons_flood import U64, Words, count, king_step
+from pipeline_src.search.evaluators.amazons_endgame_sets import JOINED, block_at, flood, lowest_bit, single
+from pipeline_src.search.evaluators.amazons_endgame_shots import PLACE, write_shots
+from pipeline_src.search.evaluators.amazons_flood import U64, count
 
 NO, YES, UNKNOWN, NONE = 0, 1, 2, 3
 """What `fills` answers; UNKNOWN where the nodes ran out. NONE: not answered yet."""
-NODES, RUN, TURN = 0, 1, 2
-"""Places in `EndgameScratch.counters`: nodes left, number of the count, the first turn found."""
+NODES, RUN, TURN, LONGEST = range(4)
+"""Places in `EndgameScratch.counters`: nodes left; number of the count; the turn that begins the longest line seen in a
+region of one piece all along, and the turns of that line."""
 TARGET, LEAST, MOST, KIND, NEXT, LENGTH, MADE, SLACK = range(8)
 """Places in a frame of the search: turns asked for; what is known of the region; what it tries now; next in the list of
 turns and its length; of two pieces, the turns of the first and how many may yet be lost."""
@@ -32,9 +35,7 @@ ENTRIES = 1 << 13
 """Of the table of regions seen in one count."""
 FEW = 16
 """Nodes that the later, easier questions about a region get at least."""
-_PLACE = 1 << 7
 _LIST = 16  # turns written that count as a node, about as long as one takes
-_SHORT = 40  # lists that are sorted by insertion
 
 
 class EndgameScratch(NamedTuple):
@@ -53,148 +54,7 @@ class EndgameScratch(NamedTuple):
     frames: npt.NDArray[np.int64]
     """[D, 8]: see TARGET and its fellows."""
     counters: npt.NDArray[np.int64]
-    """[3]: see NODES, RUN, TURN."""
-
-
-def _joined_rings() -> npt.NDArray[np.bool_]:
-    """bool [512]: whether the squares of a 3x3 block (bit 3 * r + c), but for its middle, are one king-connected group."""
-    joined = np.zeros(512, np.bool_)
-    for block in range(512):
-        left = {divmod(i, 3) for i in range(9) if i != 4 and block >> i & 1}
-        group = [left.pop()] if left else []
-        for r, c in group:
-            near = {square for square in left if max(abs(square[0] - r), abs(square[1] - c)) == 1}
-            left -= near
-            group += near
-        joined[block] = not left
-    return joined
-
-
-JOINED = _joined_rings()
-NEIGHBOURS = np.array([(block & 0b111101111).bit_count() for block in range(512)], np.int64)
-"""int64 [512]: squares around the middle of a 3x3 block."""
-
-
-@njit(cache=True)
-def has(low: Any, high: Any, bit: int) -> bool:
-    """Whether a set holds a square; bits below 0 or above 127 are in no set."""
-    if bit < 0 or bit > 127:
-        return False
-    if bit < 64:
-        return bool((low >> U64(bit)) & U64(1))
-    return bool((high >> U64(bit - 64)) & U64(1))
-
-
-@njit(cache=True)
-def single(bit: int) -> Words:
-    """The set of one square."""
-    if bit < 64:
-        return U64(1) << U64(bit), U64(0)
-    return U64(0), U64(1) << U64(bit - 64)
-
-
-@njit(cache=True)
-def _three(low: Any, high: Any, bit: int) -> Any:
-    # Three squares from ``bit`` on; it may lie up to two before the first square.
-    if bit >= 64:
-        return np.int64((high >> U64(bit - 64)) & U64(7))
-    if bit <= 0:
-        return np.int64(low << U64(-bit) & U64(7)) if bit > -3 else np.int64(0)
-    return np.int64(((low >> U64(bit)) | (high << U64(64 - bit))) & U64(7))
-
-
-@njit(cache=True)
-def block_at(low: Any, high: Any, bit: int, stride: int) -> Any:
-    """The 3x3 block of a set around a square, int64 below 512."""
-    below, at, above = bit - stride - 1, bit - 1, bit + stride - 1
-    return _three(low, high, below) | _three(low, high, at) << 3 | _three(low, high, above) << 6
-
-
-@njit(cache=True)
-def flood(low: Any, high: Any, within_low: Any, within_high: Any, stride: int) -> Words:
-    """All squares of a set that king moves inside it reach from its squares ``low, high``."""
-    while True:
-        a, b = king_step(low, high, within_low, within_high, stride)
-        if a == low and b == high:
-            return a, b
-        low, high = a, b
-
-
-@njit(cache=True)
-def lowest_bit(low: Any, high: Any) -> Words:
-    """The set of the lowest square of a set that is not empty."""
-    if low != U64(0):
-        return low & (~low + U64(1)), U64(0)
-    return U64(0), high & (~high + U64(1))
-
-
-@njit(cache=True)
-def _walk(stride: int, direction: int) -> int:
-    if direction < 4:
-        return (1, stride - 1, stride, stride + 1)[direction]
-    return -(1, stride - 1, stride, stride + 1)[direction - 4]
-
-
-@njit(cache=True)
-def write_shots(
-    region_low: Any,
-    region_high: Any,
-    amazons_low: Any,
-    amazons_high: Any,
-    guards_low: Any,
-    guards_high: Any,
-    stride: int,
-    back: bool,
-    out: npt.NDArray[np.int32],
-) -> int:
-    """Write the turns that shoot back at the square just left, or all the others, the likeliest first; return how many.
-
-    Turned back first are those after which the amazon can step on and shoot back again; otherwise, those that shoot
-    into dead ends.
-    """
-    n, left_low, left_high = 0, amazons_low, amazons_high
-    empty_low, empty_high = region_low & ~amazons_low, region_high & ~amazons_high
-    for start in range(128):
-        if (left_low | left_high) == U64(0):
-            break
-        if not has(left_low, left_high, start):
-            continue
-        bit_low, bit_high = single(start)
-        left_low, left_high = left_low & ~bit_low, left_high & ~bit_high
-        if not back and has(guards_low, guards_high, start):
-            continue
-        for direction in range(8):
-            step = _walk(stride, direction)
-            to = start + step
-            while has(empty_low, empty_high, to):
-                if back:
-                    block = block_at(region_low & ~bit_low, region_high & ~bit_high, to, stride)
-                    order = int(NEIGHBOURS[block]) if JOINED[block] else 9
-                    out[n] = ((order * _PLACE + start) * _PLACE + to) * _PLACE + start
-                    n += 1
-                else:
-                    free_low, free_high = empty_low | bit_low, empty_high | bit_high
-                    for shot in range(8):
-                        along = _walk(stride, shot)
-                        arrow = to + along
-                        while has(free_low, free_high, arrow):
-                            if arrow != start:
-                                block = block_at(region_low, region_high, arrow, stride)
-                                order = int(NEIGHBOURS[block]) if JOINED[block] else 9
-                                out[n] = ((order * _PLACE + start) * _PLACE + to) * _PLACE + arrow
-                                n += 1
-                            arrow += along
-                to += step
-    if n > _SHORT:
-        out[:n].sort()
-        return n
-    for i in range(1, n):
-        turn, k = out[i], i
-        while k > 0 and out[k - 1] > turn:
-            out[k] = out[k - 1]
-            k -= 1
-        out[k] = turn
-    return n
+    """[4]: see NODES and its fellows."""
 
 
 @njit(cache=True)
@@ -340,20 +200,19 @@ def fills(
 ) -> int:
     """Whether ``target`` turns running can be made in a region of one piece, with its amazons: YES, NO or UNKNOWN.
 
-    The turn that begins the line found is left at ``counters[TURN]``.
+    ``counters[LONGEST]`` rises to the turns of the longest line seen, and ``counters[TURN]`` begins it.
     """
     # Not a recursive function: numba cannot link one that it has loaded from its cache into another.
-    _ask(
-        region_low, region_high, amazons_low, amazons_high, guards_low, guards_high, target, 0, scratch
-    )
+    _ask(region_low, region_high, amazons_low, amazons_high, guards_low, guards_high, target, 0, scratch)
     answer = _open(0, stride, scratch)
     if answer != NONE:
         return answer
-    depth, asked = 0, False
+    depth, pieces, asked = 0, 0, False
     while True:
         # Here the frame at ``depth`` is ready, or has the answer to the question it put last.
         frame = scratch.frames[depth]
         if frame[KIND] == FIRST:
+            pieces += answer == NONE
             if answer == NO:
                 frame[MADE] -= 1
                 frame[SLACK] -= 1
@@ -365,7 +224,10 @@ def fills(
         elif frame[KIND] == REST:
             asked = False
         else:
-            asked = (answer == NO or answer == NONE) and _ask_turn(depth, stride, scratch)
+            asked = answer in (NO, NONE) and _ask_turn(depth, stride, scratch)
+            if asked and pieces == 0 and depth >= scratch.counters[LONGEST]:
+                scratch.counters[LONGEST] = depth + 1
+                scratch.counters[TURN] = scratch.turns[0, scratch.frames[0, NEXT] - 1] % PLACE**3
             if not asked and answer == NONE:
                 answer = NO
         if asked:
@@ -380,10 +242,12 @@ def fills(
         key = scratch.words[depth, 8]
         slot = key & U64(ENTRIES - 1)
         scratch.keys[slot], scratch.least[slot], scratch.most[slot] = key, frame[LEAST], frame[MOST]
+        pieces -= frame[KIND] >= FIRST
         depth -= 1
         if depth < 0:
-            if answer == YES:
-                scratch.counters[TURN] = scratch.turns[0, frame[NEXT] - 1]
+            if answer == YES and scratch.counters[LONGEST] < target:
+                scratch.counters[LONGEST] = target
+                scratch.counters[TURN] = scratch.turns[0, frame[NEXT] - 1] % PLACE**3
             return answer
 
 
@@ -411,21 +275,20 @@ def most_turns(
         in_low, in_high = amazons_low & part_low, amazons_high & part_high
         amazons_low, amazons_high = amazons_low & ~part_low, amazons_high & ~part_high
         scratch.counters[RUN] += 1
+        scratch.counters[LONGEST] = 0
         target = count(part_low, part_high) - count(in_low, in_high)
-        highest, budget = target, nodes
-        while target > 0:
+        highest, budget, step = target, nodes, 1
+        while target > scratch.counters[LONGEST]:
             scratch.counters[NODES] = budget
-            answer = fills(
-                part_low, part_high, in_low, in_high, guards_low, guards_high, stride, target, scratch
-            )
-            if answer == YES:
-                break
-            if answer == NO and highest == target:
-                highest = target - 1
+            answer = fills(part_low, part_high, in_low, in_high, guards_low, guards_high, stride, target, scratch)
             if answer == UNKNOWN:
-                budget = max(budget // 2, FEW)
-            target -= 1
-        if target > 0 and (turn < 0 or (not exact and target == highest)):
-            turn, exact = int(scratch.counters[TURN]) % _PLACE**3, target == highest
-        least, most = least + target, most + highest
+                # Ask for less and less, which lines of plain turns soon find.
+                target, step, budget = target - step, 2 * step, max(budget // 2, FEW)
+            else:
+                target -= 1
+                highest -= answer == NO and highest == target + 1
+        made = scratch.counters[LONGEST]
+        if made > 0 and (turn < 0 or (not exact and made == highest)):
+            turn, exact = int(scratch.counters[TURN]), made == highest
+        least, most = least + made, most + highest
     return least, most, turn
