@@ -18,8 +18,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
 from pipeline_src.search.evaluators.amazons_endgame_fill import ENTRIES, EndgameScratch, most_turns
-from pipeline_src.search.evaluators.amazons_endgame_sets import flood
-from pipeline_src.search.evaluators.amazons_flood import U64, Words, count, king_step, with_square
+from pipeline_src.search.evaluators.amazons_endgame_sets import flood, king_step, single
+from pipeline_src.search.evaluators.amazons_flood import U64, Words, count
 from pipeline_src.search.evaluators.evaluator import WIN
 
 SETTLED = WIN - 1000
@@ -93,10 +93,11 @@ def _empty(state: AmazonsState) -> Words:
 
 @njit(cache=True)
 def _amazons(state: AmazonsState, side: int) -> Words:
-    low, high = U64(0), U64(0)
+    low, high, width = U64(0), U64(0), state.board.shape[1]
     for square in state.amazons[side]:
         if square >= 0:
-            low, high = with_square(low, high, square, state.board.shape[1])
+            bit_low, bit_high = single(square + square // width)
+            low, high = low | bit_low, high | bit_high
     return low, high
 
 
@@ -198,7 +199,10 @@ def settle_words(
     stride: int,
     scratch: EndgameScratch,
 ) -> tuple[bool, float]:
-    """`settle_amazons` for a caller that holds the sets: amazons of the side to move, the other's, empty squares."""
+    """`settle_amazons` for a caller that holds the sets: amazons of the side to move, the other's, empty squares.
+
+    They may have any stride above the board's width.
+    """
     if count(empty_low, empty_high) > MOST_EMPTY:
         return False, 0.0
     t = _territory(own_low, own_high, other_low, other_high, empty_low, empty_high, stride)

@@ -7,7 +7,7 @@ is NP-complete (Buro, "Simple Amazons endgames and their connection to Hamilton 
 2000), hence the limit on nodes. Here it is a depth-first search that asks whether so many turns are possible. It first
 shoots back at the square just left, where that does not cut the region, and with that usually gets all at once.
 
-Sets of squares are two words as in `amazons_flood`. A region includes the squares of its amazons. *Guards* are amazons
+Sets of squares are as in `amazons_endgame_sets`. A region includes the squares of its amazons. *Guards* are amazons
 next to squares that the other side might enter: they may leave only with an arrow at the square they left.
 """
 

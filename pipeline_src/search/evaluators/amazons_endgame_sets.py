@@ -1,4 +1,8 @@
-"""Sets of squares for counting endings: membership, surroundings, connected parts; two words as in `amazons_flood`."""
+"""Sets of squares for counting endings: membership, surroundings, connected parts.
+
+A set is two 64-bit words; square (r, c) is bit ``r * stride + c``. The stride is more than the board's width, so that
+no shift wraps around an edge.
+"""
 
 from typing import Any
 
@@ -6,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.search.evaluators.amazons_flood import U64, Words, king_step
+from pipeline_src.search.evaluators.amazons_flood import U64, Words
 
 
 def _joined_rings() -> npt.NDArray[np.bool_]:
@@ -62,6 +66,17 @@ def block_at(low: Any, high: Any, bit: int, stride: int) -> Any:
     """The 3x3 block of a set around a square, int64 below 512."""
     below, at, above = bit - stride - 1, bit - 1, bit + stride - 1
     return _three(low, high, below) | _three(low, high, at) << 3 | _three(low, high, above) << 6
+
+
+@njit(cache=True)
+def king_step(low: Any, high: Any, within_low: Any, within_high: Any, stride: int) -> Words:
+    """Squares of a set that are one king move away from ``low, high``, or in it."""
+    one, row, back, row_back = U64(1), U64(stride), U64(63), U64(64 - stride)
+    a = low | low << one | low >> one | high << back
+    b = high | high << one | high >> one | low >> back
+    return (a | a << row | a >> row | b << row_back) & within_low, (
+        b | b << row | b >> row | a >> row_back
+    ) & within_high
 
 
 @njit(cache=True)
