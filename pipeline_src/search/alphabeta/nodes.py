@@ -24,14 +24,14 @@ from pipeline_src.search.evaluators.evaluator import WIN, evaluate, rank, settle
 NODES, NODE_LIMIT, STOPPED, GENERATION, ROOT_ACTIONS, ROOT_DONE = range(6)
 """Entries of `Space.counts`: positions evaluated; how many may be; whether the search was cut off; its number (see
 `table`); legal actions of the root; actions of the root that this iteration has searched to their end."""
-SCOUT, REDUCE_AFTER = range(2)
+SCOUT, REDUCE_AFTER, INNER_KILLERS = range(3)
 """Entries of `Space.switches`: whether to search with minimal windows; number of actions after which the others of a
-node are first searched a ply less deep, 0 for never."""
+node are first searched a ply less deep, 0 for never; killers tried before a deeper node is ranked."""
 ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
-DEPTH, ACTION, STAGE, SEARCHED, BEST_ACTION, REMEMBERED, RANKED, COUNT, LEFT = range(9)
+DEPTH, ACTION, STAGE, SEARCHED, BEST_ACTION, REMEMBERED, TRIED, RANKED, COUNT, LEFT = range(10)
 """Entries of a row of `Space.marks`: remaining depth; action being searched, and how; how many have been; the best of
-them; the table's action, -1 for none; whether the node is ranked; actions in its heap; how many may still be taken."""
+them; the table's action, -1 for none; killers tried; whether the node is ranked; actions in its heap; how many may still be taken."""
 NEXT, REDUCED, MINIMAL, WHOLE = range(4)
 """Stages of an action: not begun; a ply less deep; with a minimal window; with the whole one."""
 INFINITY = 2.0 * WIN
@@ -53,7 +53,7 @@ class Space(NamedTuple):
     bounds: npt.NDArray[np.float64]
     """[P + 1, 4]: of the node at each ply."""
     marks: npt.NDArray[np.int64]
-    """[P + 1, 9]: of the node at each ply."""
+    """[P + 1, 10]: of the node at each ply."""
     killers: npt.NDArray[np.int32]
     """[P + 1, K]: by ply, the actions that last refuted there or were best, latest first, then -1."""
     counts: npt.NDArray[np.int64]
@@ -72,10 +72,10 @@ def make_space(plies: int, actions: int, widths: tuple[int, ...], killers: int, 
         np.empty(actions, np.int32),
         np.array([width or actions for width in by_depth], np.int32),
         np.zeros((plies + 1, 4)),
-        np.zeros((plies + 1, 9), np.int64),
+        np.zeros((plies + 1, 10), np.int64),
         np.full((plies + 1, killers), -1, np.int32),
         np.zeros(6, np.int64),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
         stop,
     )
 
@@ -110,24 +110,39 @@ def _holds(actions: npt.NDArray[np.int32], n: int, action: int) -> bool:
 
 
 @njit(cache=True)
-def _refute(state: Any, evaluator: Any, space: Space, ply: int, beta: float) -> tuple[bool, float, int]:
-    """(whether a killer is worth ``beta`` one ply deep, its value, the killer): one evaluation each in place of all."""
-    killers, actions = space.killers[ply], space.actions[ply]
-    n = -1
+def _one_ply(state: Any, evaluator: Any, space: Space, ply: int, action: int) -> float:
+    """One-ply value of an action, as `rank` would give it."""
+    play(state, action)
+    over, result = outcome(state)
+    if over:
+        value = -float(result * (WIN - (ply + 1)))
+    else:
+        value = -float(np.float32(evaluate(state, evaluator)))
+        space.counts[NODES] += 1
+    take_back(state, action)
+    return value
+
+
+@njit(cache=True)
+def _refute(
+    state: Any, evaluator: Any, space: Space, ply: int, beta: float, remembered: int
+) -> tuple[bool, float, int]:
+    """(whether the table's action or a killer is worth ``beta`` one ply deep, its value, the action).
+
+    That takes one evaluation each, in place of one for every action of the node.
+    """
+    if remembered >= 0:
+        value = _one_ply(state, evaluator, space, ply, remembered)
+        if value >= beta:
+            return True, value, remembered
+    killers, actions, n = space.killers[ply], space.actions[ply], -1
     for killer in killers:
         if killer < 0:
             break
         if n < 0:
             n = write_actions(state, actions)
-        if _holds(actions, n, killer):
-            play(state, killer)
-            over, result = outcome(state)
-            if over:
-                value = -float(result * (WIN - (ply + 1)))
-            else:
-                value = -float(np.float32(evaluate(state, evaluator)))
-                space.counts[NODES] += 1
-            take_back(state, killer)
+        if killer != remembered and _holds(actions, n, killer):
+            value = _one_ply(state, evaluator, space, ply, killer)
             if value >= beta:
                 _to_front(killers, killer)
                 return True, value, int(killer)
@@ -155,7 +170,7 @@ def _leaf(
             if bound == EXACT or (bound == LOWER and found >= beta) or (bound == UPPER and found <= alpha):
                 return True, found
     if depth <= 1:
-        refuted, value, action = _refute(state, evaluator, space, ply, beta)
+        refuted, value, action = _refute(state, evaluator, space, ply, beta, remembered)
         if refuted:
             store(table, key, generation, 1, LOWER, value, action, ply)
             return True, value
@@ -186,6 +201,19 @@ def _next_action(state: Any, evaluator: Any, space: Space, ply: int) -> int:
     if marks[RANKED] == 0:
         if marks[REMEMBERED] >= 0 and marks[SEARCHED] == 0:
             return int(marks[REMEMBERED])
+        tries = 0
+        if space.bounds[ply, BETA] - space.bounds[ply, ALPHA] < 2 * STEP:
+            tries = min(space.switches[INNER_KILLERS], space.killers.shape[1])
+        n = -1
+        while marks[TRIED] < tries:
+            killer = space.killers[ply, marks[TRIED]]
+            if killer < 0:
+                break
+            marks[TRIED] += 1
+            if n < 0:
+                n = write_actions(state, actions)
+            if killer != marks[REMEMBERED] and _holds(actions, n, killer):
+                return int(killer)
         marks[RANKED] = 1
         n = rank(state, evaluator, actions, values, WIN)
         space.counts[NODES] += n
@@ -199,7 +227,7 @@ def _next_action(state: Any, evaluator: Any, space: Space, ply: int) -> int:
         action = pop(actions, values, marks[COUNT])
         marks[COUNT] -= 1
         marks[LEFT] -= 1
-        if action != marks[REMEMBERED]:
+        if action != marks[REMEMBERED] and not _holds(space.killers[ply], marks[TRIED], action):
             return action
     return -1
 
@@ -209,6 +237,8 @@ def _finish(state: Any, space: Space, table: Table, ply: int) -> float:
     """Value of a node whose search is done, which is stored."""
     bounds, marks = space.bounds[ply], space.marks[ply]
     best = bounds[BEST]
+    if best > bounds[FLOOR]:
+        _to_front(space.killers[ply], marks[BEST_ACTION])
     bound = LOWER if best >= bounds[BETA] else (EXACT if best > bounds[FLOOR] else UPPER)
     generation = space.counts[GENERATION]
     store(table, position_hash(state), generation, marks[DEPTH], bound, best, marks[BEST_ACTION], ply)

@@ -31,8 +31,10 @@ class Options:
     """Size of the transposition table; 0 for a search without one."""
     scout: bool = True
     """Whether all actions of a node but the first are tried with a minimal window."""
-    killers: int = 4
+    killers: int = 8
     """How many of the actions that last refuted at a ply are tried before a node one ply above the horizon is ranked."""
+    inner_killers: int = 4
+    """How many of them, at the most, where a node further up is searched with a minimal window."""
     reduce_after: int = 0
     """After how many actions of a node the others are first searched a ply less deep; 0 is never."""
     aspiration: float = 0.0
@@ -96,6 +98,7 @@ class AlphaBeta:
         space = self._space
         space.switches[nodes.SCOUT] = self.options.scout
         space.switches[nodes.REDUCE_AFTER] = self.options.reduce_after
+        space.switches[nodes.INNER_KILLERS] = self.options.inner_killers
         self._generation += 1
         space.counts[:] = 0
         space.killers[:] = -1
