@@ -24,10 +24,10 @@ MARGIN_MS = 4.0
 class Options:
     """What a search looks at, and in what order."""
 
-    widths: tuple[int, ...] = (0,)
+    widths: tuple[int, ...] = (100, 40, 20)
     """How many of a node's actions, best one-ply values first, are searched deeper: at 2 plies of remaining depth, at 3,
     and so on; the last holds for all greater depths. 0 is all."""
-    table_mb: float = 64.0
+    table_mb: float = 32.0
     """Size of the transposition table; 0 for a search without one."""
     scout: bool = True
     """Whether all actions of a node but the first are tried with a minimal window."""
@@ -41,10 +41,16 @@ class Options:
     """Half the window around the last iteration's value in which the next one begins; 0 is the whole range."""
 
     def __post_init__(self) -> None:
-        if not self.widths or min(self.widths) < 0 or self.reduce_after < 0:
-            raise ValueError(f"widths and reduce_after must be 0 or more: {self.widths}, {self.reduce_after}")
-        if not (self.table_mb >= 0 and self.aspiration >= 0):
-            raise ValueError(f"table_mb and aspiration must be 0 or more: {self.table_mb}, {self.aspiration}")
+        if not self.widths:
+            raise ValueError("widths must not be empty")
+        for name in ("widths", "killers", "inner_killers", "reduce_after"):
+            value = getattr(self, name)
+            if min(value if isinstance(value, tuple) else (value,)) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {value}")
+        if not 0 <= self.table_mb < 1e6:
+            raise ValueError(f"table_mb must be 0 or more and finite, not {self.table_mb}")
+        if not 0 <= self.aspiration < WIN:
+            raise ValueError(f"aspiration must be 0 or more and below {WIN:g}, not {self.aspiration}")
 
 
 class AlphaBeta:

@@ -45,14 +45,17 @@ def make_table(megabytes: float) -> Table:
         entries = 2
         while entries * 2 * ENTRY_BYTES <= megabytes * 1e6:
             entries *= 2
-    return Table(
-        np.zeros(entries, np.uint64),
-        np.zeros(entries, np.int32),
-        np.zeros(entries, np.float32),
-        np.zeros(entries, np.int32),
-        np.zeros(entries, np.int16),
-        np.zeros(entries, np.uint8),
+    table = Table(
+        np.empty(entries, np.uint64),
+        np.empty(entries, np.int32),
+        np.empty(entries, np.float32),
+        np.empty(entries, np.int32),
+        np.empty(entries, np.int16),
+        np.empty(entries, np.uint8),
     )
+    for column in table:
+        column.fill(0)  # now, so that the memory is there when a search needs it
+    return table
 
 
 @njit(cache=True)
