@@ -20,10 +20,11 @@ SMALL = [
     "Q2/3/2q w",
     "q2/3/2Q b",
     "1Q1/1*1/1q1 w",
-    "Q3/1*2/2*1/3q w",
-    "*Q*1/4/1*2/*q1* b",
+    "1Q1/*1*/1q1 w",
     "Q1q/*2/1*1/2* w",
     "QQ*/1*1/*1*/qq1 w",
+    "*Q*1/2*1/1*2/*1q* w",
+    "Q*1*/*2*/2*1/1*1q w",
     "Q*2/*1*1/2*1/1*1*/q2* b",
 ]
 
@@ -64,7 +65,7 @@ def test_tiny_boards_are_won_by_whom_a_search_of_the_whole_tree_says(fen):
 @pytest.mark.parametrize(
     "options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False), Options(widths=(0,), aspiration=2.0)]
 )
-@pytest.mark.parametrize("fen", SMALL[:5])
+@pytest.mark.parametrize("fen", SMALL[:6])
 def test_values_at_each_depth_are_those_of_a_search_without_cuts(fen, options):
     state = board.from_fen(fen)
     for depth in (1, 2, 3):
@@ -116,7 +117,7 @@ def test_the_position_stays_as_it_was(start):
 def test_node_limits_hold_but_for_one_position_ranked(start):
     searcher = AlphaBeta(make_evaluator())
     for state in (start, after(20)):
-        room = 4 * 35 * 35
+        room = 4 * 35 * 35  # legal actions of a position, at the most
         for nodes in (1, 100, 3_000, 10_000, 60_000):
             result = searcher.search(state, Limit(nodes=nodes))
             assert result.nodes <= nodes + room
@@ -149,7 +150,7 @@ def test_a_time_limit_is_kept(movetime, start):
         result = searcher.search(state, Limit(movetime_ms=movetime))
         late.append(1e3 * (time.perf_counter() - began) - movetime)
         assert amazons.is_legal(state, result.action)
-    assert min(late) < 10  # a busy machine may make some of them late
+    assert min(late) < 50  # a machine of one's own keeps to 2; a busy one lets the timer wait
 
 
 def test_a_stop_at_any_moment_leaves_a_legal_answer(start):
@@ -157,11 +158,17 @@ def test_a_stop_at_any_moment_leaves_a_legal_answer(start):
     searcher.prepare(start)
     for state in (start, after(20)):
         for _ in range(8):
-            timer = threading.Timer(rng.random() * 0.05 + 0.002, searcher.stop)
-            timer.start()
-            result = searcher.search(state, Limit(movetime_ms=5_000))
+            timer = threading.Timer(rng.random() * 0.05, searcher.stop)
+            began = []
+
+            def start_timer(report, timer=timer, began=began):
+                if not began:
+                    began.append(report)
+                    timer.start()
+
+            result = searcher.search(state, Limit(movetime_ms=8_000), on_info=start_timer)
             timer.join()
-            assert result.seconds < 2
+            assert result.seconds < 4
             assert amazons.is_legal(state, result.action)
 
 
@@ -200,6 +207,8 @@ def test_another_process_loads_what_this_one_compiled(start):
         "print(AlphaBeta(make_evaluator()).search(amazons.initial_state(), Limit(nodes=20_000)).action,"
         "sum(nodes.search_root.stats.cache_hits.values()), sum(nodes.search_root.stats.cache_misses.values()))"
     )
-    out = subprocess.run([sys.executable, "-c", program], env={**os.environ}, check=True, capture_output=True, text=True)
+    out = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ}, check=True, capture_output=True, text=True
+    )
     action = AlphaBeta(make_evaluator()).search(start, Limit(nodes=20_000)).action
     assert out.stdout.split() == [str(action), "1", "0"]

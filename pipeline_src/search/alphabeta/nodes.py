@@ -278,12 +278,12 @@ def _search(state: Any, evaluator: Any, space: Space, table: Table, depth: int, 
     """
     counts, ply, entering, value = space.counts, 1, True, 0.0
     while True:
+        if space.stop[0] != 0 or counts[NODES] >= counts[NODE_LIMIT]:
+            counts[STOPPED] = 1
+            for above in range(ply - 1 if entering else ply, 0, -1):
+                take_back(state, space.marks[above, ACTION])
+            return 0.0
         if entering:
-            if space.stop[0] != 0 or counts[NODES] >= counts[NODE_LIMIT]:
-                counts[STOPPED] = 1
-                for above in range(ply - 1, 0, -1):
-                    take_back(state, space.marks[above, ACTION])
-                return 0.0
             done, value = _leaf(state, evaluator, space, table, depth, ply, alpha, beta)
         else:
             done, value = _resume(state, space, table, ply, value)
@@ -328,9 +328,7 @@ def rank_root(state: Any, evaluator: Any, space: Space) -> int:
 
 
 @njit(cache=True, nogil=True)
-def search_root(
-    state: Any, evaluator: Any, space: Space, table: Table, depth: int, alpha: float, beta: float
-) -> float:
+def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: int, alpha: float, beta: float) -> float:
     """Search the root ``depth`` >= 2 plies deep within a window, after `rank_root`.
 
     Each action that turns out best so far moves to the front of ``space.root``, so that also a search that is cut off

@@ -100,7 +100,9 @@ class AlphaBeta:
         """The memory, as a new search wants it."""
         room = int(max_actions(state))
         if self._space is None or self._space.root.size < room:
-            self._space = nodes.make_space(MAX_DEPTH, room, self.options.widths, self.options.killers, self._stop.raised)
+            self._space = nodes.make_space(
+                MAX_DEPTH, room, self.options.widths, self.options.killers, self._stop.raised
+            )
         space = self._space
         space.switches[nodes.SCOUT] = self.options.scout
         space.switches[nodes.REDUCE_AFTER] = self.options.reduce_after
@@ -141,7 +143,7 @@ class AlphaBeta:
             whole = space.counts[nodes.STOPPED] == 0
             if whole or space.counts[nodes.ROOT_DONE]:
                 value = found
-                result = report(value, depth if whole else depth - 1, depth)
+            result = report(value, depth if whole else depth - 1, depth)
             if not whole:
                 break
         return result
@@ -161,7 +163,5 @@ class AlphaBeta:
                 return value
             return again
         return float(
-            nodes.search_root(
-                state, self.evaluator, space, self._table, depth, -nodes.INFINITY, nodes.INFINITY
-            )
+            nodes.search_root(state, self.evaluator, space, self._table, depth, -nodes.INFINITY, nodes.INFINITY)
         )
