@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.search.clock import expected_plies, movetime_ms
 from pipeline_src.search.limits import Limit, Searcher
 
 LIMITS = ("depth", "nodes", "movetime")
@@ -20,9 +24,16 @@ class SearchPlayer:
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`."""
         return [
-            self.searcher.search(position.state, self.limit, seed=int(position.rng.integers(1 << 62))).action
+            self.searcher.search(position.state, self._limit(position), seed=int(position.rng.integers(1 << 62))).action
             for position in positions
         ]
+
+    def _limit(self, position: Position) -> Limit:
+        if position.clock is None:
+            return self.limit
+        played = len(position.actions)
+        legal = int(write_actions(position.state, np.empty(max_actions(position.state), np.int32)))
+        return Limit(movetime_ms=movetime_ms(position.clock, played, expected_plies(played, legal)))
 
 
 def read_limit(text: PlayerText, numbers: dict[str, float], default: Limit) -> Limit:

@@ -1,0 +1,167 @@
+"""`AlphaBeta`: iterative deepening around the compiled search."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.games.kernels import max_actions
+from pipeline_src.search.alphabeta import nodes
+from pipeline_src.search.alphabeta.table import make_table
+from pipeline_src.search.evaluators.evaluator import WIN
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+
+MAX_DEPTH = 96
+"""Plies that a search goes deep at most, whatever its limit."""
+DECIDED = WIN - 2000.0
+"""Values beyond it are games that are over or counted to their end; looking deeper would change nothing."""
+MARGIN_MS = 4.0
+"""How long before its time limit a search is told to end: what it takes to notice, and to answer."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a search looks at, and in what order."""
+
+    widths: tuple[int, ...] = (100, 40, 20)
+    """How many of a node's actions, best one-ply values first, are searched deeper: at 2 plies of remaining depth, at 3,
+    and so on; the last holds for all greater depths. 0 is all."""
+    table_mb: float = 32.0
+    """Size of the transposition table; 0 for a search without one."""
+    scout: bool = True
+    """Whether all actions of a node but the first are tried with a minimal window."""
+    killers: int = 8
+    """How many of the actions that last refuted at a ply are tried before a node one ply above the horizon is ranked."""
+    inner_killers: int = 4
+    """How many of them, at the most, where a node further up is searched with a minimal window."""
+    reduce_after: int = 0
+    """After how many actions of a node the others are first searched a ply less deep; 0 is never."""
+    aspiration: float = 0.0
+    """Half the window around the last iteration's value in which the next one begins; 0 is the whole range."""
+
+    def __post_init__(self) -> None:
+        if not self.widths:
+            raise ValueError("widths must not be empty")
+        for name in ("widths", "killers", "inner_killers", "reduce_after"):
+            value = getattr(self, name)
+            if min(value if isinstance(value, tuple) else (value,)) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {value}")
+        if not 0 <= self.table_mb < 1e6:
+            raise ValueError(f"table_mb must be 0 or more and finite, not {self.table_mb}")
+        if not 0 <= self.aspiration < WIN:
+            raise ValueError(f"aspiration must be 0 or more and below {WIN:g}, not {self.aspiration}")
+
+
+class AlphaBeta:
+    """Alpha-beta with iterative deepening, for any game that has kernels and an evaluation; see `limits.Searcher`."""
+
+    def __init__(self, evaluator: Any, options: Options | None = None) -> None:
+        """``evaluator`` is a NamedTuple of arrays of the search's own, as `search.evaluators` makes them."""
+        self.evaluator, self.options = evaluator, options or Options()
+        self._stop = StopFlag()
+        self._table = make_table(self.options.table_mb)
+        self._space: nodes.Space | None = None
+        self._generation = 0
+
+    def stop(self) -> None:
+        """End the search under way, from another thread; it still answers with a legal action.
+
+        A search clears it when it begins, so a stop that comes before that is lost.
+        """
+        self._stop.set()
+
+    def prepare(self, state: Any) -> None:
+        """Compile, or load what has been compiled, for states like this one: half a minute the very first time."""
+        self.search(state, Limit(depth=2, nodes=1))
+
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+        """Search an unfinished position, which stays as it was; nothing is random, so ``seed`` is not used.
+
+        The answer of a search that is cut off is the best action of the iteration under way, if that got past the
+        action that was best before, and else of the last whole one. ``on_info`` is told after each iteration, and last
+        of all the answer.
+
+        Raises:
+            ValueError: the game is over.
+        """
+        began = time.perf_counter()
+        self._stop.clear()
+        state = type(state)(*(array.copy() for array in state))
+        space = self._start(state, limit)
+        seconds = None
+        if limit.movetime_ms is not None:
+            margin = min(MARGIN_MS, limit.movetime_ms / 4)
+            seconds = (limit.movetime_ms - margin) / 1e3 - (time.perf_counter() - began)
+        with self._stop.after(seconds):
+            return self._deepen(state, limit, space, began, on_info)
+
+    def _start(self, state: Any, limit: Limit) -> nodes.Space:
+        """The memory, as a new search wants it."""
+        room = int(max_actions(state))
+        if self._space is None or self._space.root.size < room:
+            self._space = nodes.make_space(
+                MAX_DEPTH, room, self.options.widths, self.options.killers, self._stop.raised
+            )
+        space = self._space
+        space.switches[nodes.SCOUT] = self.options.scout
+        space.switches[nodes.REDUCE_AFTER] = self.options.reduce_after
+        space.switches[nodes.INNER_KILLERS] = self.options.inner_killers
+        self._generation += 1
+        space.counts[:] = 0
+        space.killers[:] = -1
+        space.counts[nodes.GENERATION] = self._generation
+        space.counts[nodes.NODE_LIMIT] = limit.nodes if limit.nodes is not None else np.iinfo(np.int64).max
+        return space
+
+    def _deepen(
+        self, state: Any, limit: Limit, space: nodes.Space, began: float, on_info: OnInfo | None
+    ) -> SearchResult:
+        line = np.empty(MAX_DEPTH + 1, np.int32)
+
+        def report(value: float, depth: int, looked: int) -> SearchResult:
+            length = nodes.read_variation(state, space, self._table, looked, line)
+            pv = tuple(line[:length].tolist())
+            evaluated = int(space.counts[nodes.NODES])
+            result = SearchResult(pv[0], value, depth, evaluated, pv, time.perf_counter() - began)
+            if on_info:
+                on_info(result)
+            return result
+
+        count = nodes.rank_root(state, self.evaluator, space)
+        if count == 0:
+            raise ValueError("the game is over: there is nothing to search")
+        value = float(space.values[0, 0])
+        result = report(value, 1, 1)
+        if count == 1 and limit.movetime_ms is not None:
+            return result
+        last = min(limit.depth or MAX_DEPTH, MAX_DEPTH)
+        for depth in range(2, last + 1):
+            if abs(value) > DECIDED or self._stop.raised[0]:
+                break
+            found = self._iteration(state, space, depth, value)
+            whole = space.counts[nodes.STOPPED] == 0
+            if whole or space.counts[nodes.ROOT_DONE]:
+                value = found
+            result = report(value, depth if whole else depth - 1, depth)
+            if not whole:
+                break
+        return result
+
+    def _iteration(self, state: Any, space: nodes.Space, depth: int, last: float) -> float:
+        """Value at ``depth``; first in a window around the ``last`` value, if the options ask for it."""
+        if self.options.aspiration:
+            low, high = last - self.options.aspiration, last + self.options.aspiration
+            value = float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))
+            if low < value < high or space.counts[nodes.STOPPED]:
+                return value
+            done = int(space.counts[nodes.ROOT_DONE])
+            low, high = (-nodes.INFINITY, high) if value <= low else (low, nodes.INFINITY)
+            again = float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))
+            if space.counts[nodes.ROOT_DONE] == 0:
+                space.counts[nodes.ROOT_DONE] = done
+                return value
+            return again
+        return float(
+            nodes.search_root(state, self.evaluator, space, self._table, depth, -nodes.INFINITY, nodes.INFINITY)
+        )
