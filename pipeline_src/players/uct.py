@@ -1,0 +1,66 @@
+"""UCT with the engine's evaluation as a player."""
+
+import dataclasses
+import math
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.player import PlayerText
+from pipeline_src.players.searching import SearchPlayer, read_limit
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.uct import Uct
+from pipeline_src.search.mcts.uct_tree import UctOptions
+
+DEFAULT = Limit(movetime_ms=1000)
+TREE = 1 << 16
+"""Nodes of the tree, about 100 MB when all are used; ``tree=`` sets another bound."""
+WHOLE = ("playout", "expand", "keep")
+
+
+def amazons_uct(text: PlayerText) -> SearchPlayer:
+    """``uct[:movetime=MS,nodes=ITERATIONS,depth=PLIES,tree=NODES,c=...]``; other keys are those of `UctOptions`.
+
+    ``iterations`` is another name of ``nodes``.
+
+    Raises:
+        ZugwerkError: an unknown option, or one out of its range.
+    """
+    text.no_value()
+    return SearchPlayer(*uct_of(text, _evaluator()))
+
+
+def uct_of(text: PlayerText, evaluator: Any) -> tuple[Uct, Limit]:
+    """The search that a player's text describes, with any evaluator, and its limit.
+
+    Raises:
+        ZugwerkError: as `amazons_uct`.
+    """
+    text = with_nodes(text, "iterations")
+    nan = math.nan
+    numbers = text.numbers(depth=nan, nodes=nan, movetime=nan, tree=TREE, **UctOptions()._asdict())
+    limit = read_limit(text, numbers, DEFAULT)
+    for name in (*WHOLE, "tree"):
+        if numbers[name] != math.floor(numbers[name]):
+            raise ZugwerkError(f"player '{text.name}': {name} must be whole, not {numbers[name]}")
+    chosen: Any = {name: numbers[name] for name in UctOptions._fields}
+    return Uct(evaluator, UctOptions(**chosen), int(numbers["tree"])), limit
+
+
+def with_nodes(text: PlayerText, name: str) -> PlayerText:
+    """The text with option ``name``, the search's own word for what ``nodes`` limits, under that key.
+
+    Raises:
+        ZugwerkError: both are given.
+    """
+    if name not in text.options:
+        return text
+    if "nodes" in text.options:
+        raise ZugwerkError(f"player '{text.name}': {name} and nodes are one option; give one of them")
+    options = {"nodes" if key == name else key: value for key, value in text.options.items()}
+    return dataclasses.replace(text, options=options)
+
+
+def _evaluator() -> Any:
+    from pipeline_src.search.evaluators.amazons import make_evaluator
+
+    return make_evaluator()

@@ -1,0 +1,179 @@
+"""`Puct`: PUCT as a searcher of one position, or of many in lock step, that answers with actions."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.mcts.batches import row
+from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
+from pipeline_src.search.mcts.turns import actions_of, has_more
+
+FOREVER = (1 << 31) - 1
+FIRST_REPORT = 16
+"""Simulations before the first report; each after it doubles their number."""
+
+
+@dataclass
+class _Turn:
+    """What is known of a position whose turn is being decided, step by step."""
+
+    state: Any
+    left: int
+    """Simulations that it may still have."""
+    steps: list[int] = field(default_factory=list)
+    """Settled."""
+    line: list[int] = field(default_factory=list)
+    """From the position on, as the search sees it now."""
+    value: float = 0.0
+    spent: int = 0
+    whole: bool = False
+
+    def result(self, spent: int, seconds: float) -> SearchResult | None:
+        """None while the line does not make up a whole turn."""
+        pv = actions_of(self.state, self.line)
+        return SearchResult(pv[0], self.value, len(pv), spent, pv, seconds) if pv else None
+
+
+class Puct:
+    """PUCT guided by an evaluator. ``Limit.nodes`` counts simulations; a limit of depth is refused."""
+
+    def __init__(
+        self,
+        evaluate_batch: EvaluateBatch,
+        options: PuctOptions | None = None,
+        nodes: int = 1 << 14,
+        per_tree: int = 1,
+        first_share: float = 0.5,
+    ) -> None:
+        """How to search.
+
+        Args:
+            evaluate_batch: the net, or what stands for it.
+            options: the formula's constants.
+            nodes: memory of one tree; a full tree is searched on, but grows no more.
+            per_tree: leaves of one tree in a batch.
+            first_share: where the same side steps again, the share of its limit that a step gets; the next one has the
+                rest, and what was found below the step settled.
+
+        Raises:
+            ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of its range.
+        """
+        if not 0 < first_share <= 1:
+            raise ZugwerkError(f"a step's share of the limit is above 0 and at most 1, not {first_share}")
+        self.evaluate_batch, self.options, self.nodes = evaluate_batch, options, nodes
+        self.per_tree, self.first_share = per_tree, first_share
+        self._stopped, self._phase = StopFlag(), StopFlag()
+        self._trees: PuctTrees | None = None
+
+    def stop(self) -> None:
+        """See `Searcher`."""
+        self._stopped.set()
+        self._phase.set()
+
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
+        """See `Searcher`. Nothing here is random.
+
+        Raises:
+            ZugwerkError: the game is over, or the limit is one of depth alone.
+        """
+        return self.search_many([state], limit, on_info)[0]
+
+    def search_many(self, states: Sequence[Any], limit: Limit, on_info: OnInfo | None = None) -> list[SearchResult]:
+        """Search positions of one board size in lock step.
+
+        Args:
+            states: unfinished positions, which stay as they were.
+            limit: simulations of each position; the time is that of all together.
+            on_info: told of the first position.
+
+        Raises:
+            ZugwerkError: a game is over, or the limit is one of depth alone.
+        """
+        if limit.depth is not None and limit.nodes is None and limit.movetime_ms is None:
+            raise ZugwerkError("PUCT can be limited by nodes (simulations) or movetime, not by depth alone")
+        if not states:
+            return []
+        started = time.perf_counter()
+        self._stopped.clear()
+        deadline = None if limit.movetime_ms is None else started + limit.movetime_ms / 1000
+        trees = self._room(states)
+        turns = [_Turn(state, limit.nodes or FOREVER) for state in states]
+        for g, state in enumerate(states):
+            trees.plant(g, state)
+        while not all(turn.whole for turn in turns):
+            self._search_step(trees, turns, started, deadline, on_info)
+        results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
+        return [result for result in results if result is not None]
+
+    def _room(self, states: Sequence[Any]) -> PuctTrees:
+        shapes = [array.shape for array in states[0]]
+        if any([array.shape for array in state] != shapes for state in states):
+            raise ZugwerkError("positions searched together need boards of one size")
+        trees = self._trees
+        if trees is None or trees.count < len(states) or [a.shape[1:] for a in trees.roots] != shapes:
+            trees = PuctTrees(
+                states[0], len(states), self.evaluate_batch, self.options, self.nodes, per_tree=self.per_tree
+            )
+            self._trees = trees
+        return trees
+
+    def _search_step(
+        self, trees: PuctTrees, turns: list[_Turn], started: float, deadline: float | None, on_info: OnInfo | None
+    ) -> None:
+        """Decide on the next step of every turn that is not whole."""
+        targets = np.full(trees.count, -1, np.int32)
+        going = [g for g, turn in enumerate(turns) if not turn.whole]
+        targets[going] = 0
+        trees.simulate(targets)  # even a search without time needs the steps and their priors
+        share = 1.0
+        for g in going:
+            more = has_more(row(trees.roots, g), trees.likeliest(g))
+            part = self.first_share if more else 1.0
+            share = min(share, part)
+            targets[g] = turns[g].left if turns[g].left == FOREVER else int(np.ceil(turns[g].left * part))
+        now = time.perf_counter()
+        self._phase.clear()
+        if self._stopped.raised[0]:
+            self._phase.set()
+        with self._phase.after(None if deadline is None else (deadline - now) * share):
+            upto = FIRST_REPORT if on_info is not None else FOREVER
+            while True:
+                trees.simulate(np.minimum(targets, upto), self._phase.raised)
+                done = upto >= targets.max() or bool(self._phase.raised[0])
+                if on_info is not None and not turns[0].whole:
+                    _look(trees, 0, turns[0])
+                    spent = turns[0].spent + int(trees.forest.done[0])
+                    result = turns[0].result(spent, time.perf_counter() - started)
+                    if result is not None:
+                        on_info(result)
+                if done:
+                    break
+                upto *= 2
+        for g in going:
+            _settle(trees, g, turns[g])
+
+
+def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:
+    """Bring what the turn knows up to what tree g has found."""
+    line, visited = trees.line(g), trees.visits(g).any()
+    turn.line = turn.steps + (line if visited else [trees.likeliest(g)])
+    turn.value = float(trees.q(g)[trees.best(g)]) if visited else trees.value(g)
+
+
+def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:
+    """Play the turn's next step in its tree."""
+    _look(trees, g, turn)
+    done, step = int(trees.forest.done[g]), turn.line[len(turn.steps)]
+    turn.spent += done
+    turn.left -= 0 if turn.left == FOREVER else done
+    turn.steps.append(step)
+    trees.advance(g, step)
+    after = row(trees.roots, g)
+    turn.whole = bool(kernels.outcome(after)[0] or kernels.to_play(after) != kernels.to_play(turn.state))

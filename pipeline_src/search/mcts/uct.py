@@ -1,0 +1,127 @@
+"""`Uct`: the search of `uct_run` behind the face that all searches share."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
+from pipeline_src.search.mcts.uct_tree import NODES, UctOptions, UctTree, expand, new_tree
+from pipeline_src.search.mcts.xorshift import seeded
+
+FIRST_SLICE = 32
+"""Iterations before the first report; each slice after it doubles their number."""
+FOREVER = (1 << 31) - 1
+
+
+class Uct:
+    """UCT over whole actions, for any game whose evaluator can `rank`.
+
+    ``Limit.nodes`` counts iterations. The seed matters only with random plies before the evaluation.
+    """
+
+    def __init__(self, evaluator: Any, options: UctOptions | None = None, nodes: int = 1 << 16) -> None:
+        """``nodes`` bounds the memory: about 32 * `UctOptions.keep` bytes a node. A full tree is searched on.
+
+        Raises:
+            ZugwerkError: options outside their ranges.
+        """
+        self.evaluator, self.nodes, self.flag = evaluator, nodes, StopFlag()
+        self.options = _checked(options or UctOptions())
+        if nodes < 1:
+            raise ZugwerkError(f"a search tree needs at least 1 node, not {nodes}")
+        self.tree: UctTree | None = None
+
+    def stop(self) -> None:
+        """See `Searcher`."""
+        self.flag.set()
+
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+        """See `Searcher`; reports at doubling numbers of iterations.
+
+        Raises:
+            ZugwerkError: the game is over.
+        """
+        started = time.perf_counter()
+        self.flag.clear()
+        if kernels.outcome(state)[0]:
+            raise ZugwerkError("the game is over: there is nothing to search")
+        root, rollout = (type(state)(*(array.copy() for array in state)) for _ in range(2))
+        size = int(kernels.max_actions(state))
+        if self.tree is None or self.tree.action.size < self.nodes * self.options.keep + size:
+            self.tree = new_tree(self.nodes, self.options.keep, size)
+        tree, scratch = self.tree, _scratch(state, size, seed)
+        tree.used[:] = 0
+        with self.flag.after(None if limit.movetime_ms is None else limit.movetime_ms / 1000):
+            _expand_root(tree, root, self.evaluator, scratch, self.options, size)
+            until, done = limit.nodes or FOREVER, False
+            depth = min(limit.depth or MAX_DEPTH + 1, MAX_DEPTH + 1)
+            target = FIRST_SLICE
+            while not done:
+                upto = min(target, until)
+                iterate(tree, root, rollout, self.evaluator, self.options, scratch, upto, depth, self.flag.raised)
+                done = tree.visits[0] < upto or upto == until or tree.branches[0] <= 1
+                result = _result(tree, scratch, time.perf_counter() - started)
+                if on_info is not None:
+                    on_info(result)
+                target *= 2
+        return result
+
+
+def _checked(options: UctOptions) -> UctOptions:
+    whole = ("playout", "expand", "keep")
+    given = {k: int(v) if k in whole else float(v) for k, v in options._asdict().items()}
+    checked = UctOptions(**given)  # type: ignore[arg-type]  # whole numbers and floats, each in its place
+    bad = [
+        f"{name}={given[name]}"
+        for name, low in {"scale": 1e-6, "widen": 1.0, "expand": 1, "keep": 1}.items()
+        if not given[name] >= low
+    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "playout") if not given[name] >= 0]
+    if not 0 <= checked.minimax <= 1:
+        bad.append(f"minimax={checked.minimax}")
+    if bad:
+        raise ZugwerkError(f"UCT cannot search with {', '.join(bad)}")
+    return checked
+
+
+def _scratch(state: Any, size: int, seed: int) -> UctScratch:
+    return UctScratch(
+        actions=np.empty(size, np.int32),
+        values=np.empty(size, np.float32),
+        order=np.empty(size, np.int32),
+        steps=np.empty(int(kernels.max_steps(state)), np.int32),
+        path=np.empty((MAX_DEPTH, 2), np.int32),
+        depth=np.zeros(1, np.int64),
+        random=seeded(seed),
+    )
+
+
+def _expand_root(
+    tree: UctTree, state: Any, evaluator: Any, scratch: UctScratch, options: UctOptions, size: int
+) -> None:
+    """The root keeps all its actions, so that what is proven of it is proven."""
+    expand(tree, state, evaluator, scratch.actions, scratch.values, scratch.order, size, options.prior)
+
+
+def _result(tree: UctTree, scratch: UctScratch, seconds: float) -> SearchResult:
+    best = answer_edge(tree, 0)
+    line, node = [], 0
+    while node >= 0 and (edge := answer_edge(tree, node)) >= 0:
+        line.append(int(tree.action[edge]))
+        node = int(tree.child[edge])
+    return SearchResult(
+        action=int(tree.action[best]),
+        value=float(tree.worth[best]),
+        depth=max(1, int(scratch.depth[0])),
+        nodes=int(tree.visits[0]),
+        pv=tuple(line),
+        seconds=seconds,
+    )
+
+
+def tree_size(tree: UctTree) -> int:
+    """Nodes in use."""
+    return int(tree.used[NODES])

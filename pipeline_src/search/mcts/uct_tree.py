@@ -1,0 +1,229 @@
+"""The tree of UCT in flat arrays: nodes with their best actions as edges, and the exact values known in it."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.games import kernels
+from pipeline_src.search.evaluators.evaluator import WIN, rank, settle
+
+SURE = WIN / 2
+"""A value at least this far from 0 is exact: a win or loss on the board, or one that `settle` has counted."""
+NODES, EDGES = 0, 1
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+
+
+class UctOptions(NamedTuple):
+    """How UCT searches. The defaults are those that won most in matches (docs/experiments.md)."""
+
+    c: float = 0.5
+    """Weight of exploration; win rates go from -1 to 1."""
+    prior: float = 2.0
+    """Temperature, in the evaluation's unit, of the softmax of one-ply values that is the prior; 0: none (UCB1)."""
+    scale: float = 4.0
+    """How much of the evaluation's unit makes odds of e to 1."""
+    widen: float = 3.0
+    """k: a node with v visits considers its first k * v^alpha actions."""
+    alpha: float = 0.5
+    """The growth of that number."""
+    minimax: float = 0.5
+    """Share of the minimax value in an edge's worth; the rest is the mean of what was seen below it."""
+    fpu: float = 0.0
+    """What is taken off the one-ply value of an edge without a visit, in the evaluation's unit."""
+    playout: int = 0
+    """Random plies before the evaluation of a leaf; 0: its value is that of its best reply."""
+    expand: int = 1
+    """Visits of an edge at which its child is expanded."""
+    keep: int = 48
+    """Actions stored of a node other than the root, the best by one-ply value."""
+
+
+class UctTree(NamedTuple):
+    """Nodes [N] and edges [E]; node 0 is the root. Values are in the evaluation's unit, by the node's side to move."""
+
+    first: Ints
+    """[N]: a node's first edge."""
+    branches: Ints
+    """[N]: how many edges it has, best one-ply value first."""
+    reached: Ints
+    """[N]: one past the last of its edges that was tried."""
+    visits: Ints
+    """[N]: iterations that went on below it."""
+    side: npt.NDArray[np.int8]
+    """[N]: side to move."""
+    closed: npt.NDArray[np.uint8]
+    """[N]: 1 where its value is final, so that no iteration need go there."""
+    value: Floats
+    """[N]: minimax value of what has been searched."""
+    rest: Floats
+    """[N]: one-ply value of the best action that was not stored; minus infinity where all were."""
+    action: Ints
+    """[E]"""
+    child: Ints
+    """[E]: node, -1 before it is expanded."""
+    tries: Ints
+    """[E]: iterations through it."""
+    total: npt.NDArray[np.float64]
+    """[E]: sum of their win rates, -1..1."""
+    worth: Floats
+    """[E]: one-ply value; once expanded, the child's minimax value."""
+    prior: Floats
+    """[E]: softmax of the one-ply values."""
+    used: npt.NDArray[np.int64]
+    """[2]: nodes and edges in use."""
+
+
+def new_tree(nodes: int, keep: int, actions: int) -> UctTree:
+    """Room for so many nodes with ``keep`` edges each, and ``actions`` for the root. Untouched pages cost nothing."""
+    edges = nodes * keep + actions
+    return UctTree(
+        first=np.empty(nodes, np.int32),
+        branches=np.empty(nodes, np.int32),
+        reached=np.empty(nodes, np.int32),
+        visits=np.empty(nodes, np.int32),
+        side=np.empty(nodes, np.int8),
+        closed=np.empty(nodes, np.uint8),
+        value=np.empty(nodes, np.float32),
+        rest=np.empty(nodes, np.float32),
+        action=np.empty(edges, np.int32),
+        child=np.empty(edges, np.int32),
+        tries=np.empty(edges, np.int32),
+        total=np.empty(edges, np.float64),
+        worth=np.empty(edges, np.float32),
+        prior=np.empty(edges, np.float32),
+        used=np.zeros(2, np.int64),
+    )
+
+
+@njit(cache=True)
+def is_open(worth: float, child: int, closed: npt.NDArray[np.uint8]) -> bool:
+    """Whether an edge of this worth and child can still change its value."""
+    if abs(worth) >= SURE:
+        return False
+    return bool(child < 0 or closed[child] == 0)
+
+
+@njit(cache=True)
+def refresh(tree: UctTree, node: int) -> None:
+    """Set a node's value and whether it is final from its edges, of which it has at least one.
+
+    The value is the best of the edges that were searched, or of all where none was; a certain loss counts only when
+    nothing else is left. That all stored edges are lost proves nothing of the others: the best of those counts then.
+    """
+    # Loops take the arrays they need out of the tree first: a call with a tuple counts references of all its arrays.
+    worths, children, tries, closed, first = tree.worth, tree.child, tree.tries, tree.closed, tree.first[node]
+    reached = first + tree.reached[node]
+    searched, unsearched, final = -np.inf, -np.inf, -np.inf
+    for edge in range(first, first + tree.branches[node]):
+        worth = np.float64(worths[edge])
+        if not is_open(worth, children[edge], closed):
+            final = max(final, worth)
+        elif tries[edge] > 0:
+            searched = max(searched, worth)
+        else:
+            unsearched = max(unsearched, worth)
+            if edge >= reached:
+                break  # nothing further on was tried, and these are in order
+    if final > -SURE and searched > -np.inf:
+        searched = max(searched, final)
+    if final >= SURE:
+        tree.value[node], tree.closed[node] = final, 1
+    elif searched > -np.inf:
+        tree.value[node] = searched
+    elif unsearched > -np.inf:
+        tree.value[node] = max(unsearched, final)
+    else:
+        tree.value[node], tree.closed[node] = max(final, tree.rest[node]), 1
+
+
+@njit(cache=True)
+def _better(values: Floats, a: int, b: int) -> bool:
+    return values[a] > values[b] or (values[a] == values[b] and a < b)
+
+
+@njit(cache=True)
+def best_first(values: Floats, n: int, keep: int, order: Ints) -> int:
+    """Write the places of the ``keep`` largest of n values to ``order``, largest first, the first of equals first.
+
+    Returns how many were written. A heap whose top is the worst of those held: most values meet only that one.
+    """
+    held = 0
+    for i in range(n):
+        if held < keep:
+            at, held = held, held + 1
+            while at > 0 and _better(values, order[(at - 1) // 2], i):
+                order[at] = order[(at - 1) // 2]
+                at = (at - 1) // 2
+            order[at] = i
+        elif values[i] > values[order[0]]:
+            _sift(values, order, held, i)
+    for end in range(held - 1, 0, -1):  # heap sort: the worst goes to the end
+        worst, last = order[0], order[end]
+        _sift(values, order, end, last)
+        order[end] = worst
+    return held
+
+
+@njit(cache=True)
+def _sift(values: Floats, heap: Ints, held: int, item: int) -> None:
+    """Put ``item`` in the place of the heap's top and restore the order."""
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= held:
+            break
+        if below + 1 < held and _better(values, heap[below], heap[below + 1]):
+            below += 1
+        if not _better(values, item, heap[below]):
+            break
+        heap[at] = heap[below]
+        at = below
+    heap[at] = item
+
+
+@njit(cache=True)
+def expand(
+    tree: UctTree, state: Any, evaluator: Any, actions: Ints, values: Floats, order: Ints, keep: int, temperature: float
+) -> int:
+    """Add ``state`` as a node with its best ``keep`` actions; return the node. There must be room.
+
+    ``actions``, ``values`` and ``order`` are scratch with room for all actions. The first node, the root, is ranked
+    even where `settle` knows its value: an action is wanted there.
+    """
+    node, first = tree.used[NODES], tree.used[EDGES]
+    tree.used[NODES] += 1
+    tree.first[node], tree.branches[node], tree.visits[node], tree.reached[node] = first, 0, 0, 0
+    tree.side[node], tree.closed[node], tree.rest[node] = kernels.to_play(state), 1, -np.inf
+    if node > 0:
+        settled, value = settle(state, evaluator)
+        if settled:
+            tree.value[node] = value
+            return int(node)
+    n = rank(state, evaluator, actions, values, WIN)
+    if n == 0:
+        tree.value[node] = kernels.outcome(state)[1] * WIN
+        return int(node)
+    held = best_first(values, n, min(keep + 1, n), order)
+    if held > keep:
+        held = keep
+        tree.rest[node] = values[order[keep]]
+    tree.branches[node] = held
+    tree.used[EDGES] += held
+    total = 0.0
+    for i in range(held):
+        edge, place = first + i, order[i]
+        tree.action[edge], tree.worth[edge] = actions[place], values[place]
+        tree.child[edge], tree.tries[edge], tree.total[edge] = -1, 0, 0.0
+        tree.prior[edge] = 1.0
+        if temperature > 0.0:
+            tree.prior[edge] = np.exp((values[place] - values[order[0]]) / temperature)
+        total += tree.prior[edge]
+    for edge in range(first, first + held):
+        tree.prior[edge] /= total
+    tree.closed[node] = 0
+    refresh(tree, node)
+    return int(node)

@@ -1,0 +1,192 @@
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons, kernels
+from pipeline_src.games.amazons import board
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
+from tests.search.mcts import puct_reference
+from tests.search.mcts.fakes import count_state, hashed, uniform
+from tests.search.mcts.positions import random_states
+
+OPTIONS = [
+    PuctOptions(),
+    PuctOptions(c=2.0, c_base=0.0, fpu=0.3),
+    PuctOptions(c=0.8, c_base=50.0, fpu=-1.0, fpu_absolute=True),
+]
+
+
+def amazons_states():
+    late = random_states(8, 6, seed=1, most=13)
+    return [board.initial_state(6), *late, *(after_move(state) for state in late[:4])]
+
+
+def after_move(state):
+    """The same position with an amazon moved and the arrow to come."""
+    moved = board.copy_state(state)
+    steps = np.empty(kernels.max_steps(state), np.int32)
+    kernels.write_steps(state, steps)
+    kernels.play_step(moved, int(steps[0]))
+    return moved
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("game", ["amazons", "count"])
+def test_visits_and_values_are_those_of_the_plain_algorithm(game, options):
+    states = amazons_states() if game == "amazons" else [count_state(total, total % 2) for total in range(0, 22, 3)]
+    simulations = np.linspace(1, 300, len(states)).astype(np.int32)
+    trees = PuctTrees(states[0], len(states), hashed, options)
+    for g, state in enumerate(states):
+        trees.plant(g, state)
+    trees.simulate(simulations)
+    for g, state in enumerate(states):
+        expected = puct_reference.search(state, int(simulations[g]), hashed, *options)
+        assert trees.steps(g).tolist() == [edge[0] for edge in expected.children]
+        assert trees.visits(g).tolist() == [edge[3] for edge in expected.children]
+        assert trees.value(g) == expected.mean
+        q = [edge[4] / edge[3] if edge[3] else np.nan for edge in expected.children]
+        np.testing.assert_array_equal(trees.q(g), q)
+        assert trees.forest.done[g] == trees.visits(g).sum() == simulations[g]
+
+
+def test_a_subtree_goes_on_after_a_step_and_keeps_its_values():
+    trees = PuctTrees(board.initial_state(6), 1, hashed)
+    trees.plant(0, board.initial_state(6))
+    trees.simulate(np.array([200], np.int32))
+    best = trees.best(0)
+    visits, q, line = int(trees.visits(0)[best]), trees.q(0)[best], trees.line(0)
+    trees.advance(0, int(trees.steps(0)[best]))
+    assert trees.visits(0).sum() == visits - 1  # the first visit was its own evaluation
+    assert trees.value(0) == pytest.approx(q)  # the same side steps on
+    assert trees.line(0) == line[1:]
+    trees.simulate(np.array([50], np.int32))
+    assert trees.visits(0).sum() == visits - 1 + 50
+    trees.advance(0, int(trees.steps(0)[np.argmin(trees.visits(0))]))  # one that was not searched
+    trees.simulate(np.array([7], np.int32))
+    assert trees.visits(0).sum() == 7
+
+
+def test_virtual_losses_leave_nothing_behind_and_lose_no_simulation():
+    for per_tree in (4, 16):
+        trees = PuctTrees(board.initial_state(6), 3, hashed, per_tree=per_tree)
+        sizes = []
+        trees.evaluate_batch = lambda *asked, sizes=sizes: sizes.append(len(asked[2])) or hashed(*asked)
+        for g, state in enumerate(random_states(3, 6, seed=2)):
+            trees.plant(g, state)
+        trees.simulate(np.full(3, 100, np.int32))
+        assert max(sizes) > 3
+        for g in range(3):
+            used, edges = trees.forest.nodes[g], trees.forest.edges[g]
+            assert trees.visits(g).sum() == 100
+            assert not trees.forest.virtual[g, :edges].any()
+            assert not trees.forest.pending[g, :used].any()
+
+
+def test_a_search_does_not_depend_on_the_trees_beside_it():
+    states = random_states(5, 6, seed=3)
+    puct = Puct(hashed, per_tree=3, nodes=256)
+    together = [found.pv for found in puct.search_many(states, Limit(nodes=60))]
+    alone = [Puct(hashed, per_tree=3, nodes=256).search(state, Limit(nodes=60)).pv for state in states]
+    assert together == alone == [found.pv for found in puct.search_many(states[::-1], Limit(nodes=60))][::-1]
+
+
+def test_wins_are_found_and_worth_one_on_either_step():
+    """White shuts the black amazon in with one arrow: a win within one turn, the same side moving twice."""
+    state = board.from_fen("q3/**2/4/3Q w")
+    wins = {a for a in amazons.legal_actions(state).tolist() if amazons.winner(amazons.play(state, a)) == "first"}
+    assert 0 < len(wins) < len(amazons.legal_actions(state)) // 4
+    for searched, sign in ((state, 1), (board.from_fen("Q3/**2/4/3q b"), 1)):
+        found = Puct(uniform).search(searched, Limit(nodes=3000))
+        assert amazons.winner(amazons.play(searched, found.action)) is not None
+        assert found.value * sign > 0.9
+    lost = board.from_fen("3q/2**/4/Q3 b")  # Black to move is about to lose in the mirror of the same
+    trees = PuctTrees(lost, 1, uniform, nodes=4096)
+    trees.plant(0, lost)
+    trees.simulate(np.array([3000], np.int32))
+    assert trees.value(0) < 0
+
+
+def test_values_of_finished_games_are_exact():
+    def searched(total):
+        trees = PuctTrees(count_state(), 1, uniform)
+        trees.plant(0, count_state(total))
+        trees.simulate(np.array([50], np.int32))
+        return trees
+
+    trees = searched(20)  # to 21 the game goes on, to 22 it is drawn, to 23 won
+    assert trees.q(0).tolist()[1:] == [0.0, 1.0]
+    assert trees.visits(0).argmax() == 2
+    trees = searched(21)  # a draw, or a win in either of two ways
+    assert trees.q(0).tolist() == [0.0, 1.0, 1.0]
+    assert trees.visits(0).sum() == 50
+
+
+def test_memory_is_bounded_and_a_full_tree_is_searched_on():
+    trees = PuctTrees(board.initial_state(6), 2, hashed, nodes=20, edges=10_000, per_tree=2)
+    small = PuctTrees(board.initial_state(6), 2, hashed, nodes=2000, edges=300)
+    for some in (trees, small):
+        for g in range(2):
+            some.plant(g, board.initial_state(6))
+        some.simulate(np.full(2, 200, np.int32))
+        assert some.visits(1).sum() == 200
+    assert trees.forest.nodes.tolist() == [20, 20]
+    assert (small.forest.edges <= 300).all()
+
+
+def test_noise_keeps_a_distribution_and_follows_its_generator():
+    found = []
+    for seed in (1, 1, 2):
+        trees = PuctTrees(board.initial_state(6), 1, hashed)
+        trees.plant(0, board.initial_state(6))
+        trees.simulate(np.array([0], np.int32))
+        clean = trees.priors(0).copy()
+        trees.add_noise(0, np.random.default_rng(seed), alpha=0.3, fraction=0.25)
+        assert trees.priors(0).sum() == pytest.approx(1)
+        assert (trees.priors(0) >= 0.7499 * clean).all()
+        found.append(trees.priors(0).tolist())
+    assert found[0] == found[1] != found[2]
+
+
+def test_temperature_goes_from_the_most_visited_to_the_visits():
+    steps, visits = np.array([5, 7, 9], np.int32), np.array([1, 3, 0], np.int32)
+    rng = np.random.default_rng(0)
+    drawn = [sample_step(steps, visits, rng) for _ in range(2000)]
+    assert np.mean(np.array(drawn) == 7) == pytest.approx(0.75, abs=0.03)
+    assert 9 not in drawn
+    assert {sample_step(steps, visits, rng, temperature=0.01) for _ in range(200)} == {7}
+
+
+@pytest.mark.parametrize("state", [board.initial_state(6), count_state()])
+def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
+    actions = np.empty(kernels.max_actions(state), np.int32)
+    legal = actions[: kernels.write_actions(state, actions)]
+    puct = Puct(hashed, nodes=512)
+    puct.search(state, Limit(nodes=2))
+    began = time.perf_counter()
+    assert puct.search(state, Limit(movetime_ms=60)).action in legal
+    assert time.perf_counter() - began < 0.5
+    threading.Timer(0.05, puct.stop).start()
+    began, seen = time.perf_counter(), []
+    assert puct.search(state, Limit(), on_info=seen.append).action in legal
+    assert time.perf_counter() - began < 0.6
+    assert seen
+    assert all(found.action in legal for found in seen)
+    assert puct.search(state, Limit(nodes=1)).action in legal
+
+
+def test_what_cannot_be_searched_is_refused():
+    with pytest.raises(ZugwerkError, match="over"):
+        Puct(uniform).search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
+    with pytest.raises(ZugwerkError, match="depth"):
+        Puct(uniform).search(board.initial_state(6), Limit(depth=1))
+    with pytest.raises(ZugwerkError, match="one size"):
+        Puct(uniform).search_many([board.initial_state(6), board.initial_state(8)], Limit(nodes=1))
+    with pytest.raises(ZugwerkError, match="c=-1"):
+        PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
+    assert Puct(uniform).search_many([], Limit(nodes=1)) == []

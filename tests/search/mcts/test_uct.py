@@ -1,0 +1,154 @@
+import threading
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board, turns
+from pipeline_src.search.evaluators.amazons import make_evaluator
+from pipeline_src.search.evaluators.evaluator import WIN
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.uct import Uct
+from pipeline_src.search.mcts.uct_tree import NODES, SURE, UctOptions
+from tests.search.mcts.positions import random_states
+
+VARIANTS = [
+    UctOptions(),
+    UctOptions(prior=0.0, minimax=0.0),
+    UctOptions(minimax=1.0, widen=1.0),
+    UctOptions(playout=3, expand=5),
+]
+
+
+def uct(options=None, nodes=1 << 12):
+    return Uct(make_evaluator(), options, nodes)
+
+
+@cache
+def wins(fen):
+    """Whether the side to move wins, by searching everything."""
+    state = board.from_fen(fen)
+    return any(not wins(amazons.to_fen(amazons.play(state, int(a)))) for a in amazons.legal_actions(state))
+
+
+def small_states(n):
+    """Unfinished 4x4 positions with two amazons a side and few squares left."""
+    rng, found = np.random.default_rng(5), []
+    while len(found) < n:
+        cells = rng.permutation(16)
+        squares = np.full(16, board.EMPTY, np.int8)
+        squares[cells[:2]], squares[cells[2:4]] = board.WHITE, board.BLACK
+        squares[cells[4 : 4 + int(rng.integers(4, 8))]] = board.ARROW
+        state = board.from_board(squares.reshape(4, 4), int(rng.integers(2)))
+        if turns.has_turn(state):
+            found.append(state)
+    return found
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_small_boards_are_solved_as_plain_search_solves_them(options):
+    states = small_states(40)
+    expected = [wins(amazons.to_fen(state)) for state in states]
+    assert 5 < sum(expected) < 35
+    searcher = uct(options._replace(keep=400), nodes=40_000)
+    for state, won in zip(states, expected, strict=True):
+        found = searcher.search(state, Limit(nodes=20_000))
+        assert (found.value >= SURE) == won
+        assert (found.value <= -SURE) == (not won)
+        if won:
+            assert not wins(amazons.to_fen(amazons.play(state, found.action)))
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_the_same_seed_gives_the_same_search(options):
+    def line(seed):
+        state = board.initial_state(6)
+        found = uct(options).search(state, Limit(nodes=400), seed)
+        return found.pv, found.value, found.depth
+
+    assert line(1) == line(1)
+    assert (line(1) != line(2)) == (options.playout > 0)
+
+
+def test_the_position_stays_and_the_line_is_legal():
+    for state in random_states(4, 8, seed=1):
+        before = amazons.to_fen(state)
+        seen = []
+        found = uct().search(state, Limit(nodes=500), on_info=seen.append)
+        assert amazons.to_fen(state) == before
+        assert found.pv[0] == found.action
+        assert found.nodes == 500 or abs(found.value) >= SURE
+        assert [info.nodes for info in seen] == sorted({info.nodes for info in seen})
+        assert seen[-1] == found
+        after = state
+        for action in found.pv:
+            assert amazons.is_legal(after, action)
+            after = amazons.play(after, action)
+        assert len(found.pv) <= found.depth + 1
+
+
+@pytest.mark.parametrize("options", VARIANTS)
+def test_a_full_tree_is_searched_on(options):
+    searcher = uct(options, nodes=30)
+    found = searcher.search(board.initial_state(6), Limit(nodes=2000))
+    assert found.nodes == 2000
+    assert searcher.tree is not None
+    assert searcher.tree.used[NODES] == 30
+
+
+def test_visits_add_up():
+    searcher = uct()
+    searcher.search(board.initial_state(6), Limit(nodes=700))
+    tree = searcher.tree
+    assert tree is not None
+    for node in range(tree.used[NODES]):
+        edges = slice(tree.first[node], tree.first[node] + tree.branches[node])
+        assert tree.tries[edges].sum() == tree.visits[node]
+        assert (np.abs(tree.total[edges]) <= tree.tries[edges] + 1e-9).all()
+        for edge in range(edges.start, edges.stop):
+            child = tree.child[edge]
+            if child >= 0:
+                assert tree.visits[child] == tree.tries[edge] - 1
+                assert tree.worth[edge] == -tree.value[child]
+
+
+@pytest.mark.parametrize("size", [6, 10])
+def test_a_stopped_search_answers_at_once_with_a_legal_action(size):
+    state, searcher = board.initial_state(size), uct(nodes=256)
+    searcher.search(state, Limit(nodes=2))
+    for _ in range(3):
+        began = time.perf_counter()
+        assert amazons.is_legal(state, searcher.search(state, Limit(movetime_ms=50)).action)
+        assert time.perf_counter() - began < 0.4
+    assert amazons.is_legal(state, searcher.search(state, Limit(movetime_ms=0.001)).action)
+    threading.Timer(0.05, searcher.stop).start()
+    began = time.perf_counter()
+    assert amazons.is_legal(state, searcher.search(state, Limit()).action)
+    assert time.perf_counter() - began < 0.5
+
+
+def test_a_win_in_one_and_an_only_move_need_no_search():
+    state = board.from_fen("q3/**2/4/3Q w")
+    found = uct().search(state, Limit(nodes=1000))
+    assert found.value == WIN
+    assert amazons.winner(amazons.play(state, found.action)) == "first"
+    only = board.from_fen("Q1*/***/q1* w")
+    assert uct().search(only, Limit(nodes=1000)).action == int(amazons.legal_actions(only)[0])
+
+
+def test_depth_bounds_the_longest_line():
+    for depth in (1, 2, 4):
+        found = uct().search(board.initial_state(6), Limit(nodes=5000, depth=depth))
+        assert found.depth == depth
+        assert found.nodes < 5000
+
+
+def test_what_cannot_be_searched_is_refused():
+    with pytest.raises(ZugwerkError, match="over"):
+        uct().search(board.from_fen("Q**/***/2q w"), Limit(nodes=1))
+    for bad in ({"c": -1.0}, {"keep": 0}, {"scale": 0.0}, {"minimax": 1.5}, {"alpha": float("nan")}):
+        with pytest.raises(ZugwerkError, match=next(iter(bad))):
+            uct(UctOptions()._replace(**bad))
