@@ -1,8 +1,8 @@
 """A static evaluation of the Amazons: territory, closeness and mobility, weighed by how open the board is.
 
-The terms are those of `amazons_terms`; their weights are interpolated between knots in w. At w = 0 no square is open to
-both sides any more: t1 is the difference of the squares left to each side, and half a square off it makes the sign right
-for the side to move, which loses when both have as many.
+The terms are those of `amazons_terms`; their weights are interpolated between knots in w. At w = 0 no square is open
+to both sides any more: t1 is the difference of the squares left to each side, and half a square off it makes the sign
+right for the side to move, which loses when both have as many.
 
 Source: Lieberum, "An evaluation function for the game of Amazons", Theoretical Computer Science 349 (2005).
 """

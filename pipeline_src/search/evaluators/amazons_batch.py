@@ -11,8 +11,8 @@ that both reach in the end, the terms need few counts:
 - c1: 2^-D1 sums to the growth of |O| at each step;
 - c2: in B, the sum of D2(other) - D2(own) is that of |O| - |X| over the steps; the clip takes away the squares that one
   side reached six steps before and the other has not reached yet;
-- w: 2^-d = 1 - (1/2 + ... + 2^-d), so |B| less 2^-i for each square of B whose distances differ by i or more. These sets
-  follow from step to step: what differed by i - 1 before and is still in one set only differs by i.
+- w: 2^-d = 1 - (1/2 + ... + 2^-d), so |B| less 2^-i for each square of B whose distances differ by i or more. These
+  sets follow from step to step: what differed by i - 1 before and is still in one set only differs by i.
 """
 
 from typing import Any, NamedTuple

@@ -1,7 +1,8 @@
 """Sets of squares of an Amazons board in two 64-bit words, and how far kings and queens get in them.
 
 Square (r, c) is bit ``11 * r + c`` whatever the board's width: a constant distance between rows lets compilers fold
-the shifts, and the columns from W to 10 are never empty, so no shift wraps around an edge. A 10x10 board takes 110 bits.
+the shifts, and the columns from W to 10 are never empty, so no shift wraps around an edge. A 10x10 board takes 110
+bits.
 
 Everything here is straight-line code without branches: called in a loop over positions it becomes vector code.
 """
@@ -34,14 +35,16 @@ BITS = _bits()
 """uint64 [11, 100, 2]: low and high word of a square's set, by board width and square."""
 
 
-@intrinsic
-def popcount(_: Any, word: Any) -> Any:
-    """Number of bits of a uint64, as int64: numbers of squares are subtracted."""
+def _popcount(_: Any, word: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate
+
+
+popcount: Any = intrinsic(_popcount)
+"""Number of bits of a uint64, as int64: numbers of squares are subtracted."""
 
 
 @njit(cache=True, forceinline=True)

@@ -21,8 +21,8 @@ from pipeline_src.search.evaluators.amazons_flood import (
 class Terms(NamedTuple):
     """A position seen from the side to move.
 
-    D1(s) and D2(s) are the fewest queen and king moves in which a side reaches the empty square s; a square that neither
-    side reaches counts nowhere.
+    D1(s) and D2(s) are the fewest queen and king moves in which a side reaches the empty square s; a square that
+    neither side reaches counts nowhere.
     """
 
     t1: float
@@ -38,8 +38,8 @@ class Terms(NamedTuple):
     """Sum over the squares that both sides reach of 2^-|D1(own) - D1(other)|: 0 once the areas are closed."""
     m: float
     """Mobility of the own amazons less that of the others. An amazon's is the sum over the squares one queen move away
-    that the other side reaches too, in any number of moves, of 2^-d * e: d its distance along the line in squares, e the
-    number of empty squares next to it (of its eight neighbours; the amazon's own square does not count as empty)."""
+    that the other side reaches too, in any number of moves, of 2^-d * e: d its distance along the line in squares, e
+    the number of empty squares next to it (of its eight neighbours; the amazon's own square is not empty)."""
 
 
 @njit(cache=True)
@@ -176,4 +176,4 @@ def terms_of_words(
     for i in range(1, apart_steps):
         share *= 0.5
         w -= share * count(apart[i, 0], apart[i, 1])
-    return Terms(t1 + tempo * even1, t2 + tempo * even, 2.0 * c1 / 2.0, balance / 6.0, w, m)
+    return Terms(t1 + tempo * even1, t2 + tempo * even, c1, balance / 6.0, w, m)
