@@ -24,12 +24,10 @@ from numba import njit
 from pipeline_src.search.evaluators.amazons_flood import (
     U64,
     count,
-    down,
     king_step,
     ray_down,
     ray_up,
     runs,
-    up,
 )
 
 LANES = 32
@@ -43,6 +41,7 @@ OWN, OTHER, EMPTY, OWN_ALL, OTHER_ALL, OWN_NOW, OTHER_NOW = 0, 2, 4, 6, 8, 10, 1
 OWN_NEAR, OTHER_NEAR, OWN_NEAR_KING, OTHER_NEAR_KING, RUNS = 14, 16, 18, 20, 22
 """More rows: squares nearer to a side by queen and by king moves; and for each of four lines eight rows of `runs`."""
 WORDS = RUNS + 32
+RAY_ROWS = 8 + 2 * 24
 C1, C2, W, M, BALANCE = 0, 1, 2, 3, 4
 """Rows of `Lanes.sums`: the terms times a power of two (c2: times 6); and |O| - |X| of the step before."""
 
@@ -57,7 +56,7 @@ class Lanes(NamedTuple):
     apart: npt.NDArray[np.uint64]
     """[MAX_STEPS * 2 * LANES]: squares whose D1 differ by i or more, for each i."""
     rays: npt.NDArray[np.uint64]
-    """[(4 + 8) * LANES]: what mobility looks at."""
+    """[RAY_ROWS * LANES]: what `amazons_mobility` looks at."""
     sums: npt.NDArray[np.int64]
     """[5 * LANES]."""
     terms: npt.NDArray[np.float64]
@@ -70,7 +69,7 @@ def make_lanes() -> Lanes:
         np.zeros(WORDS * LANES, np.uint64),
         np.zeros((MAX_STEPS + 1) * 4 * LANES, np.uint64),
         np.zeros(MAX_STEPS * 2 * LANES, np.uint64),
-        np.zeros(12 * LANES, np.uint64),
+        np.zeros(RAY_ROWS * LANES, np.uint64),
         np.zeros(5 * LANES, np.int64),
         np.zeros(6 * LANES, np.float64),
     )
@@ -274,84 +273,3 @@ def collect(lanes: Lanes, tempo: float) -> None:
         terms[2 * LANES + i] = sums[C1 * LANES + i] * 2.0**-FRACTION
         terms[3 * LANES + i] = sums[C2 * LANES + i] / 6.0
         terms[4 * LANES + i] = sums[W * LANES + i] * 2.0**-FRACTION
-
-
-@njit(cache=True, forceinline=True)
-def add3(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
-    """Bitwise sum of three words: ones and twos."""
-    return a ^ b ^ c, (a & b) | (c & (a ^ b))
-
-
-@njit(cache=True, forceinline=True)
-def _neighbours(s: Any, rays: Any, i: int) -> None:
-    """Rows 4 to 11 of ``rays``: ones, twos, fours and eights of the number of empty neighbours, for squares of both."""
-    a, b = s[EMPTY * LANES + i], s[(EMPTY + 1) * LANES + i]
-    e1, f1 = up(a, b, 1)
-    e2, f2 = down(a, b, 1)
-    e3, f3 = up(a, b, 10)
-    e4, f4 = down(a, b, 10)
-    e5, f5 = up(a, b, 11)
-    e6, f6 = down(a, b, 11)
-    e7, f7 = up(a, b, 12)
-    e8, f8 = down(a, b, 12)
-    low = s[OWN_ALL * LANES + i] & s[OTHER_ALL * LANES + i]
-    high = s[(OWN_ALL + 1) * LANES + i] & s[(OTHER_ALL + 1) * LANES + i]
-    one, two, four, eight = _add8(e1, e2, e3, e4, e5, e6, e7, e8)
-    rays[4 * LANES + i], rays[6 * LANES + i] = one & low, two & low
-    rays[8 * LANES + i], rays[10 * LANES + i] = four & low, eight & low
-    one, two, four, eight = _add8(f1, f2, f3, f4, f5, f6, f7, f8)
-    rays[5 * LANES + i], rays[7 * LANES + i] = one & high, two & high
-    rays[9 * LANES + i], rays[11 * LANES + i] = four & high, eight & high
-
-
-@njit(cache=True, forceinline=True)
-def _add8(a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> tuple[Any, Any, Any, Any]:
-    one, t1 = add3(a, b, c)
-    one, t2 = add3(one, d, e)
-    one, t3 = add3(one, f, g)
-    one, t4 = one ^ h, one & h
-    two, f1 = add3(t1, t2, t3)
-    two, f2 = two ^ t4, two & t4
-    return one, two, f1 ^ f2, f1 & f2
-
-
-@njit(cache=True, forceinline=True)
-def _openness(rays: Any, i: int, low: Any, high: Any) -> Any:
-    one = count(low & rays[4 * LANES + i], high & rays[5 * LANES + i])
-    two = count(low & rays[6 * LANES + i], high & rays[7 * LANES + i])
-    four = count(low & rays[8 * LANES + i], high & rays[9 * LANES + i])
-    eight = count(low & rays[10 * LANES + i], high & rays[11 * LANES + i])
-    return one + 2 * two + 4 * four + 8 * eight
-
-
-@njit(cache=True)
-def mobility(lanes: Lanes) -> None:
-    """m, after `king_fills`."""
-    s, rays, sums, terms = lanes.words, lanes.rays, lanes.sums, lanes.terms
-    for i in range(LANES):
-        _neighbours(s, rays, i)
-        sums[M * LANES + i] = 0
-    for line in range(4):
-        k = 1 if line == 0 else 9 + line
-        for upwards in range(2):
-            for i in range(4 * LANES):
-                rays[i] = s[i]
-            for distance in range(1, 10):
-                left = U64(0)
-                for i in range(LANES):
-                    a, b, c, d = rays[i], rays[LANES + i], rays[2 * LANES + i], rays[3 * LANES + i]
-                    if upwards:
-                        a, b = up(a, b, k)
-                        c, d = up(c, d, k)
-                    else:
-                        a, b = down(a, b, k)
-                        c, d = down(c, d, k)
-                    a, b = a & s[EMPTY * LANES + i], b & s[(EMPTY + 1) * LANES + i]
-                    c, d = c & s[EMPTY * LANES + i], d & s[(EMPTY + 1) * LANES + i]
-                    rays[i], rays[LANES + i], rays[2 * LANES + i], rays[3 * LANES + i] = a, b, c, d
-                    left |= a | b | c | d
-                    sums[M * LANES + i] += (_openness(rays, i, a, b) - _openness(rays, i, c, d)) << (9 - distance)
-                if left == U64(0):
-                    break
-    for i in range(LANES):
-        terms[5 * LANES + i] = sums[M * LANES + i] / 512.0
