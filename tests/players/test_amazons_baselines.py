@@ -15,7 +15,7 @@ from pipeline_src.players.amazons_baselines import (
 )
 from pipeline_src.players.amazons_recorded import recorded_turns
 from pipeline_src.players.predictions import top_hits
-from pipeline_src.search.evaluators.amazons import evaluate
+from pipeline_src.search.evaluators.amazons import make_evaluator, value_of
 from tests.players.positions import small_dataset
 
 N = 36
@@ -32,8 +32,10 @@ def ranks(turns):
 
 
 def test_ranks_are_those_of_a_slow_reference(turns, ranks):
+    evaluator = make_evaluator()
     for row, (state, action) in enumerate(zip(turns.states(), turns.actions().tolist(), strict=True)):
-        worth = {int(a): -evaluate(amazons.play(state, int(a))) for a in amazons.legal_actions(state)}
+        after = {int(a): amazons.play(state, int(a)) for a in amazons.legal_actions(state)}
+        worth = {a: -np.float32(value_of(child, evaluator)) for a, child in after.items()}
         arrows = {a: v for a, v in worth.items() if a // N == action // N}
         moves = {a // N: max(v for b, v in worth.items() if b // N == a // N) for a in worth}
         for column, (values, own) in enumerate(((moves, action // N), (arrows, action), (worth, action))):

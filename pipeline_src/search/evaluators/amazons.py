@@ -1,146 +1,154 @@
-"""A static evaluation of the Amazons: territory by queen and by king moves, and closeness.
+"""A static evaluation of the Amazons: territory, closeness and mobility, weighed by how open the board is.
 
-D1(s) and D2(s) are the fewest queen and king moves in which a side reaches the empty square s. Then
-
-- t1, t2: +1 for each square that the side to move reaches sooner (by D1, by D2), -1 for each it reaches later, +TEMPO
-  for each that both reach at once;
-- c1 = 2 * sum over squares of (2^-D1(own) - 2^-D1(other)).
-
-They are added with weights that shift from t2 to t1 as the board fills (a published table by rounds, without its other
-terms, brought to sum 1).
+The terms are those of `amazons_terms`; their weights are interpolated between knots in w. At w = 0 no square is open
+to both sides any more: t1 is the difference of the squares left to each side, and half a square off it makes the sign
+right for the side to move, which loses when both have as many.
 
 Source: Lieberum, "An evaluation function for the game of Amazons", Theoretical Computer Science 349 (2005).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, write_turns
+from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, can_move, write_turns
 from pipeline_src.games.kernels import implement
+from pipeline_src.params.amazons_engine import AmazonsEngine
 from pipeline_src.search.evaluators import evaluator
-from pipeline_src.search.evaluators.amazons_flood import U64, count, empty_squares, king_step, queen_step, with_square
+from pipeline_src.search.evaluators.amazons_batch import (
+    EMPTY,
+    LANES,
+    OTHER,
+    OWN,
+    OWN_ALL,
+    Lanes,
+    collect,
+    count_apart,
+    king_balance,
+    king_fills,
+    make_lanes,
+    queen_fills,
+)
+from pipeline_src.search.evaluators.amazons_flood import BITS, U64, amazon_squares, empty_squares
+from pipeline_src.search.evaluators.amazons_mobility import mobility
+from pipeline_src.search.evaluators.amazons_terms import Terms, terms
+from pipeline_src.search.evaluators.evaluator import WIN
 
-TEMPO = 0.2
-"""Worth to the side to move of a square that both reach in the same number of moves."""
-PHASES = np.array([[0.14, 0.37, 0.13], [0.30, 0.25, 0.20], [0.80, 0.10, 0.05]]) / np.array([[0.64], [0.75], [0.95]])
-"""float64 [3, 3]: weights of t1, t2, c1 up to round 10, to round 25, and later; a round is a turn of each side."""
-
-
-@njit(cache=True)
-def territory(
-    own_low: Any,
-    own_high: Any,
-    other_low: Any,
-    other_high: Any,
-    empty_low: Any,
-    empty_high: Any,
-    stride: int,
-    queen: bool,
-) -> tuple[float, float]:
-    """(t, c) by queen moves (t1, c1), or by king moves (t2 and the same closeness by D2)."""
-    left_low, left_high = empty_low, empty_high  # squares that neither side has reached
-    mine_low, mine_high, their_low, their_high = own_low, own_high, other_low, other_high  # all reached so far
-    new_low, new_high, far_low, far_high = own_low, own_high, other_low, other_high  # reached at the last step
-    t, c, share = 0.0, 0.0, 2.0
-    while (new_low | new_high | far_low | far_high) != U64(0):
-        if queen:
-            new_low, new_high = queen_step(new_low, new_high, empty_low, empty_high, stride)
-            far_low, far_high = queen_step(far_low, far_high, empty_low, empty_high, stride)
-        else:
-            new_low, new_high = king_step(new_low, new_high, empty_low, empty_high, stride)
-            far_low, far_high = king_step(far_low, far_high, empty_low, empty_high, stride)
-        new_low, new_high = new_low & ~mine_low, new_high & ~mine_high
-        far_low, far_high = far_low & ~their_low, far_high & ~their_high
-        share *= 0.5
-        mine, theirs = count(new_low, new_high), count(far_low, far_high)
-        c += share * (mine - theirs)
-        first_mine = count(new_low & left_low, new_high & left_high)
-        first_theirs = count(far_low & left_low, far_high & left_high)
-        both = count(new_low & far_low & left_low, new_high & far_high & left_high)
-        t += (first_mine - both) - (first_theirs - both) + TEMPO * both
-        left_low, left_high = left_low & ~(new_low | far_low), left_high & ~(new_high | far_high)
-        mine_low, mine_high = mine_low | new_low, mine_high | new_high
-        their_low, their_high = their_low | far_low, their_high | far_high
-    return t, c
-
-
-@njit(cache=True)
-def weigh(
-    own_low: Any, own_high: Any, other_low: Any, other_high: Any, empty_low: Any, empty_high: Any, stride: int, ply: int
-) -> float:
-    """The weighted sum of the terms for the side whose amazons are ``own`` and who is to move."""
-    t1, c1 = territory(own_low, own_high, other_low, other_high, empty_low, empty_high, stride, True)
-    t2, _ = territory(own_low, own_high, other_low, other_high, empty_low, empty_high, stride, False)
-    weights = PHASES[0 if ply < 20 else 1 if ply < 50 else 2]
-    return float(weights[0] * t1 + weights[1] * t2 + weights[2] * c1)
-
-
-@njit(cache=True)
-def _sides(state: AmazonsState) -> tuple[Any, Any, Any, Any]:
-    width = state.board.shape[1]
-    own_low, own_high, other_low, other_high = U64(0), U64(0), U64(0), U64(0)
-    for square in state.amazons[state.turn[0]]:
-        if square >= 0:
-            own_low, own_high = with_square(own_low, own_high, square, width)
-    for square in state.amazons[1 - state.turn[0]]:
-        if square >= 0:
-            other_low, other_high = with_square(other_low, other_high, square, width)
-    return own_low, own_high, other_low, other_high
-
-
-@njit(cache=True)
-def evaluate(state: AmazonsState) -> float:
-    """Value of a position between turns, in squares, seen from the side to move."""
-    empty_low, empty_high = empty_squares(state.board)
-    own_low, own_high, other_low, other_high = _sides(state)
-    stride = state.board.shape[1] + 1
-    return weigh(own_low, own_high, other_low, other_high, empty_low, empty_high, stride, state.turn[2])
-
-
-@njit(cache=True)
-def evaluate_turns(
-    state: AmazonsState, scratch: npt.NDArray[np.int32], turns: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
-) -> int:
-    """Write all legal turns and the value of each to its player; return how many.
-
-    The value is minus the opponent's of the position after the turn: the one turn of the sign in a one-ply search.
-    """
-    n, squares, width = write_turns(state, scratch, turns), state.board.size, state.board.shape[1]
-    empty_low, empty_high = empty_squares(state.board)
-    own_low, own_high, other_low, other_high = _sides(state)
-    for i in range(n):
-        start, to, arrow = turns[i] // (squares * squares), turns[i] // squares % squares, turns[i] % squares
-        low, high = with_square(own_low, own_high, start, width)
-        low, high = with_square(low, high, to, width)
-        left_low, left_high = with_square(empty_low, empty_high, start, width)
-        left_low, left_high = with_square(left_low, left_high, to, width)
-        left_low, left_high = with_square(left_low, left_high, arrow, width)
-        values[i] = -weigh(other_low, other_high, low, high, left_low, left_high, width + 1, state.turn[2] + 1)
-    return n
+PARITY = 0.5
+"""Taken off the value of the side to move at w = 0."""
 
 
 class AmazonsEvaluator(NamedTuple):
-    """The evaluation as searches take it: scratch space for one thread."""
+    """The evaluation as searches take it: weights, and scratch space for one thread."""
 
+    knots: npt.NDArray[np.float64]
+    """[K, 8]: w rising from 0; the weights there of t1, t2, c1, c2, m and 1; one over the distance in w from the knot
+    before."""
+    tempo: npt.NDArray[np.float64]
+    """[2]: worth of a square that both sides reach at once; the least w at which m may weigh anything."""
     moves: npt.NDArray[np.int32]
-    turns: npt.NDArray[np.int32]
-    values: npt.NDArray[np.float64]
+    found: npt.NDArray[np.float64]
+    lanes: Lanes
 
 
-def make_evaluator(amazons: int = 4) -> AmazonsEvaluator:
-    """An evaluator for positions with up to so many amazons a side."""
-    moves = amazons * MAX_REACH
-    turns = moves * MAX_REACH + SPARE
-    return AmazonsEvaluator(np.empty(moves + SPARE, np.int32), np.empty(turns, np.int32), np.empty(turns, np.float64))
+def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> AmazonsEvaluator:
+    """An evaluator for positions with up to ``amazons`` a side, with the default weights if none are given."""
+    engine = engine or AmazonsEngine()
+    table = engine.table()
+    parity, inverse = np.zeros(len(table)), np.zeros(len(table))
+    parity[0] = -PARITY
+    inverse[1:] = 1 / np.diff(table[:, 0])
+    mobile = np.flatnonzero(table[:, 5])
+    least = table[max(0, mobile[0] - 1), 0] if mobile.size else np.inf
+    return AmazonsEvaluator(
+        np.column_stack([table, parity, inverse]),
+        np.array([engine.tempo, least]),
+        np.empty(amazons * MAX_REACH + SPARE, np.int32),
+        np.empty(LANES),
+        make_lanes(),
+    )
+
+
+@njit(cache=True)
+def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
+    """The weighted sum of the terms. `weigh_lanes` does the same sums in the same order."""
+    total = knots[0, 1] * found.t1
+    total += knots[0, 2] * found.t2
+    total += knots[0, 3] * found.c1
+    total += knots[0, 4] * found.c2
+    total += knots[0, 5] * found.m
+    total += knots[0, 6]
+    for k in range(1, knots.shape[0]):
+        share = (found.w - knots[k - 1, 0]) * knots[k, 7]
+        share = 0.0 if share < 0.0 else 1.0 if share > 1.0 else share
+        change = (knots[k, 1] - knots[k - 1, 1]) * found.t1
+        change += (knots[k, 2] - knots[k - 1, 2]) * found.t2
+        change += (knots[k, 3] - knots[k - 1, 3]) * found.c1
+        change += (knots[k, 4] - knots[k - 1, 4]) * found.c2
+        change += (knots[k, 5] - knots[k - 1, 5]) * found.m
+        change += knots[k, 6] - knots[k - 1, 6]
+        total += share * change
+    return total
+
+
+@njit(cache=True)
+def weigh_lanes(lanes: Lanes, knots: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
+    """The weighted sum of the terms in each lane."""
+    found = lanes.terms
+    t1, t2, c1, c2, m, one = knots[0, 1], knots[0, 2], knots[0, 3], knots[0, 4], knots[0, 5], knots[0, 6]
+    for i in range(LANES):
+        total = t1 * found[i]
+        total += t2 * found[LANES + i]
+        total += c1 * found[2 * LANES + i]
+        total += c2 * found[3 * LANES + i]
+        total += m * found[5 * LANES + i]
+        values[i] = total + one
+    for k in range(1, knots.shape[0]):
+        start, inverse = knots[k - 1, 0], knots[k, 7]
+        t1, t2, c1 = knots[k, 1] - knots[k - 1, 1], knots[k, 2] - knots[k - 1, 2], knots[k, 3] - knots[k - 1, 3]
+        c2, m, one = knots[k, 4] - knots[k - 1, 4], knots[k, 5] - knots[k - 1, 5], knots[k, 6] - knots[k - 1, 6]
+        for i in range(LANES):
+            share = (found[4 * LANES + i] - start) * inverse
+            share = 0.0 if share < 0.0 else share
+            share = 1.0 if share > 1.0 else share
+            change = t1 * found[i]
+            change += t2 * found[LANES + i]
+            change += c1 * found[2 * LANES + i]
+            change += c2 * found[3 * LANES + i]
+            change += m * found[5 * LANES + i]
+            change += one
+            values[i] += share * change
+
+
+@njit(cache=True)
+def value_lanes(evaluator: "AmazonsEvaluator") -> None:
+    """Write the value of the position in each lane to ``evaluator.found``; ``-WIN`` where the mover has no turn."""
+    lanes, values = evaluator.lanes, evaluator.found
+    s, terms = lanes.words, lanes.terms
+    steps = king_fills(lanes)
+    king_balance(lanes, steps)
+    count_apart(lanes, queen_fills(lanes))
+    collect(lanes, evaluator.tempo[0])
+    openness = 0.0
+    for i in range(LANES):
+        openness = max(openness, terms[4 * LANES + i])
+        terms[5 * LANES + i] = 0.0
+    if openness >= evaluator.tempo[1]:
+        mobility(lanes)
+    weigh_lanes(lanes, evaluator.knots, values)
+    for i in range(LANES):
+        if s[OWN_ALL * LANES + i] | s[(OWN_ALL + 1) * LANES + i] == U64(0):
+            values[i] = -WIN
 
 
 @njit(cache=True)
 def _evaluate(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
-    return float(evaluate(state))
+    if not can_move(state):
+        return -WIN
+    return float(weigh(terms(state, evaluator.tempo[0]), evaluator.knots))
 
 
 @njit(cache=True)
@@ -151,10 +159,48 @@ def _rank(
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> int:
-    n = evaluate_turns(state, evaluator.moves, actions, evaluator.values)
-    for i in range(n):
-        values[i] = evaluator.values[i]
+    n, squares, bits = write_turns(state, evaluator.moves, actions), state.board.size, BITS[state.board.shape[1]]
+    empty_low, empty_high = empty_squares(state.board)
+    own_low, own_high = amazon_squares(state.amazons, state.turn[0], state.board.shape[1])
+    other_low, other_high = amazon_squares(state.amazons, 1 - state.turn[0], state.board.shape[1])
+    s, found = evaluator.lanes.words, evaluator.found
+    for i in range(LANES):  # after any turn it is the opponent who is to move
+        s[OWN * LANES + i], s[(OWN + 1) * LANES + i] = other_low, other_high
+    base, low, high = -squares, U64(0), U64(0)
+    for first in range(0, n, LANES):
+        size = min(LANES, n - first)
+        for i in range(LANES):  # the last turn again where there are no more
+            arrow = actions[first + min(i, size - 1)] - base
+            if not 0 <= arrow < squares:  # of the next move, whose number may be lower
+                move = (base + arrow) // squares
+                base, arrow = move * squares, base + arrow - move * squares
+                start, to = np.uint64(move // squares), np.uint64(move % squares)
+                low, high = bits[start, 0] ^ bits[to, 0], bits[start, 1] ^ bits[to, 1]
+            s[OTHER * LANES + i], s[(OTHER + 1) * LANES + i] = own_low ^ low, own_high ^ high
+            s[EMPTY * LANES + i] = empty_low ^ low ^ bits[np.uint64(arrow), 0]
+            s[(EMPTY + 1) * LANES + i] = empty_high ^ high ^ bits[np.uint64(arrow), 1]
+        value_lanes(evaluator)
+        best = -WIN
+        for i in range(size):
+            values[first + i] = -found[i]
+            best = max(best, -found[i])
+        if best >= stop_at:
+            return first + size
     return n
+
+
+@njit(cache=True, nogil=True)
+def rank_all(
+    state: AmazonsState, evaluator: AmazonsEvaluator, actions: npt.NDArray[np.int32], values: npt.NDArray[np.float32]
+) -> int:
+    """`evaluator.rank` without a bound, compiled by itself: what Python calls."""
+    return int(_rank(state, evaluator, actions, values, np.inf))
+
+
+@njit(cache=True, nogil=True)
+def value_of(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
+    """`evaluator.evaluate`, compiled by itself: what Python calls."""
+    return float(_evaluate(state, evaluator))
 
 
 @njit(cache=True)

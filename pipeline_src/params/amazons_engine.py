@@ -1,0 +1,58 @@
+"""Params of the Amazons evaluation and of the searches that use it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Weights of the terms at one openness of the board; between two phases they are interpolated."""
+
+    w: float
+    """Openness: the squares that both sides reach, each worth less the more unevenly they do; 70 at the start."""
+    t1: float
+    """Territory by queen moves."""
+    t2: float = 0.0
+    """Territory by king moves."""
+    c1: float = 0.0
+    """Closeness by queen moves."""
+    c2: float = 0.0
+    """Closeness by king moves."""
+    m: float = 0.0
+    """Mobility of the amazons."""
+
+
+@dataclass(frozen=True)
+class AmazonsEngine:
+    """How the Amazons engine judges positions, and what memory its search may take."""
+
+    tempo: float = 0.2
+    """Worth to the side to move of a square that both sides reach in the same number of moves."""
+    phases: tuple[Phase, ...] = (
+        Phase(w=0.0, t1=1.0),
+        Phase(w=15.0, t1=0.60, t2=0.20, c1=0.10, c2=0.10),
+        Phase(w=35.0, t1=0.30, t2=0.25, c1=0.20, c2=0.20, m=0.05),
+        Phase(w=60.0, t1=0.14, t2=0.37, c1=0.13, c2=0.13, m=0.20),
+    )
+    """By rising w, the first at 0: the closed board, where t1 counts the squares of each side."""
+    table_mb: int = 64
+    """Memory of the transposition table, in MiB."""
+
+    def __post_init__(self) -> None:
+        if not self.phases or self.phases[0].w != 0:
+            raise ValueError("phases must begin with one at w = 0")
+        if any(a.w >= b.w for a, b in zip(self.phases, self.phases[1:], strict=False)):
+            raise ValueError(f"phases must have rising w, not {[p.w for p in self.phases]}")
+        first = self.phases[0]
+        if (first.t1, first.t2, first.c1, first.c2, first.m) != (1.0, 0.0, 0.0, 0.0, 0.0):
+            raise ValueError("the phase at w = 0 must have t1 = 1 and no other term: squares are counted there")
+        if not 0 <= self.tempo <= 1:
+            raise ValueError(f"tempo must be 0 to 1, not {self.tempo}")
+        if self.table_mb < 1:
+            raise ValueError(f"table_mb must be at least 1, not {self.table_mb}")
+
+    def table(self) -> npt.NDArray[np.float64]:
+        """The phases as float64 [K, 6]: w, t1, t2, c1, c2, m."""
+        return np.array([[p.w, p.t1, p.t2, p.c1, p.c2, p.m] for p in self.phases])
