@@ -136,7 +136,7 @@ def net_share() -> float:
     params = load(AmazonsTrainParams, "amazons_train")
     with tempfile.TemporaryDirectory() as folder:
         dataset = random_dataset(Path(folder) / "samples")
-        trained = train(dataset, params, loss="cross_entropy", seed=0, folder=Path(folder) / "work")
+        trained = train(dataset, params, model="cross_entropy", seed=0, folder=Path(folder) / "work")
     return float(trained.timings["net_share"])
 
 

@@ -20,14 +20,16 @@ class EncodedTensors(NamedTuple):
     """What the nets need to know of B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
 
     features: Tensor
-    """F, float32 [B, 4, H, W], scale 0..300, row 0 = rank H; plane k belongs to amazon k."""
+    """float32 [B, C, H, W], row 0 = rank H: F on its scale 0..300, plane k of amazon k; or planes."""
     amazons: Tensor
     """int16 [B, 4], squares of the mover's amazons, ascending."""
     legal: Tensor
     """bool [B, 4, N]: where amazon k may go; with an amazon that has moved, row 0 = where its arrow may land."""
 
 
-class _Tables(NamedTuple):
+class Tables(NamedTuple):
+    """What is looked up about a board's shape; N = H * W."""
+
     corners: Tensor
     """int64 [4, N, H * W]: places in the flat summed-area table of the rectangle from square s to cell i."""
     areas: Tensor
@@ -54,10 +56,10 @@ def encode(
         moved_first: plane 0 is the amazon that has moved; the others keep their order.
     """
     count, height, width = boards.shape
-    tables = _tables(height, width, boards.device)
+    tables = tables_of(height, width, boards.device)
     squares = height * width
     by_square = boards.flip(1).reshape(count, squares)
-    amazons = _amazon_squares(by_square, movers, moved, moved_first)
+    amazons = amazon_squares(by_square, movers, moved, moved_first)
 
     codes = boards.int()
     if mover_relative:
@@ -72,14 +74,18 @@ def encode(
     sums = bottom_right - top_right - bottom_left + top_left
     features = (sums.float() / tables.areas[amazons]).view(count, AMAZONS, height, width)
 
+    return EncodedTensors(features, amazons.short(), legal_squares(by_square, amazons, moved, tables))
+
+
+def legal_squares(by_square: Tensor, amazons: Tensor, moved: Tensor, tables: Tables) -> Tensor:
+    """`EncodedTensors.legal` of boards [B, N] by square, with the mover's amazons int64 [B, 4]."""
     shooting = (moved >= 0)[:, None]
-    row = torch.arange(AMAZONS, device=boards.device)
+    row = torch.arange(AMAZONS, device=amazons.device)
     origins = torch.where(shooting & (row == 0), moved.long()[:, None], amazons)
-    legal = _reachable(by_square, origins, tables) & ~(shooting & (row > 0))[:, :, None]
-    return EncodedTensors(features, amazons.short(), legal)
+    return reachable(by_square, origins, tables) & ~(shooting & (row > 0))[:, :, None]
 
 
-def _amazon_squares(by_square: Tensor, movers: Tensor, moved: Tensor, moved_first: bool) -> Tensor:
+def amazon_squares(by_square: Tensor, movers: Tensor, moved: Tensor, moved_first: bool) -> Tensor:
     """Squares of the mover's amazons, int64 [B, 4], ascending or with the moved one ahead."""
     squares = by_square.shape[1]
     places = torch.arange(squares, device=by_square.device)
@@ -90,7 +96,7 @@ def _amazon_squares(by_square: Tensor, movers: Tensor, moved: Tensor, moved_firs
     return torch.where(chosen < 0, moved.long()[:, None], chosen)
 
 
-def _reachable(by_square: Tensor, origins: Tensor, tables: _Tables) -> Tensor:
+def reachable(by_square: Tensor, origins: Tensor, tables: Tables) -> Tensor:
     """Bool [B, K, N]: empty squares a queen on ``origins`` [B, K] can slide to."""
     count, pieces = origins.shape
     empty = torch.nn.functional.pad(by_square == EMPTY, (0, 1), value=False)
@@ -101,7 +107,8 @@ def _reachable(by_square: Tensor, origins: Tensor, tables: _Tables) -> Tensor:
 
 
 @lru_cache(maxsize=8)
-def _tables(height: int, width: int, device: torch.device) -> _Tables:
+def tables_of(height: int, width: int, device: torch.device) -> Tables:
+    """The tables of boards of H x W on a device."""
     squares, longest = height * width, max(height, width) - 1
     cells = np.arange(squares)
     row, column = height - 1 - cells // width, cells % width  # of square s on a board whose row 0 is the top rank
@@ -121,7 +128,7 @@ def _tables(height: int, width: int, device: torch.device) -> _Tables:
                 rays[s, d, n] = r * width + c
                 steps[s, r * width + c] = d * longest + n
                 r, c = r + dr, c + dc
-    return _Tables(
+    return Tables(
         torch.from_numpy(corners).to(device),
         torch.from_numpy(((bottom - top) * (right - left)).astype(np.float32)).to(device),
         torch.from_numpy(rays.reshape(squares, -1)).to(device),

@@ -1,16 +1,13 @@
-"""Move-Net and Arrow-Net of patent CN 111330255 B, and their file format."""
+"""Move-Net and Arrow-Net of patent CN 111330255 B."""
 
-import dataclasses
-import io
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.nets.amazons_nets import Nets
 from pipeline_src.nets.heads import Layer, PolicyHead, ValueHead, convolutions
 
 PLANES = 4
@@ -56,8 +53,15 @@ class AmazonsConfig:
     moved_first: bool = False
     """The Arrow-Net's first plane is the amazon that just moved."""
 
+    encoding: ClassVar[str] = "features"
 
-class AmazonsNets(nn.Module):
+    @property
+    def options(self) -> Mapping[str, bool]:
+        """Of the encoder."""
+        return {"mover_relative": self.mover_relative, "moved_first": self.moved_first}
+
+
+class AmazonsNets(Nets):
     """Both nets in one module: layers 1-4 and 9-12 are the same parameters, 5-8 and the heads each net's own.
 
     Both take features F, float32 [B, 4, H, W] on the scale 0..300 of the published board matrix. Scaling happens
@@ -102,33 +106,3 @@ class AmazonsNets(nn.Module):
 
 def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:
     return layer._replace(filters=max(config.fewest_filters, round(layer.filters * config.width)))
-
-
-def save_nets(path: Path | str, nets: AmazonsNets) -> None:
-    """Write config and weights; the same weights give the same bytes, whatever the file is called."""
-    state = {name: tensor.detach().cpu().contiguous() for name, tensor in nets.state_dict().items()}
-    buffer = io.BytesIO()  # torch.save writes a file's own name into it
-    torch.save({"config": dataclasses.asdict(nets.config), "state_dict": state}, buffer)
-    with written_aside(path) as aside:
-        aside.write_bytes(buffer.getvalue())
-
-
-def load_nets(path: Path | str, device: torch.device | str = "cpu") -> AmazonsNets:
-    """Read what `save_nets` wrote; the nets come back in evaluation mode, with dropout off.
-
-    Raises:
-        ZugwerkError: the file is missing, damaged, or of other nets; names the file and the command that makes it.
-    """
-    remedy = "`dvc repro amazons_train` makes it"
-    try:
-        saved: Any = torch.load(path, map_location=device, weights_only=True)
-        nets = AmazonsNets(AmazonsConfig(**saved["config"]))
-        nets.load_state_dict(saved["state_dict"])
-    except FileNotFoundError:
-        raise ZugwerkError(f"{path}: no such model; {remedy}") from None
-    except OSError:
-        raise
-    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ZugwerkError(f"{path}: damaged, or not a model of these nets ({reason}); {remedy}") from None
-    return nets.to(device).eval()

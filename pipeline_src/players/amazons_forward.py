@@ -1,4 +1,4 @@
-"""Amazons-Net asked about boards, in batches of one constant size."""
+"""Nets asked about boards, in batches of one constant size."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,9 +11,10 @@ from torch import Tensor
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import EMPTY
-from pipeline_src.nets.amazons_net import AmazonsNets
+from pipeline_src.nets.amazons_nets import Nets
 from pipeline_src.nets.heads import gather_rows, masked_log_softmax
-from pipeline_src.samples.encode import Encoded, encode
+from pipeline_src.samples.encode import Encoded
+from pipeline_src.samples.encoders import encode_for
 
 Boards = npt.NDArray[np.int8]
 """int8 [B, H, W], row 0 = rank H."""
@@ -48,7 +49,7 @@ class NetsForward:
     played beside it nor the end of a file changes a bit of it.
     """
 
-    def __init__(self, nets: AmazonsNets, batch: int, threads: int | None = None) -> None:
+    def __init__(self, nets: Nets, batch: int, threads: int | None = None) -> None:
         """``threads`` is how many torch may use on the CPU, None for as many as it is set to."""
         self.nets = nets.eval()
         self.batch = batch
@@ -80,7 +81,7 @@ class NetsForward:
         height, width = boards.shape[1:]
         if (height, width) != (config.size, config.size):
             raise ZugwerkError(f"a {height}x{width} board, but these nets play on {config.size}x{config.size}")
-        return encode(boards, movers, moved, mover_relative=config.mover_relative, moved_first=config.moved_first)
+        return encode_for(config, boards, movers, moved)
 
     def _run(
         self,

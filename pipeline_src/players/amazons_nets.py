@@ -1,4 +1,4 @@
-"""Amazons-Net as a player: two forward passes a turn (patent CN 111330255 B, 'move generation')."""
+"""Nets as a player, Amazons-Net or another: two forward passes a turn (patent CN 111330255 B, 'move generation')."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,7 +10,8 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
-from pipeline_src.nets.amazons_net import AmazonsNets, load_nets
+from pipeline_src.nets.amazons_models import load_nets
+from pipeline_src.nets.amazons_nets import Nets
 from pipeline_src.players.amazons_forward import NetsForward, after_move
 from pipeline_src.players.player import PlayerText, Position
 
@@ -31,7 +32,7 @@ class NetsTurn(NamedTuple):
 class NetsPlayer:
     """Best legal (from, to) of Move-Net, then best legal arrow of Arrow-Net on the position after that move."""
 
-    def __init__(self, nets: AmazonsNets, batch: int = BATCH) -> None:
+    def __init__(self, nets: Nets, batch: int = BATCH) -> None:
         """``batch`` is the size every forward pass is padded to.
 
         Torch uses one thread: games side by side are what keeps the other cores busy, and a second thread would tie
@@ -87,7 +88,7 @@ class NetsPlayer:
 
 
 @lru_cache(maxsize=2)
-def _nets_of(path: Path, _written: int) -> AmazonsNets:
+def _nets_of(path: Path, _written: int) -> Nets:
     """A model, read once a process; a file written anew is read anew."""
     return load_nets(path)
 

@@ -1,4 +1,4 @@
-"""What Amazons-Net says about recorded turns, and whether its own turns there are legal.
+"""What nets say about recorded turns, and whether its own turns there are legal.
 
 Rates: ``from_to_top1``, ``from_to_top5`` (the amazon's move), ``arrow_top1``, ``arrow_top5`` (the arrow, given the
 played move), ``turn_top1`` (the whole turn, as the player plays: best move, then best arrow), ``turn_top5`` (by joint

@@ -1,4 +1,4 @@
-"""From boards to what the nets see: the one bridge, used in training, evaluation, play and on the command line."""
+"""From boards to what Amazons-Net sees, features F; and what every net's input needs besides: squares and legality."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class Encoded(NamedTuple):
     """What the nets see of B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
 
     features: npt.NDArray[np.float32]
-    """F, float32 [B, 4, H, W], raw scale 0 to 300, row 0 = rank H; plane k belongs to amazon k."""
+    """float32 [B, C, H, W], row 0 = rank H: F on its raw scale 0 to 300, plane k of amazon k; or planes."""
     amazons: npt.NDArray[np.int16]
     """int16 [B, 4]: squares of the mover's amazons, ascending."""
     legal: npt.NDArray[np.bool_]
@@ -43,20 +43,36 @@ def encode(
     Raises:
         ZugwerkError: a side to move without exactly four amazons, or ``moved`` is not one of them.
     """
+    boards, movers, moved, encoded = prepare(boards, movers, moved, AMAZONS)
+    check(_encode(boards, movers, moved, mover_relative, moved_first, encoded), boards, movers, moved)
+    return encoded
+
+
+def prepare(
+    boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], planes: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.int16], Encoded]:
+    """The arguments as kernels want them, and room for what they write: ``legal`` all False, the rest undefined.
+
+    Raises:
+        ZugwerkError: arrays of unequal length.
+    """
     boards = np.ascontiguousarray(boards, np.int8)
     movers, moved = np.ascontiguousarray(movers, np.int8), np.ascontiguousarray(moved, np.int16)
     count, height, width = boards.shape
     if movers.shape != (count,) or moved.shape != (count,):
         raise ZugwerkError(f"{count} boards, but movers {movers.shape} and moved {moved.shape}")
     encoded = Encoded(
-        np.empty((count, AMAZONS, height, width), np.float32),
+        np.empty((count, planes, height, width), np.float32),
         np.empty((count, AMAZONS), np.int16),
         np.zeros((count, AMAZONS, height * width), np.bool_),
     )
-    bad = _encode(boards, movers, moved, mover_relative, moved_first, encoded)
+    return boards, movers, moved, encoded
+
+
+def check(bad: int, boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16]) -> None:
+    """Raise ZugwerkError about position ``bad``, which a kernel could not encode; do nothing where it is negative."""
     if bad >= 0:
         raise ZugwerkError(_complaint(boards[bad], int(movers[bad]), int(moved[bad])))
-    return encoded
 
 
 @njit(cache=True)
@@ -91,6 +107,35 @@ def mark_reach(board: npt.NDArray[np.int8], square: int, out: npt.NDArray[np.boo
 
 
 @njit(cache=True)
+def mark_legal(
+    board: npt.NDArray[np.int8],
+    mover: int,
+    shooter: int,
+    moved_first: bool,
+    squares: npt.NDArray[np.int16],
+    legal: npt.NDArray[np.bool_],
+) -> bool:
+    """Write one position's rows of `Encoded.amazons` and `Encoded.legal`; False where it cannot be encoded."""
+    if find_amazons(board, mover, squares) != AMAZONS:
+        return False
+    if shooter < 0:
+        for k in range(AMAZONS):
+            mark_reach(board, squares[k], legal[k])
+        return True
+    place = 0
+    while place < AMAZONS and squares[place] != shooter:
+        place += 1
+    if place == AMAZONS:
+        return False
+    if moved_first:
+        for k in range(place, 0, -1):
+            squares[k] = squares[k - 1]
+        squares[0] = shooter
+    mark_reach(board, shooter, legal[0])
+    return True
+
+
+@njit(cache=True)
 def _encode(
     boards: npt.NDArray[np.int8],
     movers: npt.NDArray[np.int8],
@@ -103,23 +148,9 @@ def _encode(
     count, height, width = boards.shape
     table = np.zeros((height + 1, width + 1), np.float32)
     for b in range(count):
-        board, squares, shooter = boards[b], out.amazons[b], moved[b]
-        if find_amazons(board, movers[b], squares) != AMAZONS:
+        board, squares = boards[b], out.amazons[b]
+        if not mark_legal(board, movers[b], moved[b], moved_first, squares, out.legal[b]):
             return b
-        if shooter >= 0:
-            place = 0
-            while place < AMAZONS and squares[place] != shooter:
-                place += 1
-            if place == AMAZONS:
-                return b
-            if moved_first:
-                for k in range(place, 0, -1):
-                    squares[k] = squares[k - 1]
-                squares[0] = shooter
-            mark_reach(board, shooter, out.legal[b, 0])
-        else:
-            for k in range(AMAZONS):
-                mark_reach(board, squares[k], out.legal[b, k])
         sum_areas(board, mover_relative and movers[b] == BLACK, table)
         for k in range(AMAZONS):
             write_plane(table, squares[k], out.features[b, k])

@@ -1,10 +1,10 @@
-"""Stage amazons_evaluate: what the nets of one reading of the loss say about the test split.
+"""Stage amazons_evaluate: what the nets of one model say about the test split.
 
-Reads ``artifacts/samples/amazons/`` and ``artifacts/models/amazons/<loss>/nets.pt``; writes, under
-``artifacts/reports/amazons/evaluate/``, the metrics ``<loss>.json`` and the tables ``<loss>.phases.csv`` and
-``<loss>.calibration.csv``.
+Reads ``artifacts/samples/amazons/`` and ``artifacts/models/amazons/<model>/nets.pt``; writes, under
+``artifacts/reports/amazons/evaluate/``, the metrics ``<model>.json`` and the tables ``<model>.phases.csv`` and
+``<model>.calibration.csv``.
 
-Example: ``python -m pipeline_src.stages.amazons_evaluate --loss cross_entropy``
+Example: ``python -m pipeline_src.stages.amazons_evaluate --model residual``
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pipeline_src.arena.agreement import Outcomes, agreement, by_phase, calibrat
 from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows, write_table
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
-from pipeline_src.nets.amazons_net import load_nets
+from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.params.amazons_evaluate import AmazonsEvaluateParams
 from pipeline_src.params.load import load, load_value
 from pipeline_src.players.amazons_forward import NetsForward
@@ -36,13 +36,17 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, no or damaged nets or data set.
     """
-    parser = argparse.ArgumentParser(description="Ask Amazons-Net about the test split.")
-    parser.add_argument("--loss", required=True, help="reading of the loss the nets were trained with")
-    loss = parser.parse_args().loss
+    parser = argparse.ArgumentParser(
+        prog="amazons_evaluate",
+        description="Ask trained nets about the test split.",
+        epilog="Example: python -m pipeline_src.stages.amazons_evaluate --model residual",
+    )
+    parser.add_argument("--model", required=True, help="what amazons_train trained, such as cross_entropy or residual")
+    model = parser.parse_args().model
     params = load(AmazonsEvaluateParams, "amazons_evaluate")
     torch.set_num_threads(load_value(int, "torch_threads"))
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    nets = NetsForward(load_nets(MODELS / loss / "nets.pt", device), params.batch)
+    nets = NetsForward(load_nets(MODELS / model / "nets.pt", device), params.batch)
     turns, left_out = recorded_turns(open_dataset(SAMPLES), "test")
     predictions = predict_nets(nets, turns)
     outcomes = Outcomes(turns.results, turns.gids, turns.plies)
@@ -52,11 +56,11 @@ def main() -> None:
         "turns_left_out": left_out,
         "nets": metrics(agreement(predictions, outcomes)),
     }
-    write_table(OUT / f"{loss}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
+    write_table(OUT / f"{model}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
     write_table(
-        OUT / f"{loss}.calibration.csv", calibration_rows(calibration(predictions.win_rates["value"], outcomes))
+        OUT / f"{model}.calibration.csv", calibration_rows(calibration(predictions.win_rates["value"], outcomes))
     )
-    write_json(OUT / f"{loss}.json", report)
+    write_json(OUT / f"{model}.json", report)
 
 
 if __name__ == "__main__":

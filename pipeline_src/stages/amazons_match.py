@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline_src.arena.match import MatchResult, play_match
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.nets.amazons_net import load_nets
+from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.parallel import Parallel
 from pipeline_src.params.amazons_match import AmazonsMatchParams
 from pipeline_src.params.load import load, load_value

@@ -1,4 +1,4 @@
-"""One training step of Move-Net and Arrow-Net together, and what is measured of it."""
+"""One training step, of moves and of arrows together, and what is measured of it."""
 
 from typing import Any, NamedTuple
 
@@ -8,11 +8,12 @@ from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
-from pipeline_src.nets.amazons_net import AmazonsNets
+from pipeline_src.nets.amazons_nets import Answers, Nets
 from pipeline_src.nets.heads import gather_rows, masked_log_softmax
-from pipeline_src.params.amazons_train import AmazonsTrainParams
+from pipeline_src.params.amazons_train import TrainingParams
 from pipeline_src.training.data import NetInput, StepInput
-from pipeline_src.training.losses import POLICY_LOSSES, argmax_choice, coordinates, value_error
+from pipeline_src.training.losses import argmax_choice, coordinates, value_error
+from pipeline_src.training.models import MODELS
 from pipeline_src.training.rmsprop import make_optimizer
 from pipeline_src.training.schedule import rate_factor
 
@@ -34,34 +35,35 @@ class Answer(NamedTuple):
 class AmazonsModule(LightningModule):
     """The nets, which are passed in, with their loss and optimizer.
 
-    A step is one batch of Amazon samples through Move-Net and one of Arrow samples through Arrow-Net; the two losses
-    are added, so that the shared layers see both kinds each time.
+    A step is one batch of Amazon samples, about the move, and one of Arrow samples, about the arrow; the two losses are
+    added, so that shared layers see both kinds each time.
     """
 
     places: Tensor
     train_sums: Tensor
     validation_sums: Tensor
 
-    def __init__(self, nets: AmazonsNets, params: AmazonsTrainParams, *, loss: str, total_steps: int) -> None:
-        """``loss`` names one of `POLICY_LOSSES`; the learning rate's schedule spans ``total_steps``."""
+    def __init__(self, nets: Nets, params: TrainingParams, *, model: str, total_steps: int) -> None:
+        """``model`` names one of `MODELS`; the learning rate's schedule spans ``total_steps``."""
         super().__init__()
         self.nets, self.params, self.total_steps = nets, params, total_steps
-        self.policy_loss = POLICY_LOSSES[loss]
+        self.model = MODELS[model]
         self.register_buffer("places", coordinates(nets.config.size), persistent=False)
         for name in ("train_sums", "validation_sums"):
             self.register_buffer(name, torch.zeros(len(NETS), 1 + len(MEASURES), dtype=torch.float64))
 
-    def answer(self, net: str, batch: NetInput) -> Answer:
-        """Ask ``net``, move or arrow, about its batch."""
-        if net == "move":
-            value, logits = self.nets.move(batch.features)
-            logits = gather_rows(logits, batch.played.rows)
-        else:
-            value, logits = self.nets.arrow(batch.features)
-            logits = logits[:, None]
+    def answer(self, batch: StepInput) -> tuple[Answer, Answer]:
+        """Ask about the moves and about the arrows of a step."""
+        (value, logits), arrows = self.nets.both(batch.amazon.features, batch.arrow.features)
+        moves = value, gather_rows(logits, batch.amazon.played.rows)
+        return self._measure(moves, batch.amazon), self._measure((arrows[0], arrows[1][:, None]), batch.arrow)
+
+    def _measure(self, answers: Answers, batch: NetInput) -> Answer:
+        value, logits = answers
         log_p = masked_log_softmax(logits, batch.legal)
         l1 = value_error(value.float(), batch.won)
-        loss = self.params.value_weight * l1.square() + self.policy_loss(log_p, batch.played, self.places)
+        loss = self.params.value_weight * self.model.value_loss(value.float(), batch.won)
+        loss = loss + self.model.policy_loss(log_p, batch.played, self.places)
         with torch.no_grad():
             choice = argmax_choice(log_p, batch.played, self.places)
             named = (value > 0) == (batch.won > 0.5)
@@ -79,7 +81,7 @@ class AmazonsModule(LightningModule):
         self._both(batch, self.validation_sums)
 
     def _both(self, batch: StepInput, sums: Tensor) -> Tensor:
-        move, arrow = self.answer("move", batch.amazon), self.answer("arrow", batch.arrow)
+        move, arrow = self.answer(batch)
         sums += torch.stack([move.sums, arrow.sums])
         return move.loss + arrow.loss
 
@@ -104,6 +106,7 @@ class AmazonsModule(LightningModule):
             rho=params.rho,
             momentum=params.momentum,
             eps=params.epsilon,
+            weight_decay=params.weight_decay,
         )
 
         def factor(step: int) -> float:

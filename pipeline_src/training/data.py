@@ -1,4 +1,4 @@
-"""The data module of Amazons-Net: batches of int8 boards that grow into the nets' input where the nets are."""
+"""The data module of the nets: batches of int8 boards that grow into the nets' input where the nets are."""
 
 from typing import Any, NamedTuple
 
@@ -6,17 +6,21 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
-from pipeline_src.nets import amazons_encode
-from pipeline_src.samples import encode
+from pipeline_src.nets import amazons_encoders
+from pipeline_src.nets.amazons_net import AmazonsConfig
+from pipeline_src.nets.amazons_nets import Config
+from pipeline_src.samples import encoders
 from pipeline_src.training.batches import Plan, Positions, StepPositions, Steps, Validation
 from pipeline_src.training.losses import Played
 
+PUBLISHED = AmazonsConfig()
+
 
 class NetInput(NamedTuple):
-    """What one net gets of a batch, and what it should answer. K is 4 for Move-Net, 1 for Arrow-Net."""
+    """What a net gets of a batch, and what it should answer. K is 4 before the move, 1 before the arrow."""
 
     features: Tensor
-    """F, float32 [B, 4, H, W]."""
+    """float32 [B, C, H, W], as the net's encoder makes it."""
     legal: Tensor
     """bool [B, K, N]."""
     played: Played
@@ -39,12 +43,12 @@ class AmazonsData(LightningDataModule):
     made an epoch of the plan.
     """
 
-    def __init__(self, plan: Plan, *, lap_steps: int, mover_relative: bool, moved_first: bool) -> None:
-        """Laps of at most ``lap_steps`` steps; the rest as for `encode`."""
+    def __init__(self, plan: Plan, *, lap_steps: int, config: Config) -> None:
+        """Laps of at most ``lap_steps`` steps, encoded for the nets of ``config``."""
         super().__init__()
         self.plan = plan
         self.laps_per_epoch = -(-plan.steps_per_epoch // lap_steps)
-        self.view = {"mover_relative": mover_relative, "moved_first": moved_first}
+        self.config = config
 
     def train_dataloader(self) -> Steps:
         """The lap that Lightning counts as the current epoch."""
@@ -71,30 +75,20 @@ class AmazonsData(LightningDataModule):
         assert isinstance(batch, StepPositions)
         return StepInput(
             batch.step,
-            *(net_input(positions, device, **self.view) for positions in (batch.amazon, batch.arrow)),
+            *(net_input(positions, device, self.config) for positions in (batch.amazon, batch.arrow)),
         )
 
 
-def net_input(
-    positions: Positions, device: torch.device, *, mover_relative: bool = False, moved_first: bool = False
-) -> NetInput:
-    """Positions of one type as a net's input on a device."""
+def net_input(positions: Positions, device: torch.device, config: Config = PUBLISHED) -> NetInput:
+    """Positions of one type as the input, on a device, of nets of ``config``."""
     shooting = bool(positions.moved[0] >= 0)
     tensors = [torch.from_numpy(array) for array in positions]
     if device.type == "cpu":
-        kernels = encode.encode(
-            *positions[:3],
-            mover_relative=mover_relative,
-            moved_first=moved_first,
-        )
+        kernels = encoders.encode_for(config, *positions[:3])
         features, amazons, legal = (torch.from_numpy(array) for array in kernels)
     else:
         tensors = [(t.pin_memory() if device.type == "cuda" else t).to(device, non_blocking=True) for t in tensors]
-        features, amazons, legal = amazons_encode.encode(
-            *tensors[:3],
-            mover_relative=mover_relative,
-            moved_first=moved_first,
-        )
+        features, amazons, legal = amazons_encoders.encode_for(config, *tensors[:3])
     start, to, won = tensors[3:]
     if shooting:
         rows, legal = start[:, None], legal[:, :1]

@@ -6,7 +6,7 @@ from typing import Any
 from lightning.pytorch import LightningModule, Trainer
 from lightning.pytorch.callbacks import Callback
 
-from pipeline_src.nets.amazons_net import save_nets
+from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.training.amazons_module import AmazonsModule
 
 MONITORED = "validation_loss"

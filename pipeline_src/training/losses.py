@@ -6,6 +6,8 @@ printed, the prediction is the argmax, which no gradient passes.
 
 Both nets fit one shape: a policy of K rows of N squares. Row k starts on square ``rows[k]``: one of the mover's amazons
 for Move-Net; for Arrow-Net there is one row, that of the shooting amazon, so its distance from start to start is 0.
+
+The residual net has cross-entropies in the place of both: of the moves and arrows, and of the winner.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +15,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 TINY = 1e-12
 """Keeps the gradient of a distance finite where the distance is 0; moves it by a millionth of a square."""
@@ -38,6 +41,19 @@ def coordinates(size: int) -> Tensor:
 def value_error(value_logit: Tensor, won: Tensor) -> Tensor:
     """L1 = |y - y_hat| for each position, [B]."""
     return (won - value_logit.sigmoid()).abs()
+
+
+def squared_error(value_logit: Tensor, won: Tensor) -> Tensor:
+    """L1^2, [B]."""
+    return value_error(value_logit, won).square()
+
+
+def value_cross_entropy(value_logit: Tensor, won: Tensor) -> Tensor:
+    """Minus the log-probability of who won, [B].
+
+    Unlike L1^2, its gradient does not vanish where the value is certain and wrong.
+    """
+    return binary_cross_entropy_with_logits(value_logit, won, reduction="none")
 
 
 def soft_argmax(log_p: Tensor, played: Played, places: Tensor) -> Tensor:
@@ -68,6 +84,7 @@ def cross_entropy(log_p: Tensor, played: Played, places: Tensor) -> Tensor:  # n
     return -log_p[torch.arange(len(log_p), device=log_p.device), played.row, played.to]
 
 
+ValueLoss = Callable[[Tensor, Tensor], Tensor]
 PolicyLoss = Callable[[Tensor, Played, Tensor], Tensor]
 POLICY_LOSSES: Mapping[str, PolicyLoss] = {
     "soft_argmax": soft_argmax,

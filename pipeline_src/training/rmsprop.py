@@ -5,7 +5,7 @@ from typing import Any, overload
 
 import torch
 from torch import Tensor
-from torch.optim import SGD, Adadelta, Adagrad, Optimizer
+from torch.optim import SGD, Adadelta, Adagrad, AdamW, Optimizer
 
 
 class NesterovRMSprop(Optimizer):
@@ -74,9 +74,11 @@ class NesterovRMSprop(Optimizer):
 
 
 def make_optimizer(
-    name: str, parameters: Iterable[Tensor], *, lr: float, rho: float, momentum: float, eps: float
+    name: str, parameters: Iterable[Tensor], *, lr: float, rho: float, momentum: float, eps: float, weight_decay: float
 ) -> Optimizer:
-    """The optimizer called ``name``: rmsprop, sgd (with Nesterov momentum), adadelta or adagrad.
+    """The optimizer called ``name``: rmsprop, sgd (with Nesterov momentum), adadelta, adagrad or adamw.
+
+    AdamW (Loshchilov and Hutter, 2019) takes ``momentum`` and ``rho`` as its two decays, and alone ``weight_decay``.
 
     Raises:
         ValueError: no such optimizer.
@@ -89,4 +91,6 @@ def make_optimizer(
         return Adadelta(parameters, lr=lr, rho=rho, eps=eps)
     if name == "adagrad":
         return Adagrad(parameters, lr=lr, eps=eps)
-    raise ValueError(f"optimizer: {name!r} is not one of rmsprop, sgd, adadelta, adagrad")
+    if name == "adamw":
+        return AdamW(parameters, lr=lr, betas=(momentum, rho), eps=eps, weight_decay=weight_decay)
+    raise ValueError(f"optimizer: {name!r} is not one of rmsprop, sgd, adadelta, adagrad, adamw")

@@ -1,4 +1,4 @@
-"""Train Move-Net and Arrow-Net on a data set, from the start or from where a kill left off."""
+"""Train a model on a data set, from the start or from where a kill left off."""
 
 import dataclasses
 import hashlib
@@ -15,7 +15,6 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.callbacks import Callback, TQDMProgressBar
 from lightning.pytorch.loggers import CSVLogger, Logger
 
-from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
 from pipeline_src.params.amazons_train import AmazonsTrainParams
 from pipeline_src.samples.dataset import Dataset
 from pipeline_src.training.amazons_module import AmazonsModule
@@ -23,6 +22,7 @@ from pipeline_src.training.batches import WEIGHTS, Plan
 from pipeline_src.training.checkpoints import LastCheckpoint, StepSeed, find_checkpoint, torch_seed
 from pipeline_src.training.data import AmazonsData
 from pipeline_src.training.epochs import EpochRecord
+from pipeline_src.training.models import MODELS
 from pipeline_src.training.throughput import Throughput
 
 SOURCES = ("nets", "samples", "training")
@@ -43,7 +43,7 @@ class Trained(NamedTuple):
 
 
 def work_folder(
-    root: Path, dataset: Dataset, params: AmazonsTrainParams, *, loss: str, seed: int, threads: int
+    root: Path, dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int, threads: int
 ) -> Path:
     """A folder for this very training: another one under any other data, params, seed, threads, code or torch."""
     digest = hashlib.sha256()
@@ -52,19 +52,19 @@ def work_folder(
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     key = [dataclasses.asdict(params), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
     digest.update(json.dumps([key, torch.__version__], sort_keys=True).encode())
-    return root / f"{loss}-{digest.hexdigest()[:16]}"
+    return root / f"{model}-{digest.hexdigest()[:16]}"
 
 
-def train(dataset: Dataset, params: AmazonsTrainParams, *, loss: str, seed: int, folder: Path) -> Trained:
-    """Train both nets together until all epochs are done or patience has run out.
+def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int, folder: Path) -> Trained:
+    """Train a model on moves and arrows together until all epochs are done or patience has run out.
 
     A training that was killed is resumed from its checkpoint in ``folder`` and ends in the same weights, on a CPU bit
     for bit, as one that was not. The caller removes ``folder`` once it has what it wants.
 
     Args:
         dataset: samples with a train and a validation split.
-        params: of the training.
-        loss: one of `POLICY_LOSSES`.
+        params: the section of all models.
+        model: one of `MODELS`.
         seed: the pipeline's.
         folder: for checkpoints, the best nets and the live log; this training's own (`work_folder`).
     """
@@ -74,35 +74,22 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, loss: str, seed: int,
     for half_written in folder.glob(".*.part"):
         half_written.unlink()
     gpu = torch.cuda.is_available()
-    precision = params.precision if params.precision != "auto" else "bf16-mixed" if gpu else "32-true"
+    own = MODELS[model].params(params)
+    precision = own.precision if own.precision != "auto" else "bf16-mixed" if gpu else "32-true"
 
     torch.manual_seed(torch_seed(seed, WEIGHTS))
-    nets = AmazonsNets(
-        AmazonsConfig(
-            size=dataset.size,
-            width=params.width,
-            fewest_filters=params.fewest_filters,
-            dropout=params.dropout,
-            mover_relative=params.mover_relative,
-            moved_first=params.moved_first,
-        )
-    )
-    plan = Plan(dataset, batch=params.batch, seed=seed, augment=params.augment)
-    data = AmazonsData(
-        plan,
-        lap_steps=params.checkpoint_steps,
-        mover_relative=params.mover_relative,
-        moved_first=params.moved_first,
-    )
-    module = AmazonsModule(nets, params, loss=loss, total_steps=params.epochs * plan.steps_per_epoch)
-    record, throughput = EpochRecord(folder / "best.pt", params.patience), Throughput()
+    nets = MODELS[model].make(params, dataset.size)
+    plan = Plan(dataset, batch=own.batch, seed=seed, augment=own.augment)
+    data = AmazonsData(plan, lap_steps=own.checkpoint_steps, config=nets.config)
+    module = AmazonsModule(nets, own, model=model, total_steps=own.epochs * plan.steps_per_epoch)
+    record, throughput = EpochRecord(folder / "best.pt", own.patience), Throughput()
     callbacks: list[Callback] = [record, StepSeed(seed), throughput, LastCheckpoint(folder)]
     in_terminal = sys.stdout.isatty()
     trainer = Trainer(
         accelerator="gpu" if gpu else "cpu",
         devices=1,
         precision=precision,
-        max_epochs=params.epochs * data.laps_per_epoch,
+        max_epochs=own.epochs * data.laps_per_epoch,
         check_val_every_n_epoch=data.laps_per_epoch,
         reload_dataloaders_every_n_epochs=1,
         num_sanity_val_steps=0,
@@ -124,7 +111,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, loss: str, seed: int,
         "seconds": time.perf_counter() - start,
         "resumed": resumed is not None,
         "steps": throughput.steps,
-        "samples_per_s": 2 * params.batch * throughput.steps / throughput.loop_s if throughput.steps else None,
+        "samples_per_s": 2 * own.batch * throughput.steps / throughput.loop_s if throughput.steps else None,
         "net_share": throughput.net_share,
         "device": torch.cuda.get_device_name() if gpu else "cpu",
         "threads": torch.get_num_threads(),

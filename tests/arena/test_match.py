@@ -5,7 +5,8 @@ from pipeline_src.arena import match
 from pipeline_src.arena.games import PlayedGame
 from pipeline_src.arena.match import MatchResult, play_match
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets, save_nets
+from pipeline_src.nets.amazons_models import save_nets
+from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
 from pipeline_src.parallel import Parallel
 
 ALONE = Parallel(workers=1)

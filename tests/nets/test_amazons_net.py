@@ -1,10 +1,7 @@
-from pathlib import Path
-
 import pytest
 import torch
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets, load_nets, save_nets
+from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
 
 SMALL = AmazonsConfig(size=6, width=0.1)
 
@@ -104,43 +101,3 @@ def test_fresh_nets_hand_on_what_they_see() -> None:
     for value, policy in (nets.move(features), nets.arrow(features)):
         assert value.std() > 0.03
         assert policy.std(0).mean() > 0.01
-
-
-def test_saved_nets_come_back_equal_and_ready_to_play(tmp_path: Path) -> None:
-    config = AmazonsConfig(size=6, width=0.1, mover_relative=True)
-    nets = AmazonsNets(config).eval()
-    save_nets(tmp_path / "nets.pt", nets)
-    again = load_nets(tmp_path / "nets.pt")
-    assert again.config == config
-    assert not again.training
-    features = torch.rand(2, 4, 6, 6) * 300
-    with torch.no_grad():
-        assert torch.equal(nets.move(features)[1], again.move(features)[1])
-        assert torch.equal(nets.arrow(features)[0], again.arrow(features)[0])
-
-
-def test_the_bytes_do_not_depend_on_the_name(tmp_path: Path) -> None:
-    nets = AmazonsNets(SMALL)
-    save_nets(tmp_path / "a.pt", nets)
-    save_nets(tmp_path / "other" / "b.pt", nets)
-    assert (tmp_path / "a.pt").read_bytes() == (tmp_path / "other" / "b.pt").read_bytes()
-    assert [p.name for p in tmp_path.glob("*.p*")] == ["a.pt"]
-
-
-def test_a_missing_model_names_the_command(tmp_path: Path) -> None:
-    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model; `dvc repro amazons_train`"):
-        load_nets(tmp_path / "none.pt")
-
-
-def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "nets.pt"
-    save_nets(path, AmazonsNets(SMALL))
-    whole = path.read_bytes()
-    for content in (whole[: len(whole) // 2], b"", b"not a model"):
-        path.write_bytes(content)
-        with pytest.raises(ZugwerkError, match=r"nets\.pt: damaged, or not a model"):
-            load_nets(path)
-    for other in ({"weights": 1}, [1], {"config": {"size": 6}, "state_dict": {}}, {"config": 3, "state_dict": 3}):
-        torch.save(other, path)
-        with pytest.raises(ZugwerkError, match=r"nets\.pt: damaged, or not a model"):
-            load_nets(path)

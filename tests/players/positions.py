@@ -5,6 +5,7 @@ import torch
 
 from pipeline_src.games import amazons
 from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
+from pipeline_src.nets.amazons_residual import ResidualConfig, ResidualNets
 from pipeline_src.players.player import Position
 from pipeline_src.records.parquet import write_records
 from pipeline_src.samples.build import build_dataset
@@ -16,6 +17,11 @@ from tests.samples.positions import random_records
 def small_nets(size=10, seed=0, **config):
     torch.manual_seed(seed)
     return AmazonsNets(AmazonsConfig(size=size, width=0.05, **config)).eval()
+
+
+def small_residual(size=10, seed=0):
+    torch.manual_seed(seed)
+    return ResidualNets(ResidualConfig(size=size, channels=8, blocks=1, embedding=4)).eval()
 
 
 def random_states(count, size=10, seed=0):

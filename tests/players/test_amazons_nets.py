@@ -7,39 +7,44 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board, turns
-from pipeline_src.nets.amazons_net import save_nets
+from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.nets.heads import masked_log_softmax
 from pipeline_src.players.amazons_forward import torch_threads
 from pipeline_src.players.amazons_nets import NetsPlayer
-from pipeline_src.samples.encode import encode
-from tests.players.positions import positions, random_states, small_nets
+from pipeline_src.samples.encoders import encode_for
+from tests.players.positions import positions, random_states, small_nets, small_residual
+
+
+def options(size):
+    return small_nets(size, mover_relative=True, moved_first=True)
 
 
 @pytest.mark.parametrize("size", [10, 8, 6])
-@pytest.mark.parametrize("options", [{}, {"mover_relative": True, "moved_first": True}])
-def test_turns_are_legal_from_the_first_to_the_last(size, options):
+@pytest.mark.parametrize("make", [small_nets, options, small_residual])
+def test_turns_are_legal_from_the_first_to_the_last(size, make):
     states = random_states(150, size)
     assert min(len(amazons.legal_actions(state)) for state in states) < 10
-    found = NetsPlayer(small_nets(size, **options)).turns(states)
+    found = NetsPlayer(make(size)).turns(states)
     for state, turn in zip(states, found, strict=True):
         assert amazons.is_legal(state, turn.action)
         assert 0 < turn.win_rate < 1
         assert 0 < turn.win_rate_move_net < 1
 
 
-def test_a_turn_is_the_best_move_then_the_best_arrow():
+@pytest.mark.parametrize("make", [small_nets, small_residual])
+def test_a_turn_is_the_best_move_then_the_best_arrow(make):
     """The same by the full 100 x 100 policy, one position at a time, its legal entries from the rules."""
-    nets = small_nets(6)
+    nets = make(6)
     for state in random_states(20, 6):
         legal = torch.zeros(1, 36 * 36, dtype=torch.bool)
         legal[0, torch.from_numpy(turns.legal_moves(state)).long()] = True
         mover = np.array([board.COLOUR[board.to_play(state)]], np.int8)
         with torch.inference_mode():
-            encoded = encode(state.board[None, ::-1], mover, np.array([-1], np.int16))
+            encoded = encode_for(nets.config, state.board[None, ::-1], mover, np.array([-1], np.int16))
             value, logits = nets.move(torch.from_numpy(encoded.features))
             start, to = divmod(int(masked_log_softmax(logits, legal).argmax()), 36)
             moved = turns.move(state, start, to)
-            encoded = encode(moved.board[None, ::-1], mover, np.array([to], np.int16))
+            encoded = encode_for(nets.config, moved.board[None, ::-1], mover, np.array([to], np.int16))
             value_after, logits = nets.arrow(torch.from_numpy(encoded.features))
         arrows = [a % 36 for a in amazons.legal_actions(state) if a // 36 == start * 36 + to]
         arrow = max(arrows, key=lambda s: float(logits[0, s]))
@@ -49,9 +54,10 @@ def test_a_turn_is_the_best_move_then_the_best_arrow():
         assert turn.win_rate_move_net == pytest.approx(float(value.sigmoid()), abs=1e-6)
 
 
-def test_an_answer_does_not_depend_on_its_company():
+@pytest.mark.parametrize("make", [small_nets, small_residual])
+def test_an_answer_does_not_depend_on_its_company(make):
     states = random_states(21, 8)
-    player = NetsPlayer(small_nets(8), batch=8)
+    player = NetsPlayer(make(8), batch=8)
     together = player.turns(states)
     assert [player.turns([state])[0] for state in states] == together
     assert player.turns(states[::-1])[::-1] == together
@@ -124,6 +130,9 @@ def test_a_model_is_read_once_and_anew_when_it_changes(tmp_path):
     os.utime(path, ns=(1, 1))
     assert NetsPlayer.load(str(path)).turns(state) == NetsPlayer(small_nets(6, seed=2)).turns(state)
     assert first.turns(state) == NetsPlayer(small_nets(6, seed=1)).turns(state)
+    save_nets(path, small_residual(6, seed=3))
+    os.utime(path, ns=(2, 2))
+    assert NetsPlayer.load(str(path)).turns(state) == NetsPlayer(small_residual(6, seed=3)).turns(state)
 
 
 def test_a_damaged_model_is_named(tmp_path):

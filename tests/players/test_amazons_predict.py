@@ -14,7 +14,7 @@ from pipeline_src.players.amazons_predict import predict_nets
 from pipeline_src.players.amazons_recorded import recorded_turns
 from pipeline_src.players.predictions import top_hits
 from pipeline_src.samples.encode import encode
-from tests.players.positions import small_dataset, small_nets
+from tests.players.positions import small_dataset, small_nets, small_residual
 
 SIZE, N = 6, 36
 
@@ -151,8 +151,9 @@ def test_equal_moves_count_by_chance(turns):
         assert found.rates["turn_top5"][row] == (np.clip((5 - better) / equal, 0, 1) if in_beam else 0)
 
 
-def test_the_nets_own_turns_are_the_players_and_legality_is_counted(turns, monkeypatch):
-    nets, asked = small_nets(SIZE), []
+@pytest.mark.parametrize("make", [small_nets, small_residual])
+def test_the_nets_own_turns_are_the_players_and_legality_is_counted(turns, monkeypatch, make):
+    nets, asked = make(SIZE), []
 
     def is_legal(state, action):
         asked.append(action)

@@ -7,10 +7,10 @@ import torch
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.nets.amazons_net import save_nets
+from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.players.amazons_forward import torch_threads
 from pipeline_src.stages import amazons_baselines, amazons_evaluate
-from tests.players.positions import small_dataset, small_nets
+from tests.players.positions import small_dataset, small_nets, small_residual
 
 PARAMS = {
     "seed": 1,
@@ -31,12 +31,13 @@ def project(tmp_path, monkeypatch):
     small_dataset(tmp_path, 20, 6)
     (tmp_path / "samples").rename(amazons_evaluate.SAMPLES)
     save_nets(amazons_evaluate.MODELS / "soft_argmax" / "nets.pt", small_nets(6))
+    save_nets(amazons_evaluate.MODELS / "residual" / "nets.pt", small_residual(6))
     with torch_threads(torch.get_num_threads()):
         yield tmp_path
 
 
-def evaluate(loss, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["amazons_evaluate", "--loss", loss])
+def evaluate(model, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["amazons_evaluate", "--model", model])
     amazons_evaluate.main()
     return {path.name: path.read_bytes() for path in sorted(amazons_evaluate.OUT.iterdir())}
 
@@ -50,10 +51,11 @@ def rows(text):
     return list(csv.DictReader(text.decode().splitlines()))
 
 
-def test_the_nets_figures(project, monkeypatch):
-    files = evaluate("soft_argmax", monkeypatch)
-    assert set(files) == {"soft_argmax.json", "soft_argmax.phases.csv", "soft_argmax.calibration.csv"}
-    report = json.loads(files["soft_argmax.json"])
+@pytest.mark.parametrize("model", ["soft_argmax", "residual"])
+def test_the_nets_figures(project, monkeypatch, model):
+    files = evaluate(model, monkeypatch)
+    assert set(files) == {f"{model}.{kind}" for kind in ("json", "phases.csv", "calibration.csv")}
+    report = json.loads(files[f"{model}.json"])
     assert set(report) == {"games", "turns", "turns_left_out", "nets"}
     assert report["games"] == 2
     assert set(report["nets"]) == RATES | VALUES | {"legal_rate", "move_l2", "arrow_l2", "move_loss", "arrow_loss"}
@@ -61,9 +63,9 @@ def test_the_nets_figures(project, monkeypatch):
         assert figure["low"] <= figure["value"] <= figure["high"]
         assert figure["n"] == report["turns"]
     assert report["nets"]["legal_rate"]["value"] == 1
-    phases, bins = rows(files["soft_argmax.phases.csv"]), rows(files["soft_argmax.calibration.csv"])
+    phases, bins = rows(files[f"{model}.phases.csv"]), rows(files[f"{model}.calibration.csv"])
     assert sum(int(row["turns"]) for row in phases) == sum(int(row["turns"]) for row in bins) == report["turns"]
-    assert evaluate("soft_argmax", monkeypatch) == files
+    assert evaluate(model, monkeypatch) == files
 
 
 def test_the_baselines_figures(project):

@@ -5,7 +5,7 @@ import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.nets.amazons_net import save_nets
+from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import amazons_match
 from tests.players.positions import small_nets

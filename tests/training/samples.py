@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline_src.params.amazons_train import AmazonsTrainParams
+from pipeline_src.params.amazons_train import AmazonsTrainParams, ResidualParams
 from pipeline_src.records.parquet import write_records
 from pipeline_src.samples.build import build_dataset
 from pipeline_src.samples.games import read_games
@@ -29,11 +29,35 @@ SECTION = {
     "value_weight": 1.0,
     "precision": "auto",
     "checkpoint_steps": 4,
+    "residual": {
+        "channels": 8,
+        "blocks": 1,
+        "embedding": 4,
+        "augment": True,
+        "batch": 16,
+        "epochs": 2,
+        "patience": 5,
+        "optimizer": "adamw",
+        "learning_rate": 5e-3,
+        "schedule": "linear",
+        "warmup": 0.1,
+        "rho": 0.99,
+        "momentum": 0.9,
+        "epsilon": 1e-8,
+        "weight_decay": 0.01,
+        "value_weight": 1.0,
+        "precision": "auto",
+        "checkpoint_steps": 4,
+    },
 }
 
 
 def params(**changed):
-    return AmazonsTrainParams(**{**SECTION, **changed})
+    """The section as its dataclass; a training of either net sees the changes that it has a key for."""
+    own = {name: value for name, value in changed.items() if name in SECTION["residual"]}
+    residual = ResidualParams(**{**SECTION["residual"], **own})
+    others = {name: value for name, value in changed.items() if name in SECTION}
+    return AmazonsTrainParams(**{**SECTION, **others, "residual": residual})
 
 
 def write_dataset(folder: Path, games: int = 14) -> None:

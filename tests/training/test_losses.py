@@ -12,6 +12,8 @@ from pipeline_src.training.losses import (
     cross_entropy,
     expected_distance,
     soft_argmax,
+    squared_error,
+    value_cross_entropy,
     value_error,
 )
 
@@ -120,3 +122,10 @@ def test_a_certain_right_answer_costs_nothing_and_has_finite_gradients(name):
 def test_l1_is_on_the_chance_to_win():
     error = value_error(torch.tensor([0.0, 100.0, -100.0]), torch.tensor([1.0, 1.0, 1.0]))
     assert error.tolist() == pytest.approx([0.5, 0.0, 1.0])
+
+
+def test_the_values_losses_are_of_the_chance_given_to_what_happened():
+    logits, won = torch.tensor([-30.0, -1.0, 0.0, 2.0, 40.0]), torch.tensor([0.0, 1.0, 1.0, 0.0, 0.0])
+    chance = torch.where(won > 0, logits.double().sigmoid(), (-logits.double()).sigmoid())
+    torch.testing.assert_close(squared_error(logits, won), (1 - chance).square().float())
+    torch.testing.assert_close(value_cross_entropy(logits, won), -chance.log().float())

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 import torch
 
-from pipeline_src.nets.amazons_net import load_nets
+from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.training import checkpoints, epochs
 from pipeline_src.training.amazons_module import AmazonsModule
 from pipeline_src.training.checkpoints import LAST, PREVIOUS, LastCheckpoint, find_checkpoint
@@ -16,22 +16,31 @@ class KilledError(Exception):
     """Stands for a SIGKILL: nothing of ours catches it."""
 
 
-def run(dataset, folder, **changed):
-    return train(dataset, params(**changed), loss="cross_entropy", seed=5, folder=folder)
+def run(dataset, folder, model="cross_entropy", **changed):
+    return train(dataset, params(**changed), model=model, seed=5, folder=folder)
 
 
 @pytest.fixture(scope="module")
-def whole(dataset, tmp_path_factory):
-    """Bytes and curves of a training that nobody disturbed."""
-    trained = run(dataset, tmp_path_factory.mktemp("whole"))
-    return trained.best_nets.read_bytes(), trained.rows
+def undisturbed(dataset, tmp_path_factory):
+    """Bytes and curves of trainings that nobody disturbed, by model."""
+    found = {}
+    for model in ("cross_entropy", "residual"):
+        trained = run(dataset, tmp_path_factory.mktemp("whole"), model)
+        found[model] = trained.best_nets.read_bytes(), trained.rows
+    return found
 
 
-def test_trains_and_measures(dataset, whole, tmp_path):
-    trained = run(dataset, tmp_path)
+@pytest.fixture(scope="module")
+def whole(undisturbed):
+    return undisturbed["cross_entropy"]
+
+
+@pytest.mark.parametrize("model", ["cross_entropy", "residual"])
+def test_trains_and_measures(dataset, undisturbed, tmp_path, model):
+    trained = run(dataset, tmp_path, model)
     assert [row["epoch"] for row in trained.rows] == [1, 2]
     assert trained.best["validation_loss"] == min(row["validation_loss"] for row in trained.rows)
-    assert (trained.best_nets.read_bytes(), trained.rows) == whole  # the same again
+    assert (trained.best_nets.read_bytes(), trained.rows) == undisturbed[model]  # the same again
     assert load_nets(trained.best_nets).config.size == 6
     assert 0 < trained.timings["net_share"] < 1
     assert trained.timings["resumed"] is False
@@ -88,14 +97,15 @@ def stop_between_renames(monkeypatch, _):
     ],
     ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "between_renames"],
 )
-def test_a_killed_training_ends_in_the_same_bytes(dataset, whole, tmp_path, monkeypatch, stop, where):
+@pytest.mark.parametrize("model", ["cross_entropy", "residual"])
+def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path, monkeypatch, stop, where, model):
     with monkeypatch.context() as killing:
         stop(killing, where)
         with pytest.raises(KilledError):
-            run(dataset, tmp_path)
-    trained = run(dataset, tmp_path)
+            run(dataset, tmp_path, model)
+    trained = run(dataset, tmp_path, model)
     assert trained.timings["resumed"] == ((stop, where) != (stop_in_step, 2))
-    assert (trained.best_nets.read_bytes(), trained.rows) == whole
+    assert (trained.best_nets.read_bytes(), trained.rows) == undisturbed[model]
 
 
 @pytest.mark.parametrize("torn", [b"", b"half"])
@@ -165,13 +175,13 @@ def test_dvclive_logs_where_it_is_installed(dataset, tmp_path):
 
 
 def test_another_training_has_another_folder(dataset, tmp_path):
-    def folder(loss="cross_entropy", seed=1, threads=2, dataset=dataset, **changed):
-        return work_folder(tmp_path, dataset, params(**changed), loss=loss, seed=seed, threads=threads)
+    def folder(model="cross_entropy", seed=1, threads=2, dataset=dataset, **changed):
+        return work_folder(tmp_path, dataset, params(**changed), model=model, seed=seed, threads=threads)
 
     grown = dataclasses.replace(dataset, manifest=dataset.manifest | {"sha256": {"board.npy": "0"}})
     folders = [
         folder(),
-        folder(loss="soft_argmax"),
+        folder(model="soft_argmax"),
         folder(seed=2),
         folder(threads=1),
         folder(learning_rate=0.5),

@@ -11,7 +11,7 @@ import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.nets.amazons_net import load_nets
+from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.params.amazons_train import AmazonsTrainParams
 from pipeline_src.params.load import load
 from pipeline_src.stages import amazons_train
@@ -39,7 +39,7 @@ def project(tmp_path, monkeypatch):
 
 def command(project):
     return subprocess.Popen(
-        [sys.executable, "-m", "pipeline_src.stages.amazons_train", "--loss", "cross_entropy"],
+        [sys.executable, "-m", "pipeline_src.stages.amazons_train", "--model", "cross_entropy"],
         cwd=project,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -48,18 +48,22 @@ def command(project):
     )
 
 
-@pytest.mark.parametrize("loss", ["soft_argmax", "expected_distance"])
-def test_leaves_nets_measures_and_curves_and_no_work_folder(project, loss):
+@pytest.mark.parametrize("model", ["soft_argmax", "expected_distance", "residual"])
+def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
     write_dataset(amazons_train.SAMPLES)
-    amazons_train.run(loss)
-    assert load_nets(amazons_train.MODELS / loss / "nets.pt").config.width == SECTION["width"]
-    report = read_json(amazons_train.REPORTS / f"{loss}.json")
+    amazons_train.run(model)
+    config = load_nets(amazons_train.MODELS / model / "nets.pt").config
+    if model == "residual":
+        assert config.channels == SECTION["residual"]["channels"]
+    else:
+        assert config.width == SECTION["width"]
+    report = read_json(amazons_train.REPORTS / f"{model}.json")
     assert report["epochs"] == 2
-    with open(amazons_train.REPORTS / f"{loss}.csv") as file:
+    with open(amazons_train.REPORTS / f"{model}.csv") as file:
         curve = list(csv.DictReader(file))
     assert [float(row["epoch"]) for row in curve] == [1, 2]
     assert float(curve[-1]["validation_loss"]) == report["last"]["validation_loss"]
-    assert read_json(amazons_train.REPORTS / f"{loss}.timings.json")["device"] == "cpu"
+    assert read_json(amazons_train.REPORTS / f"{model}.timings.json")["device"] == "cpu"
     assert not list(amazons_train.WORK.iterdir())
 
 
@@ -112,6 +116,9 @@ def wait_for_a_second_checkpoint(work, running):
         ({"dropout": 1.0}, "amazons_train: dropout must be at least 0 and below 1, not 1.0"),
         ({"width": 0.0}, "amazons_train: width must be above 0, not 0.0"),
         ({"value_weight": -1.0}, "amazons_train: value_weight must be at least 0"),
+        ({"weight_decay": -1.0}, "amazons_train: weight_decay must be at least 0"),
+        ({"residual": SECTION["residual"] | {"blocks": 0}}, "amazons_train.residual: blocks must be at least 1"),
+        ({"residual": SECTION["residual"] | {"width": 0.5}}, "amazons_train.residual.width: unknown key"),
         ({"batches": 3}, "amazons_train.batches: unknown key"),
     ],
 )
