@@ -97,8 +97,9 @@ class EngineProcess:
     def skip(self) -> None:
         """Forget the lines that have come so far."""
         with contextlib.suppress(queue.Empty):
-            while not self._over:
-                self._over = self._lines.get_nowait() is None
+            for _ in range(MOST_LINES):  # not for ever: an engine may write faster than we read
+                if not self._over:
+                    self._over = self._lines.get_nowait() is None
 
     def close(self) -> None:
         """End it and all it has started; may be called twice."""

@@ -5,6 +5,7 @@ from pipeline_src.arena.games import play_games, random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
+from pipeline_src.players.player_error import PlayerError
 from pipeline_src.players.registry import make_player
 
 GAME = get_game("amazons")
@@ -105,3 +106,24 @@ def test_too_few_openings_is_said():
     assert len(amazons.legal_actions(few)) == 1
     with pytest.raises(ZugwerkError, match="beside the 1 already drawn"):
         random_openings(GAME, few, 2, 1, [7])
+
+
+class Failing(Scripted):
+    """Gives no answer in games that began with a certain action."""
+
+    def __init__(self, opening):
+        super().__init__()
+        self.opening = opening
+
+    def choose(self, positions):
+        if any(position.actions[:1] == self.opening for position in positions):
+            raise PlayerError("crash", "no answer")
+        return super().choose(positions)
+
+
+def test_a_player_that_gives_no_answer_forfeits_that_game_alone():
+    openings = [(action,) for action in amazons.legal_actions(START)[[0, 100, 200]].tolist()]
+    healthy = play_games(GAME, Scripted(), Scripted(), openings, rngs(3), START)
+    games = play_games(GAME, Failing(openings[1]), Scripted(), openings, rngs(3), START)
+    assert (games[1].winner, games[1].illegal, len(games[1].actions)) == ("second", True, 2)
+    assert [games[0], games[2]] == [healthy[0], healthy[2]]
