@@ -26,8 +26,10 @@ RESIDUAL = "artifacts/models/amazons/residual/nets.pt"
 SIMULATIONS = 0
 """Of each of the three searches of OpenSpiel's turn: 100 ms a turn on the machine of the committed figures."""
 
+OPENSPIEL = f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}"
+
 MATCHES: dict[str, tuple[str, str, int]] = {
-    "openspiel_100ms": (f"{ENGINE}:movetime=100", f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}", 200),
+    "openspiel_100ms": (f"{ENGINE}:movetime=100", OPENSPIEL, 200),
     "uct_100ms": ("uct:movetime=100", f"{ENGINE}:movetime=100", 200),
     "uct_1000ms": ("uct:movetime=1000", f"{ENGINE}:movetime=1000", 40),
     "doubling_100_50": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=50", 100),

@@ -4,6 +4,8 @@ import math
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import initial_state
+from pipeline_src.players.amazons_closing import ClosingFirst
+from pipeline_src.players.evaluators import amazons_engine, make_evaluator
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
@@ -23,12 +25,10 @@ def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
     Raises:
         ZugwerkError: a value after the colon, another option, or a value that an option cannot have.
     """
-    from pipeline_src.search.evaluators.amazons import make_evaluator
-
     text.no_value()
     standard = Options()
     switches = {
-        "table_mb": standard.table_mb,
+        "table_mb": float(amazons_engine().table_mb),
         "killers": float(standard.killers),
         "inner_killers": float(standard.inner_killers),
         "scout": float(standard.scout),
@@ -53,9 +53,9 @@ def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
     except ValueError as error:
         raise ZugwerkError(f"player '{text.name}': {error}") from None
     limit = read_limit(text, numbers, DEFAULT)
-    searcher = AlphaBeta(make_evaluator(), options)
+    searcher = AlphaBeta(make_evaluator("amazons"), options)
     searcher.prepare(initial_state(6))  # compiled before any clock runs
-    return SearchPlayer(searcher, limit)
+    return SearchPlayer(ClosingFirst(searcher), limit)
 
 
 def _widths(numbers: dict[str, float], standard: Options) -> tuple[int, ...]:

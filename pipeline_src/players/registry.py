@@ -9,7 +9,11 @@ PLAYERS: dict[str, dict[str, str]] = {
     "amazons": {
         "random": "pipeline_src.players.amazons_basic:random_player",
         "one_ply": "pipeline_src.players.amazons_basic:one_ply_player",
+        "alphabeta": "pipeline_src.players.alphabeta:amazons_alphabeta",
+        "uct": "pipeline_src.players.uct:amazons_uct",
         "nets": "pipeline_src.players.amazons_nets:nets_player",
+        "puct": "pipeline_src.players.puct:amazons_puct",
+        "uci": "pipeline_src.players.uci_engine:uci_player",
     },
 }
 """Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch."""

@@ -24,11 +24,14 @@ class SearchPlayer:
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`."""
         return [
-            self.searcher.search(position.state, self._limit(position), seed=int(position.rng.integers(1 << 62))).action
+            self.searcher.search(
+                position.state, self.limit_at(position), seed=int(position.rng.integers(1 << 62))
+            ).action
             for position in positions
         ]
 
-    def _limit(self, position: Position) -> Limit:
+    def limit_at(self, position: Position) -> Limit:
+        """The player's own limit, or what the game's clock leaves for this move."""
         if position.clock is None:
             return self.limit
         played = len(position.actions)

@@ -9,9 +9,6 @@ from pipeline_src.search.limits import Limit, OnInfo, SearchResult
 Found = SearchResult
 """What a search reports, by the name that arenas know."""
 
-MOVES_LEFT = 30
-"""A clock's time is spread over so many moves; half of the increment is left for delays."""
-
 
 @dataclass(frozen=True)
 class Bounds:
@@ -43,11 +40,7 @@ def _limit(player: SearchPlayer, position: Position, bounds: Bounds) -> Limit:
         return Limit()
     if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
         return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms)
-    clock = position.clock
-    if clock is None:
-        return player.limit
-    share = clock.own_ms / MOVES_LEFT + clock.increment_ms / 2
-    return Limit(movetime_ms=max(1.0, min(share, clock.own_ms * 0.8)))
+    return player.limit_at(position)
 
 
 def searches(player: Player) -> bool:

@@ -5,6 +5,8 @@ import math
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.amazons_closing import ClosingFirst
+from pipeline_src.players.evaluators import make_evaluator
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import SearchPlayer, read_limit
 from pipeline_src.search.limits import Limit
@@ -26,7 +28,8 @@ def amazons_uct(text: PlayerText) -> SearchPlayer:
         ZugwerkError: an unknown option, or one out of its range.
     """
     text.no_value()
-    return SearchPlayer(*uct_of(text, _evaluator()))
+    searcher, limit = uct_of(text, make_evaluator("amazons"))
+    return SearchPlayer(ClosingFirst(searcher), limit)
 
 
 def uct_of(text: PlayerText, evaluator: Any) -> tuple[Uct, Limit]:
@@ -58,9 +61,3 @@ def with_nodes(text: PlayerText, name: str) -> PlayerText:
         raise ZugwerkError(f"player '{text.name}': {name} and nodes are one option; give one of them")
     options = {"nodes" if key == name else key: value for key, value in text.options.items()}
     return dataclasses.replace(text, options=options)
-
-
-def _evaluator() -> Any:
-    from pipeline_src.search.evaluators.amazons import make_evaluator
-
-    return make_evaluator()

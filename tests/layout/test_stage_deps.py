@@ -7,14 +7,11 @@ import yaml
 
 from tests.layout.imports import ROOT, modules, reached
 
+ENGINE = ["games.amazons", "players.amazons_basic", "players.alphabeta", "players.uct"]
 BY_NAME = {
     "amazons_crawl": ["spiders.replica.__main__"],
-    "amazons_archive": ["pipeline_src.games.amazons", "pipeline_src.players.amazons_basic"],
-    "amazons_match": [
-        "pipeline_src.games.amazons",
-        "pipeline_src.players.amazons_basic",
-        "pipeline_src.players.amazons_nets",
-    ],
+    "amazons_archive": [f"pipeline_src.{name}" for name in ENGINE],
+    "amazons_match": [f"pipeline_src.{name}" for name in [*ENGINE, "players.amazons_nets", "players.puct"]],
 }
 """What a stage imports by a name that its source does not show: games and players."""
 PACKAGE = {"pipeline_src/__init__.py", "pipeline_src/errors.py", "pipeline_src/stages/__init__.py"}

@@ -71,9 +71,10 @@ def play_out(state, winner, rng):
     """Whether the side counted as the winner makes the last turn, filling, against random turns; None if let in."""
     while turns.has_turn(state):
         if board.to_play(state) == winner:
-            action = endgame.closing_turn(state)
-            if action is None:
+            filling = endgame.closing_turn(state)
+            if filling is None:
                 return None
+            action = filling.action
             assert turns.is_legal(state, action)
         else:
             action = int(rng.choice(turns.legal_actions(state)))
@@ -107,7 +108,7 @@ def test_both_sides_make_as_many_turns_as_counted():
         assert least == sides[0] - sides[1]
         margin = least
         while filling is not None:
-            state = turns.play(state, filling)
+            state = turns.play(state, filling.action)
             made[1 - board.to_play(state)] += 1
             least, most, _ = endgame.count_out(state, 10_000, scratch)
             margin = 1 - margin  # nothing wasted

@@ -152,8 +152,8 @@ def _read_rank(text: str, fen: str) -> list[int]:
             number += letter
             continue
         if number:
-            if int(number) == 0 or len(number) > 2:
-                raise FenError(f"bad FEN {fen!r}: a run of {number} empty squares")
+            if len(number) > 2 or int(number) == 0:
+                raise FenError(f"bad FEN {fen[:200]!r}: a run of {number[:20]} empty squares")
             squares += [EMPTY] * int(number)
             number = ""
         if letter in _CODE:

@@ -32,6 +32,8 @@ from pipeline_src.search.evaluators.amazons_batch import (
     make_lanes,
     queen_fills,
 )
+from pipeline_src.search.evaluators.amazons_endgame import endgame_scratch, settle_amazons
+from pipeline_src.search.evaluators.amazons_endgame_fill import EndgameScratch
 from pipeline_src.search.evaluators.amazons_flood import BITS, U64, amazon_squares, empty_squares
 from pipeline_src.search.evaluators.amazons_mobility import mobility
 from pipeline_src.search.evaluators.amazons_terms import Terms, terms
@@ -52,6 +54,7 @@ class AmazonsEvaluator(NamedTuple):
     moves: npt.NDArray[np.int32]
     found: npt.NDArray[np.float64]
     lanes: Lanes
+    endgame: EndgameScratch
 
 
 def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> AmazonsEvaluator:
@@ -69,6 +72,7 @@ def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> Ama
         np.empty(amazons * MAX_REACH + SPARE, np.int32),
         np.empty(LANES),
         make_lanes(),
+        endgame_scratch(amazons),
     )
 
 
@@ -205,7 +209,7 @@ def value_of(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
 
 @njit(cache=True)
 def _settle(state: AmazonsState, evaluator: AmazonsEvaluator) -> tuple[bool, float]:
-    return False, 0.0
+    return settle_amazons(state, evaluator.endgame)
 
 
 implement(evaluator.settle, AmazonsState, _settle)

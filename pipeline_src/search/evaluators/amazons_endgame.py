@@ -28,7 +28,7 @@ MOST_EMPTY = 64
 """`settle_amazons` leaves positions with more empty squares alone."""
 SEARCH_NODES = 60
 """For a region at an inner node of a search."""
-PLAY_NODES = 20_000
+PLAY_NODES = 2_000
 """For a region in a game."""
 
 
@@ -54,6 +54,13 @@ class Filling(NamedTuple):
     action: int
     least: int
     most: int
+
+    @property
+    def value(self) -> float:
+        """As `settle_amazons` has it where the game is decided; else the middle of the bounds, in squares."""
+        if self.least > 0:
+            return SETTLED + self.least - 0.5
+        return -SETTLED + self.most - 0.5 if self.most <= 0 else (self.least + self.most) / 2
 
 
 def endgame_scratch(amazons: int = 4) -> EndgameScratch:
@@ -250,7 +257,7 @@ def best_filling_turn(state: AmazonsState, nodes: int = PLAY_NODES) -> Filling:
     return filling
 
 
-def closing_turn(state: AmazonsState) -> int | None:
+def closing_turn(state: AmazonsState) -> Filling | None:
     """The turn to play at once where there is nothing left to search for, else None.
 
     That is where the side to move is sure to win by filling its own squares, where it is sure to lose a closed
@@ -261,7 +268,7 @@ def closing_turn(state: AmazonsState) -> int | None:
     filling = _filling(state, PLAY_NODES)
     if filling is None or not (filling.least > 0 or (filling.most <= 0 and closed(state)) or sealed(state)):
         return None
-    return filling.action
+    return filling
 
 
 def _filling(state: AmazonsState, nodes: int) -> Filling | None:
