@@ -16,8 +16,8 @@ WIDTHS = ("width", "width3", "width4")
 def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
     """``alphabeta[:depth=D | nodes=N | movetime=MS][,option=...]`` of the Amazons.
 
-    Options: ``width``, how many of a position's turns are searched deeper (0: all), ``width3`` and ``width4`` with three
-    and with four or more plies to go; ``table_mb``; ``killers``, ``inner_killers``, ``scout``, ``reduce_after``,
+    Options: ``width``, how many of a position's turns are searched deeper (0: all), ``width3`` and ``width4`` with
+    three and with four or more plies to go; ``table_mb``; ``killers``, ``inner_killers``, ``scout``, ``reduce_after``,
     ``aspiration``: see `search.alphabeta.searcher.Options`.
 
     Raises:
