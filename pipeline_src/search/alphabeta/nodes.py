@@ -33,8 +33,8 @@ ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
 DEPTH, ACTION, STAGE, SEARCHED, BEST_ACTION, REMEMBERED, TRIED, RANKED, COUNT, LEFT = range(10)
 """Entries of a row of `Space.marks`: remaining depth; action being searched, and how; how many have been; the best of
-them; the table's action, -1 for none; killers tried; whether the node is ranked; actions in its heap; how many may still be
-taken."""
+them; the table's action, -1 for none; killers tried; whether the node is ranked; actions in its heap; how many may
+still be taken."""
 NEXT, REDUCED, MINIMAL, WHOLE = range(4)
 """Stages of an action: not begun; a ply less deep; with a minimal window; with the whole one."""
 INFINITY = 2.0 * WIN
