@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.games.kernels import max_actions
+from pipeline_src.games.kernels import max_actions, outcome
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.evaluators.evaluator import WIN
@@ -93,6 +93,8 @@ class AlphaBeta:
         """
         began = time.perf_counter()
         self._stop.clear()
+        if outcome(state)[0]:
+            raise ValueError("the game is over: there is nothing to search")
         state = type(state)(*(array.copy() for array in state))
         space = self._start(state, limit)
         seconds = None
@@ -135,8 +137,6 @@ class AlphaBeta:
             return result
 
         count = nodes.rank_root(state, self.evaluator, space)
-        if count == 0:
-            raise ValueError("the game is over: there is nothing to search")
         value = float(space.values[0, 0])
         result = report(value, 1, 1)
         if count == 1 and limit.movetime_ms is not None:
