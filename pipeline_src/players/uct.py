@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import SearchPlayer, read_limit
 from pipeline_src.search.limits import Limit
@@ -26,7 +27,9 @@ def amazons_uct(text: PlayerText) -> SearchPlayer:
         ZugwerkError: an unknown option, or one out of its range.
     """
     text.no_value()
-    return SearchPlayer(*uct_of(text, _evaluator()))
+    searcher, limit = uct_of(text, _evaluator())
+    searcher.search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
+    return SearchPlayer(searcher, limit)
 
 
 def uct_of(text: PlayerText, evaluator: Any) -> tuple[Uct, Limit]:
