@@ -64,6 +64,12 @@ def write_actions(state: Any, out: Ids) -> int:
 
 
 @singledispatch
+def is_legal(state: Any, action: int) -> bool:
+    """Whether an action is legal; any int may be asked."""
+    raise _unknown(state)
+
+
+@singledispatch
 def play(state: Any, action: int) -> None:
     """Play a legal action, in place."""
     raise _unknown(state)

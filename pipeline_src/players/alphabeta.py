@@ -18,8 +18,8 @@ WIDTHS = ("width", "width3", "width4")
 def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
     """``alphabeta[:depth=D | nodes=N | movetime=MS][,option=...]`` of the Amazons.
 
-    Options: ``width``, how many of a position's turns are searched deeper (0: all), ``width3`` and ``width4`` with three
-    and with four or more plies to go; ``table_mb``; ``killers``, ``inner_killers``, ``scout``, ``reduce_after``,
+    Options: ``width``, how many of a position's turns are searched deeper (0: all), ``width3`` and ``width4`` with
+    three and with four or more plies to go; ``table_mb``; ``killers``, ``inner_killers``, ``scout``, ``reduce_after``,
     ``aspiration``: see `search.alphabeta.searcher.Options`.
 
     Raises:
@@ -54,8 +54,9 @@ def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
         raise ZugwerkError(f"player '{text.name}': {error}") from None
     limit = read_limit(text, numbers, DEFAULT)
     searcher = AlphaBeta(make_evaluator("amazons"), options)
-    searcher.prepare(initial_state(6))  # compiled before any clock runs
-    return SearchPlayer(ClosingFirst(searcher), limit)
+    player = SearchPlayer(ClosingFirst(searcher), limit)
+    player.searcher.search(initial_state(6), Limit(depth=2, nodes=1))  # compiled before any clock runs
+    return player
 
 
 def _widths(numbers: dict[str, float], standard: Options) -> tuple[int, ...]:

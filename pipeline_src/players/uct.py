@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.amazons_closing import ClosingFirst
 from pipeline_src.players.evaluators import make_evaluator
 from pipeline_src.players.player import PlayerText
@@ -29,7 +30,9 @@ def amazons_uct(text: PlayerText) -> SearchPlayer:
     """
     text.no_value()
     searcher, limit = uct_of(text, make_evaluator("amazons"))
-    return SearchPlayer(ClosingFirst(searcher), limit)
+    player = SearchPlayer(ClosingFirst(searcher), limit)
+    player.searcher.search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
+    return player
 
 
 def uct_of(text: PlayerText, evaluator: Any) -> tuple[Uct, Limit]:

@@ -66,7 +66,7 @@ def test_values_at_each_depth_are_those_of_a_search_without_cuts(depth, variant)
 
 
 def test_the_variation_is_legal_and_its_end_is_worth_the_value():
-    state, depth = line_state("....", ".x..", "..o."), 4
+    state, depth = line_state("....", "....", "...."), 4
     evaluator = line_evaluator(state)
     result = AlphaBeta(evaluator, Options(widths=(0,))).search(state, Limit(depth=depth))
     assert result.pv[0] == result.action

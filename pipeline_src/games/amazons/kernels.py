@@ -48,6 +48,12 @@ def _write_actions(state: AmazonsState, out: Ids) -> int:
 
 
 @njit(cache=True)
+def _is_legal(state: AmazonsState, action: int) -> bool:
+    squares = state.board.size
+    return bool(moves.legal(state, action // (squares * squares), action // squares % squares, action % squares))
+
+
+@njit(cache=True)
 def _take_back(state: AmazonsState, action: int) -> None:
     squares = state.board.size
     moves.take_back(state, action // (squares * squares), action // squares % squares, action % squares)
@@ -76,6 +82,7 @@ for generic, kernel in (
     (kernels.max_actions, _max_actions),
     (kernels.max_steps, _max_steps),
     (kernels.write_actions, _write_actions),
+    (kernels.is_legal, _is_legal),
     (kernels.play, moves.play_turn),
     (kernels.take_back, _take_back),
     (kernels.write_steps, _write_steps),

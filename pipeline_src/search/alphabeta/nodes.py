@@ -1,13 +1,15 @@
 """Principal variation search: the compiled part, one call an iteration of the deepening.
 
-All that costs is `rank`, which evaluates every action of a node: 2,000 of them in the Amazons. So the action that the
-table remembers is searched before the node is ranked at all; nodes one ply above the horizon are ranked and no more; and
-a node's width, how many of its best actions by their one-ply values are searched deeper, can be limited.
+All that costs is `rank`, which evaluates every action of a node: 2,000 of them in the Amazons. So the table's action,
+and then *killers*, actions that last refuted at the same ply, are tried before a node is ranked at all: one ply above
+the horizon an evaluation each. Nodes there are ranked and no more; and the width of those further up, how many of their
+best actions by one-ply values are searched deeper, can be limited.
 
 Values are seen from the side to move. A game that ends is worth ``WIN`` less the plies from the root to its end.
 
-Sources: Marsland and Campbell, "Parallel search of strongly ordered game trees", Computing Surveys 14 (1982), for the
-search with minimal windows; Knuth and Moore, "An analysis of alpha-beta pruning", Artificial Intelligence 6 (1975).
+Sources: Knuth and Moore, "An analysis of alpha-beta pruning", Artificial Intelligence 6 (1975); Akl and Newborn, "The
+principal continuation and the killer heuristic", ACM Annual Conference (1977); Marsland and Campbell, "Parallel search
+of strongly ordered game trees", Computing Surveys 14 (1982), for the minimal windows.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.games.kernels import outcome, play, position_hash, take_back, write_actions
+from pipeline_src.games.kernels import is_legal, outcome, play, position_hash, take_back
 from pipeline_src.search.alphabeta.order import heapify, pop
 from pipeline_src.search.alphabeta.table import EXACT, LOWER, UPPER, Table, find, store, value_at
 from pipeline_src.search.evaluators.evaluator import WIN, evaluate, rank, settle
@@ -25,13 +27,14 @@ NODES, NODE_LIMIT, STOPPED, GENERATION, ROOT_ACTIONS, ROOT_DONE = range(6)
 """Entries of `Space.counts`: positions evaluated; how many may be; whether the search was cut off; its number (see
 `table`); legal actions of the root; actions of the root that this iteration has searched to their end."""
 SCOUT, REDUCE_AFTER, INNER_KILLERS = range(3)
-"""Entries of `Space.switches`: whether to search with minimal windows; number of actions after which the others of a
-node are first searched a ply less deep, 0 for never; killers tried before a deeper node is ranked."""
+"""Entries of `Space.switches`: whether to search with minimal windows; after how many actions of a node the others are
+first searched a ply less deep, 0 for never; killers tried before a deeper node is ranked."""
 ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
 DEPTH, ACTION, STAGE, SEARCHED, BEST_ACTION, REMEMBERED, TRIED, RANKED, COUNT, LEFT = range(10)
 """Entries of a row of `Space.marks`: remaining depth; action being searched, and how; how many have been; the best of
-them; the table's action, -1 for none; killers tried; whether the node is ranked; actions in its heap; how many may still be taken."""
+them; the table's action, -1 for none; killers tried; whether the node is ranked; actions in its heap; how many may
+still be taken."""
 NEXT, REDUCED, MINIMAL, WHOLE = range(4)
 """Stages of an action: not begun; a ply less deep; with a minimal window; with the whole one."""
 INFINITY = 2.0 * WIN
@@ -135,13 +138,11 @@ def _refute(
         value = _one_ply(state, evaluator, space, ply, remembered)
         if value >= beta:
             return True, value, remembered
-    killers, actions, n = space.killers[ply], space.actions[ply], -1
+    killers = space.killers[ply]
     for killer in killers:
         if killer < 0:
             break
-        if n < 0:
-            n = write_actions(state, actions)
-        if killer != remembered and _holds(actions, n, killer):
+        if killer != remembered and is_legal(state, killer):
             value = _one_ply(state, evaluator, space, ply, killer)
             if value >= beta:
                 _to_front(killers, killer)
@@ -204,15 +205,12 @@ def _next_action(state: Any, evaluator: Any, space: Space, ply: int) -> int:
         tries = 0
         if space.bounds[ply, BETA] - space.bounds[ply, ALPHA] < 2 * STEP:
             tries = min(space.switches[INNER_KILLERS], space.killers.shape[1])
-        n = -1
         while marks[TRIED] < tries:
             killer = space.killers[ply, marks[TRIED]]
             if killer < 0:
                 break
             marks[TRIED] += 1
-            if n < 0:
-                n = write_actions(state, actions)
-            if killer != marks[REMEMBERED] and _holds(actions, n, killer):
+            if killer != marks[REMEMBERED] and is_legal(state, killer):
                 return int(killer)
         marks[RANKED] = 1
         n = rank(state, evaluator, actions, values, WIN)
@@ -371,16 +369,12 @@ def read_variation(state: Any, space: Space, table: Table, depth: int, out: npt.
     out[0] = space.root[0]
     play(state, out[0])
     n = 1
-    legal = space.actions[0]
     while n < depth and not outcome(state)[0]:
         slot = find(table, position_hash(state), space.counts[GENERATION])
         if slot < 0:
             break
         action = table.actions[slot]
-        known = False
-        for i in range(write_actions(state, legal)):
-            known |= legal[i] == action
-        if not known:
+        if not is_legal(state, action):
             break
         out[n] = action
         play(state, action)

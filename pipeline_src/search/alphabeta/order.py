@@ -1,7 +1,7 @@
 """The best of many actions, one after the other: a binary heap built in one pass.
 
-Most nodes look at a few of their actions only, so sorting them all would be a waste (Williams, "Heapsort", Communications
-of the ACM 7, 1964).
+Most nodes look at a few of their actions only, so sorting them all would be a waste (Williams, "Heapsort",
+Communications of the ACM 7, 1964).
 """
 
 import numpy as np

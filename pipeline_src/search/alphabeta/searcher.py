@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.games.kernels import max_actions
+from pipeline_src.games.kernels import max_actions, outcome
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.evaluators.evaluator import WIN
@@ -25,14 +25,14 @@ class Options:
     """What a search looks at, and in what order."""
 
     widths: tuple[int, ...] = (100, 40, 20)
-    """How many of a node's actions, best one-ply values first, are searched deeper: at 2 plies of remaining depth, at 3,
-    and so on; the last holds for all greater depths. 0 is all."""
+    """How many of a node's actions, best one-ply values first, are searched deeper: at 2 plies of remaining depth, at
+    3, and so on; the last holds for all greater depths. 0 is all."""
     table_mb: float = 32.0
     """Size of the transposition table; 0 for a search without one."""
     scout: bool = True
     """Whether all actions of a node but the first are tried with a minimal window."""
     killers: int = 8
-    """How many of the actions that last refuted at a ply are tried before a node one ply above the horizon is ranked."""
+    """How many of the actions that last refuted at a ply are tried before a node just above the horizon is ranked."""
     inner_killers: int = 4
     """How many of them, at the most, where a node further up is searched with a minimal window."""
     reduce_after: int = 0
@@ -75,7 +75,13 @@ class AlphaBeta:
         """Compile, or load what has been compiled, for states like this one: half a minute the very first time."""
         self.search(state, Limit(depth=2, nodes=1))
 
-    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+    def search(
+        self,
+        state: Any,
+        limit: Limit,
+        seed: int = 0,  # noqa: ARG002
+        on_info: OnInfo | None = None,
+    ) -> SearchResult:
         """Search an unfinished position, which stays as it was; nothing is random, so ``seed`` is not used.
 
         The answer of a search that is cut off is the best action of the iteration under way, if that got past the
@@ -87,6 +93,8 @@ class AlphaBeta:
         """
         began = time.perf_counter()
         self._stop.clear()
+        if outcome(state)[0]:
+            raise ValueError("the game is over: there is nothing to search")
         state = type(state)(*(array.copy() for array in state))
         space = self._start(state, limit)
         seconds = None
@@ -129,8 +137,6 @@ class AlphaBeta:
             return result
 
         count = nodes.rank_root(state, self.evaluator, space)
-        if count == 0:
-            raise ValueError("the game is over: there is nothing to search")
         value = float(space.values[0, 0])
         result = report(value, 1, 1)
         if count == 1 and limit.movetime_ms is not None:

@@ -9,7 +9,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
-from pipeline_src.search.mcts.uct_tree import NODES, UctOptions, UctTree, expand, new_tree
+from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, expand, new_tree
 from pipeline_src.search.mcts.xorshift import seeded
 
 FIRST_SLICE = 32
@@ -120,8 +120,3 @@ def _result(tree: UctTree, scratch: UctScratch, seconds: float) -> SearchResult:
         pv=tuple(line),
         seconds=seconds,
     )
-
-
-def tree_size(tree: UctTree) -> int:
-    """Nodes in use."""
-    return int(tree.used[NODES])
