@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,20 +29,32 @@ PLIES = range(0, 60, 2)
 """Positions are taken after these plies of games played one ply deep from four random plies."""
 
 
+class Stack(NamedTuple):
+    """Positions of one size, array by array, with their number in front of the shape."""
+
+    boards: npt.NDArray[np.int8]
+    lines: npt.NDArray[np.uint16]
+    amazons: npt.NDArray[np.int16]
+    turns: npt.NDArray[np.int16]
+    hashes: npt.NDArray[np.uint64]
+
+
 @njit(cache=True)
-def generate_all(states: Any, scratch: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
+def generate_all(stack: Stack, scratch: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
     """Turns of all positions, generated and stored."""
     total = 0
-    for state in states:
+    for i in range(stack.boards.shape[0]):
+        state = AmazonsState(stack.boards[i], stack.lines[i], stack.amazons[i], stack.turns[i], stack.hashes[i])
         total += write_turns(state, scratch, out)
     return total
 
 
 @njit(cache=True)
-def evaluate_all(states: Any, evaluator: AmazonsEvaluator) -> float:
+def evaluate_all(stack: Stack, evaluator: AmazonsEvaluator) -> float:
     """Sum of the values, one position at a time."""
     total = 0.0
-    for state in states:
+    for i in range(stack.boards.shape[0]):
+        state = AmazonsState(stack.boards[i], stack.lines[i], stack.amazons[i], stack.turns[i], stack.hashes[i])
         total += value_of(state, evaluator)
     return total
 
@@ -101,7 +113,7 @@ def measure() -> list[dict[str, Any]]:
     scratch, actions = moves.buffers(parents[0])
     ranked = np.empty(actions.size, np.float32)
     plain, mobile = summing(mobility=False), summing(mobility=True)
-    batch_list, few = tuple(batch[:200]), tuple(some)
+    stack, few = (Stack(*map(np.stack, zip(*states, strict=True))) for states in (batch, some))
 
     def evaluate(evaluator: AmazonsEvaluator) -> float:
         evaluate_words(words, evaluator, values)
@@ -121,7 +133,7 @@ def measure() -> list[dict[str, Any]]:
         "amazons_generation_per_s": (lambda: generate_all(few, scratch, actions), evaluated),
         "amazons_one_ply_per_s": (lambda: one_ply()[0], evaluated),
     }
-    single = (lambda: evaluate_all(batch_list, mobile), len(batch_list))
+    single = (lambda: evaluate_all(stack, mobile), len(batch))
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     best = dict.fromkeys([*ours, "single"], 0.0)
     theirs: dict[str, float] = dict.fromkeys(ours, 0.0)
