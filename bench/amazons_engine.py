@@ -24,7 +24,7 @@ from pipeline_src.search.evaluators.amazons import (
 from pipeline_src.search.evaluators.amazons_flood import amazon_squares, empty_squares
 
 GAMES = 40
-REPEATS = 7
+REPEATS = 15
 PLIES = range(0, 60, 2)
 """Positions are taken after these plies of games played one ply deep from four random plies."""
 
@@ -60,8 +60,10 @@ def evaluate_all(stack: Stack, evaluator: AmazonsEvaluator) -> float:
 
 
 def summing(mobility: bool) -> AmazonsEvaluator:
-    """An evaluator whose value is t1 + t2 + c1 + c2 + w, and + m where that is asked for: w comes in as a constant that
-    rises with w."""
+    """An evaluator whose value is t1 + t2 + c1 + c2 + w, and + m where that is asked for.
+
+    w comes in as a constant that rises with w.
+    """
     m = 1.0 if mobility else 0.0
     knots = np.array([[0.0, 1, 1, 1, 1, m, 0, 0], [128.0, 1, 1, 1, 1, m, 128, 1 / 128]])
     return make_evaluator()._replace(knots=knots, tempo=np.array([0.2, 0.0 if mobility else np.inf]))
@@ -104,7 +106,7 @@ def children(states: list[AmazonsState]) -> list[AmazonsState]:
 
 
 def measure() -> list[dict[str, Any]]:
-    """Rates in millions would hide nothing, but all are given per second."""
+    """Rates per second: the best of some passes, taken in turns with the C++, whose sums must be the same."""
     parents = positions()
     batch = children(parents)
     some = [board.initial_state(), *parents[6 :: len(parents) // 12]]

@@ -5,8 +5,8 @@
     python -m bench.tune_amazons one_ply random --pairs 20
     python -m bench.tune_amazons default --search 30 --pairs 200
 
-A set is named, or written as knots ``w:t1,t2,c1,c2,m`` with semicolons between them; what is left out is 0. Sets play one
-ply deep; any other word is a player's text.
+A set is named, or written as knots ``w:t1,t2,c1,c2,m`` with semicolons between them; what is left out is 0. Sets play
+one ply deep; any other word is a player's text.
 """
 
 import argparse
@@ -97,7 +97,9 @@ def search(text: str, tries: int, pairs: int, seed: int) -> None:
         a, b = (OnePlyPlayer(evaluator=make_evaluator(engine)) for engine in (other, best))
         score = match(a, b, pairs, seed + number)
         better = score.value - 0.5 > (score.high - score.low) / 4
-        print(f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}] {'kept  ' if better else '      '} {spell(other)}")
+        print(
+            f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}] {'kept  ' if better else '      '} {spell(other)}"
+        )
         if better:
             best = other
     print(spell(best))
@@ -119,8 +121,8 @@ def main() -> None:
     start = time.perf_counter()
     score = match(player(given.a), player(given.b), given.pairs, given.seed, given.size)
     spent = time.perf_counter() - start
-    print(f"{given.a} | {given.b} | {2 * given.pairs} games | {score.value:.3f} [{score.low:.3f}, {score.high:.3f}]")
-    print(f"{spent:.0f} s")
+    interval = f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+    print(f"{given.a} | {given.b} | {2 * given.pairs} games | {interval} | {spent:.0f} s")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def _look(lanes: Lanes, row: int, distance: int, sign: int) -> bool:
         left |= one | one_high
         sums[M * LANES + i] += (sign * _weighed(rays, i, one, one_high)) << share
     if many == U64(0):
-        return left != U64(0)
+        return bool(left != U64(0))
     for more in range(1, 4):
         many = U64(0)
         sets = rays[(row + 14 + 2 * more) * LANES : (row + 16 + 2 * more) * LANES]
