@@ -87,6 +87,12 @@ def _write_actions(state, out):
 
 
 @njit
+def _is_legal(state, action):
+    width = state.board.shape[1]
+    return bool(0 <= action < state.board.size and state.board[action // width, action % width] == 0)
+
+
+@njit
 def _play(state, action):
     state.board[action // state.board.shape[1], action % state.board.shape[1]] = state.turn[0] + 1
     state.turn[0] = 1 - state.turn[0]
@@ -141,6 +147,7 @@ for generic, kernel in (
     (kernels.position_hash, _position_hash),
     (kernels.outcome, _outcome),
     (kernels.write_actions, _write_actions),
+    (kernels.is_legal, _is_legal),
     (kernels.play, _play),
     (kernels.take_back, _take_back),
     (kernels.max_actions, _max_actions),

@@ -95,7 +95,7 @@ def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
         change += (knots[k, 5] - knots[k - 1, 5]) * found.m
         change += knots[k, 6] - knots[k - 1, 6]
         total += share * change
-    return total
+    return float(total)
 
 
 @njit(cache=True)
@@ -146,6 +146,24 @@ def value_lanes(evaluator: "AmazonsEvaluator") -> None:
     for i in range(LANES):
         if s[OWN_ALL * LANES + i] | s[(OWN_ALL + 1) * LANES + i] == U64(0):
             values[i] = -WIN
+
+
+@njit(cache=True, nogil=True)
+def evaluate_words(words: npt.NDArray[np.uint64], evaluator: AmazonsEvaluator, values: npt.NDArray[np.float32]) -> None:
+    """Write the values of positions given as words, to ``values`` float32 [N]; ``-WIN`` where the mover has no turn.
+
+    ``words`` is uint64 [N, 6]: the mover's amazons, the other side's and the empty squares, low and high word of each
+    (see `amazons_flood`).
+    """
+    s, n = evaluator.lanes.words, words.shape[0]
+    for first in range(0, n, LANES):
+        size = min(LANES, n - first)
+        for i in range(LANES):  # the last position again where there are no more
+            for row in range(6):
+                s[row * LANES + i] = words[first + min(i, size - 1), row]
+        value_lanes(evaluator)
+        for i in range(size):
+            values[first + i] = evaluator.found[i]
 
 
 @njit(cache=True)

@@ -46,20 +46,20 @@ def _neighbours(lanes: Lanes) -> None:
         c, d = down(low, high, 1)
         e, f = up(low, high, 10)
         g, h = down(low, high, 10)
-        k, l = up(low, high, 11)
+        t, v = up(low, high, 11)
         m, n = down(low, high, 11)
         o, p = up(low, high, 12)
         q, r = down(low, high, 12)
         low = s[OWN_ALL * LANES + i] & s[OTHER_ALL * LANES + i]
         high = s[(OWN_ALL + 1) * LANES + i] & s[(OTHER_ALL + 1) * LANES + i]
-        one, two, four, eight = add8(a, c, e, g, k, m, o, q)
+        one, two, four, eight = add8(a, c, e, g, t, m, o, q)
         rays[i], rays[2 * LANES + i], rays[4 * LANES + i], rays[6 * LANES + i] = (
             one & low,
             two & low,
             four & low,
             eight & low,
         )
-        one, two, four, eight = add8(b, d, f, h, l, n, p, r)
+        one, two, four, eight = add8(b, d, f, h, v, n, p, r)
         rays[LANES + i], rays[3 * LANES + i], rays[5 * LANES + i], rays[7 * LANES + i] = (
             one & high,
             two & high,
@@ -101,12 +101,12 @@ def _look(lanes: Lanes, row: int, distance: int, sign: int) -> bool:
         c, d = _further(s, rays, i, row + 2, False, 1)
         e, f = _further(s, rays, i, row + 4, True, 10)
         g, h = _further(s, rays, i, row + 6, False, 10)
-        k, l = _further(s, rays, i, row + 8, True, 11)
+        t, v = _further(s, rays, i, row + 8, True, 11)
         m, n = _further(s, rays, i, row + 10, False, 11)
         o, p = _further(s, rays, i, row + 12, True, 12)
         q, r = _further(s, rays, i, row + 14, False, 12)
-        one, two, four, eight = add8(a, c, e, g, k, m, o, q)
-        one_high, two_high, four_high, eight_high = add8(b, d, f, h, l, n, p, r)
+        one, two, four, eight = add8(a, c, e, g, t, m, o, q)
+        one_high, two_high, four_high, eight_high = add8(b, d, f, h, v, n, p, r)
         rays[(row + 16) * LANES + i], rays[(row + 17) * LANES + i] = two, two_high
         rays[(row + 18) * LANES + i], rays[(row + 19) * LANES + i] = four, four_high
         rays[(row + 20) * LANES + i], rays[(row + 21) * LANES + i] = eight, eight_high
@@ -114,7 +114,7 @@ def _look(lanes: Lanes, row: int, distance: int, sign: int) -> bool:
         left |= one | one_high
         sums[M * LANES + i] += (sign * _weighed(rays, i, one, one_high)) << share
     if many == U64(0):
-        return left != U64(0)
+        return bool(left != U64(0))
     for more in range(1, 4):
         many = U64(0)
         sets = rays[(row + 14 + 2 * more) * LANES : (row + 16 + 2 * more) * LANES]

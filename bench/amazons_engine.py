@@ -1,0 +1,177 @@
+"""The Amazons evaluation and turn generation of the engine, beside plain C++ that takes one position at a time."""
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from bench.measure import row, seconds
+from pipeline_src.games.amazons import board, moves, turns
+from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons.moves import write_turns
+from pipeline_src.search.evaluators.amazons import (
+    AmazonsEvaluator,
+    evaluate_words,
+    make_evaluator,
+    rank_all,
+    value_of,
+)
+from pipeline_src.search.evaluators.amazons_flood import amazon_squares, empty_squares
+
+GAMES = 40
+REPEATS = 15
+PLIES = range(0, 60, 2)
+"""Positions are taken after these plies of games played one ply deep from four random plies."""
+
+
+class Stack(NamedTuple):
+    """Positions of one size, array by array, with their number in front of the shape."""
+
+    boards: npt.NDArray[np.int8]
+    lines: npt.NDArray[np.uint16]
+    amazons: npt.NDArray[np.int16]
+    turns: npt.NDArray[np.int16]
+    hashes: npt.NDArray[np.uint64]
+
+
+@njit(cache=True)
+def generate_all(stack: Stack, scratch: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
+    """Turns of all positions, generated and stored."""
+    total = 0
+    for i in range(stack.boards.shape[0]):
+        state = AmazonsState(stack.boards[i], stack.lines[i], stack.amazons[i], stack.turns[i], stack.hashes[i])
+        total += write_turns(state, scratch, out)
+    return total
+
+
+@njit(cache=True)
+def evaluate_all(stack: Stack, evaluator: AmazonsEvaluator) -> float:
+    """Sum of the values, one position at a time."""
+    total = 0.0
+    for i in range(stack.boards.shape[0]):
+        state = AmazonsState(stack.boards[i], stack.lines[i], stack.amazons[i], stack.turns[i], stack.hashes[i])
+        total += value_of(state, evaluator)
+    return total
+
+
+def summing(mobility: bool) -> AmazonsEvaluator:
+    """An evaluator whose value is t1 + t2 + c1 + c2 + w, and + m where that is asked for.
+
+    w comes in as a constant that rises with w.
+    """
+    m = 1.0 if mobility else 0.0
+    knots = np.array([[0.0, 1, 1, 1, 1, m, 0, 0], [128.0, 1, 1, 1, 1, m, 128, 1 / 128]])
+    return make_evaluator()._replace(knots=knots, tempo=np.array([0.2, 0.0 if mobility else np.inf]))
+
+
+def positions() -> list[AmazonsState]:
+    """Unfinished positions of every phase, far more than a processor could learn by heart."""
+    evaluator, rng, found = make_evaluator(), np.random.default_rng(7), []
+    _, actions = moves.buffers(board.initial_state())
+    values = np.empty(actions.size, np.float32)
+    for _ in range(GAMES):
+        state = board.initial_state()
+        while turns.has_turn(state):
+            if state.turn[2] in PLIES:
+                found.append(state)
+            n = rank_all(state, evaluator, actions, values)
+            action = rng.choice(actions[:n]) if state.turn[2] < 4 else actions[np.argmax(values[:n])]
+            state = turns.play(state, int(action))
+    return found
+
+
+def words_of(states: list[AmazonsState]) -> npt.NDArray[np.uint64]:
+    """uint64 [N, 6], as `evaluate_words` takes them."""
+    rows = []
+    for state in states:
+        side, width = board.to_play(state), state.board.shape[1]
+        own, other = amazon_squares(state.amazons, side, width), amazon_squares(state.amazons, 1 - side, width)
+        rows.append([*own, *other, *empty_squares(state.board)])
+    return np.array(rows, np.uint64)
+
+
+def children(states: list[AmazonsState]) -> list[AmazonsState]:
+    """A few turns of each position, as a search meets them: side by side."""
+    rng, found = np.random.default_rng(8), []
+    for state in states:
+        actions = turns.legal_actions(state)
+        first = int(rng.integers(max(1, len(actions) - 8)))
+        found += [turns.play(state, int(action)) for action in actions[first : first + 8]]
+    return [child for child in found if turns.has_turn(child)]
+
+
+def measure() -> list[dict[str, Any]]:
+    """Rates per second: the best of some passes, taken in turns with the C++, whose sums must be the same."""
+    parents = positions()
+    batch = children(parents)
+    some = [board.initial_state(), *parents[6 :: len(parents) // 12]]
+    words, few_words = words_of(batch), words_of(some)
+    values = np.empty(len(batch), np.float32)
+    scratch, actions = moves.buffers(parents[0])
+    ranked = np.empty(actions.size, np.float32)
+    plain, mobile = summing(mobility=False), summing(mobility=True)
+    stack, few = (Stack(*map(np.stack, zip(*states, strict=True))) for states in (batch, some))
+
+    def evaluate(evaluator: AmazonsEvaluator) -> float:
+        evaluate_words(words, evaluator, values)
+        return float(values.sum(dtype=float))
+
+    def one_ply() -> tuple[float, int]:
+        total, count = 0.0, 0
+        for state in some:
+            n = rank_all(state, mobile, actions, ranked)
+            total, count = total - float(ranked[:n].sum(dtype=float)), count + n
+        return total, count
+
+    _, evaluated = one_ply()
+    ours = {
+        "amazons_evaluation_per_s": (lambda: evaluate(plain), len(batch)),
+        "amazons_evaluation_mobility_per_s": (lambda: evaluate(mobile), len(batch)),
+        "amazons_generation_per_s": (lambda: generate_all(few, scratch, actions), evaluated),
+        "amazons_one_ply_per_s": (lambda: one_ply()[0], evaluated),
+    }
+    single = (lambda: evaluate_all(stack, mobile), len(batch))
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    best = dict.fromkeys([*ours, "single"], 0.0)
+    theirs: dict[str, float] = dict.fromkeys(ours, 0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "engine")
+        files = [Path(folder) / "batch", Path(folder) / "few"]
+        for path, data in zip(files, (words, few_words), strict=True):
+            path.write_bytes(data.astype("<u8").tobytes())
+        if compiler:
+            source = str(Path(__file__).with_suffix(".cpp"))
+            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, source], check=True)
+        for _ in range(REPEATS):  # interleaved, so that noise of the machine falls on both
+            for name, (function, count) in ours.items():
+                best[name] = max(best[name], count / seconds(function))
+            best["single"] = max(best["single"], single[1] / seconds(single[0]))
+            if compiler:
+                for name, (rate, total) in _reference(program, files, len(batch), evaluated).items():
+                    theirs[name] = max(theirs[name], rate)
+                    expected = float(ours[name][0]())
+                    assert abs(total - expected) <= 1e-6 * max(1e3, abs(expected)), (name, total, expected)
+    label = "C++ -O3, bitboards, one at a time" if compiler else None
+    rows = [row(name, best[name], theirs[name] if compiler else None, label, "1/s") for name in ours]
+    return [*rows, row("amazons_evaluation_single_per_s", best["single"], None, None, "1/s")]
+
+
+def _reference(program: str, files: list[Path], batch: int, evaluated: int) -> dict[str, tuple[float, float]]:
+    """Rate and sum by name."""
+    lines = []
+    for path in files:
+        command = [program, str(path), "0.2", "1"]
+        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        lines.append([tuple(map(float, line.split())) for line in out.splitlines()])
+    (plain, mobile), (_, _, generation, one_ply) = lines[0][:2], lines[1]
+    return {
+        "amazons_evaluation_per_s": (batch / plain[0], plain[1]),
+        "amazons_evaluation_mobility_per_s": (batch / mobile[0], mobile[1]),
+        "amazons_generation_per_s": (evaluated / generation[0], generation[1]),
+        "amazons_one_ply_per_s": (evaluated / one_ply[0], one_ply[1]),
+    }
