@@ -84,7 +84,8 @@ def varied(engine: AmazonsEngine, rng: np.random.Generator) -> AmazonsEngine:
         table[k, 0] = np.clip(table[k, 0] * rng.choice([0.8, 1.25]), low, high)
     else:
         total = table[k, 1:5].sum()
-        table[k, j] = max(0.0, table[k, j] + rng.choice([-0.1, -0.05, 0.05, 0.1]))
+        step = rng.choice([-0.1, -0.05, 0.05, 0.1]) * (0.3 if j == 5 else 1.0)  # m is of the order of t1 + t2
+        table[k, j] = max(0.0, table[k, j] + step)
         table[k, 1:5] *= total / table[k, 1:5].sum()
     return AmazonsEngine(engine.tempo, tuple(Phase(*map(float, row)) for row in table))
 

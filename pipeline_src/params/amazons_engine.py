@@ -32,11 +32,12 @@ class AmazonsEngine:
     """Worth to the side to move of a square that both sides reach in the same number of moves."""
     phases: tuple[Phase, ...] = (
         Phase(w=0.0, t1=1.0),
-        Phase(w=15.0, t1=0.60, t2=0.20, c1=0.10, c2=0.10),
-        Phase(w=35.0, t1=0.30, t2=0.25, c1=0.20, c2=0.20, m=0.05),
-        Phase(w=60.0, t1=0.14, t2=0.37, c1=0.13, c2=0.13, m=0.20),
+        Phase(w=8.0, t1=0.35, t2=0.25, c1=0.20, c2=0.20),
+        Phase(w=30.0, t1=0.16, t2=0.43, c1=0.15, c2=0.26),
     )
-    """By rising w, the first at 0: the closed board, where t1 counts the squares of each side."""
+    """By rising w, the first at 0: the closed board, where t1 counts the squares of each side.
+
+    The defaults come from matches (``python -m bench.tune_amazons``); mobility made no player stronger in them."""
     table_mb: int = 64
     """Memory of the transposition table, in MiB."""
 

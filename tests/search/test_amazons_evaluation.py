@@ -13,6 +13,9 @@ from tests.search.amazons_reference import games, slow_terms
 
 SNAKE = "Q9/*********1/10/1*********/10/*********1/10/1*********/10/*********q w"
 
+MOBILE = AmazonsEngine(phases=(Phase(0, 1), Phase(1, 0.2, 0.3, 0.3, 0.2, 0.1), Phase(40, 0.1, 0.4, 0.2, 0.3, 0.3)))
+"""Weights under which every term counts."""
+
 
 def ranked(state, evaluator, stop_at=np.inf):
     _, actions = buffers(state)
@@ -53,6 +56,7 @@ def test_long_ways_closed_areas_and_few_amazons(fen):
     state = board.from_fen(fen)
     assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9)
     check_children(state, AmazonsEngine())
+    check_children(state, MOBILE)
 
 
 def check_children(state, engine, every=1):
@@ -65,11 +69,12 @@ def check_children(state, engine, every=1):
         assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), board.to_fen(child)
 
 
+@pytest.mark.parametrize("engine", [AmazonsEngine(), MOBILE], ids=["default", "mobility"])
 @pytest.mark.parametrize("size", [6, 8, 10])
-def test_rank_writes_the_value_of_every_child(size):
+def test_rank_writes_the_value_of_every_child(size, engine):
     for i, state in enumerate(games(size, 3, size == 10, 2)):
         if i % 7 == 0:
-            check_children(state, AmazonsEngine(), every=max(1, len(turns.legal_actions(state)) // 8))
+            check_children(state, engine, every=max(1, len(turns.legal_actions(state)) // 8))
 
 
 @pytest.mark.parametrize(

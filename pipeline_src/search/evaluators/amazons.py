@@ -140,7 +140,7 @@ def value_lanes(evaluator: "AmazonsEvaluator") -> None:
     for i in range(LANES):
         openness = max(openness, terms[4 * LANES + i])
         terms[5 * LANES + i] = 0.0
-    if openness >= evaluator.tempo[1]:
+    if openness >= evaluator.tempo[1]:  # in the other lanes m weighs nothing
         mobility(lanes)
     weigh_lanes(lanes, evaluator.knots, values)
     for i in range(LANES):
@@ -170,7 +170,7 @@ def evaluate_words(words: npt.NDArray[np.uint64], evaluator: AmazonsEvaluator, v
 def _evaluate(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
     if not can_move(state):
         return -WIN
-    return float(weigh(terms(state, evaluator.tempo[0]), evaluator.knots))
+    return float(weigh(terms(state, evaluator.tempo[0], evaluator.tempo[1]), evaluator.knots))
 
 
 @njit(cache=True)

@@ -92,20 +92,27 @@ def _mobility(low: Any, high: Any, empty_low: Any, empty_high: Any, both_low: An
 
 
 @njit(cache=True)
-def terms(state: AmazonsState, tempo: float) -> Terms:
-    """The terms of a position between turns."""
+def terms(state: AmazonsState, tempo: float, mobile_from: float = 0.0) -> Terms:
+    """The terms of a position between turns; m is left at 0 where w is below ``mobile_from``."""
     width = state.board.shape[1]
     empty_low, empty_high = empty_squares(state.board)
     own_low, own_high = amazon_squares(state.amazons, state.turn[0], width)
     other_low, other_high = amazon_squares(state.amazons, 1 - state.turn[0], width)
-    return terms_of_words(own_low, own_high, other_low, other_high, empty_low, empty_high, tempo)
+    return terms_of_words(own_low, own_high, other_low, other_high, empty_low, empty_high, tempo, mobile_from)
 
 
 @njit(cache=True)
 def terms_of_words(
-    own_low: Any, own_high: Any, other_low: Any, other_high: Any, empty_low: Any, empty_high: Any, tempo: float
+    own_low: Any,
+    own_high: Any,
+    other_low: Any,
+    other_high: Any,
+    empty_low: Any,
+    empty_high: Any,
+    tempo: float,
+    mobile_from: float,
 ) -> Terms:
-    """The terms of a position given by amazons and empty squares."""
+    """`terms` of a position given by amazons and empty squares."""
     o_low, o_high, x_low, x_high = own_low, own_high, other_low, other_high
     history = np.empty((6, 4), np.uint64)
     # By king moves first: they also find all that a side reaches.
@@ -143,9 +150,6 @@ def terms_of_words(
     both_low, both_high = o_low & x_low, o_high & x_high
     all_low, all_high, their_low, their_high = o_low, o_high, x_low, x_high
 
-    m = _mobility(own_low, own_high, empty_low, empty_high, both_low, both_high)
-    m -= _mobility(other_low, other_high, empty_low, empty_high, both_low, both_high)
-
     t1, even1, c1, share, before = 0, 0, 0.0, 2.0, 0
     w = float(count(both_low, both_high))
     near_low, near_high, far_low, far_high = U64(0), U64(0), U64(0), U64(0)
@@ -176,4 +180,8 @@ def terms_of_words(
     for i in range(1, apart_steps):
         share *= 0.5
         w -= share * count(apart[i, 0], apart[i, 1])
+    m = 0.0
+    if w >= mobile_from:
+        m += _mobility(own_low, own_high, empty_low, empty_high, both_low, both_high)
+        m -= _mobility(other_low, other_high, empty_low, empty_high, both_low, both_high)
     return Terms(t1 + tempo * even1, t2 + tempo * even, c1, balance / 6.0, w, m)
