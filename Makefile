@@ -11,10 +11,10 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench serve clean
+.PHONY: help setup repro test check lock bench measure-amazons_engine serve clean
 
 help:  ## List the targets.
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
 
 setup: $(STAMP)  ## Make .venv with the locked versions of everything.
 
@@ -39,6 +39,10 @@ check: $(STAMP)  ## Lint, format check, types.
 
 bench: $(STAMP)  ## Measure speeds beside their references into bench/results.json.
 	$(BIN)/python -m bench.run
+
+measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measured/amazons_engine.json; resumes.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
+	$(BIN)/python -m bench.strength.amazons_engine
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

@@ -2,11 +2,12 @@
 
     python -m bench.tune_amazons default published --pairs 500
     python -m bench.tune_amazons "0:1; 20:.5,.2,.2,.1; 60:.2,.4,.2,.2,.1" default
+    python -m bench.tune_amazons default published --pairs 50 --nodes 100000
     python -m bench.tune_amazons one_ply random --pairs 20
     python -m bench.tune_amazons default --search 30 --pairs 200
 
 A set is named, or written as knots ``w:t1,t2,c1,c2,m`` with semicolons between them; what is left out is 0. Sets play
-one ply deep; any other word is a player's text.
+one ply deep, or with ``--nodes`` in alpha-beta; any other word is a player's text.
 """
 
 import argparse
@@ -19,9 +20,13 @@ from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
 from pipeline_src.params.amazons_engine import AmazonsEngine, Phase
 from pipeline_src.players.amazons_basic import OnePlyPlayer
+from pipeline_src.players.amazons_closing import ClosingFirst
 from pipeline_src.players.player import Player
 from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.evaluators.amazons import make_evaluator
+from pipeline_src.search.limits import Limit
 
 GROUP = 16
 """Pairs played in lock step."""
@@ -53,11 +58,14 @@ def spell(engine: AmazonsEngine) -> str:
     return "; ".join(rows)
 
 
-def player(text: str) -> Player:
-    """One ply deep with a set of weights, or the player of that name."""
+def player(text: str, nodes: int = 0) -> Player:
+    """One ply deep with a set of weights, or in alpha-beta with so many nodes a move; or the player of that name."""
     if text.partition(":")[0] in PLAYERS["amazons"]:
         return make_player("amazons", text)
-    return OnePlyPlayer(evaluator=make_evaluator(read_set(text)))
+    evaluator = make_evaluator(read_set(text))
+    if not nodes:
+        return OnePlyPlayer(evaluator=evaluator)
+    return SearchPlayer(ClosingFirst(AlphaBeta(evaluator)), Limit(nodes=nodes))
 
 
 def match(a: Player, b: Player, pairs: int, seed: int, size: int = 10) -> Score:
@@ -113,6 +121,7 @@ def main() -> None:
     parser.add_argument("b", nargs="?", default="default")
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--size", type=int, default=10)
+    parser.add_argument("--nodes", type=int, default=0, help="alpha-beta with so many nodes a move instead of one ply")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--search", type=int, default=0, metavar="TRIES", help="look for weights better than A's")
     given = parser.parse_args()
@@ -120,7 +129,7 @@ def main() -> None:
         search(given.a, given.search, given.pairs, given.seed)
         return
     start = time.perf_counter()
-    score = match(player(given.a), player(given.b), given.pairs, given.seed, given.size)
+    score = match(player(given.a, given.nodes), player(given.b, given.nodes), given.pairs, given.seed, given.size)
     spent = time.perf_counter() - start
     interval = f"{score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
     print(f"{given.a} | {given.b} | {2 * given.pairs} games | {interval} | {spent:.0f} s")

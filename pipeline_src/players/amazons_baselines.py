@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.players.amazons_basic import one_ply_values
 from pipeline_src.players.amazons_recorded import RecordedTurns
+from pipeline_src.players.evaluators import make_evaluator
 from pipeline_src.players.predictions import Floats, Predictions, top_hits
 
 CHUNK = 256
@@ -43,8 +44,9 @@ def rank_turns(turns: RecordedTurns) -> Ranks:
     played, n = turns.actions(), turns.boards.shape[1] * turns.boards.shape[2]
     better, equal, legal = np.zeros((3, len(turns), len(CHOICES)), np.int64)
     ranks = Ranks(better, equal, legal, np.zeros(len(turns)), np.zeros(len(turns)))
+    evaluator = make_evaluator("amazons")
     for row, state in enumerate(turns.states()):
-        actions, values = one_ply_values(state)
+        actions, values = one_ply_values(state, evaluator)
         place = np.flatnonzero(actions == played[row])
         if not place.size:
             raise turns.refuse(row)

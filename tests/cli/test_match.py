@@ -36,7 +36,7 @@ def test_limits_and_clocks_reach_the_players():
     found = json.loads(run("match", "amazons", "fake", "random", "--movetime", "5", *words).stdout)
     assert found["a"] == "fake:movetime=5"
     assert found["sides"]["a"]["mean_ms"] > 4
-    late = json.loads(run("match", "amazons", "fake:nodes=300", "random", "--clock", "50+0", *words).stdout)
+    late = json.loads(run("match", "amazons", "fake:first_ms=30", "random", "--clock", "50+0", *words).stdout)
     assert late["sides"]["a"]["forfeits"] == {"time": 2}
 
 

@@ -4,7 +4,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board
-from pipeline_src.nets.amazons_net import save_nets
+from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.players.amazons_forward import NetsForward
 from pipeline_src.players.amazons_net_evaluator import AmazonsNetEvaluator
 from pipeline_src.players.player import PlayerText

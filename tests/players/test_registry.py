@@ -36,7 +36,7 @@ def test_a_text_taken_apart(text, name, value, options):
     [
         ("", "expected NAME"),
         (":x", "expected NAME"),
-        ("two_ply", "no player 'two_ply' for amazons; there are: random, one_ply, nets"),
+        ("two_ply", "no player 'two_ply' for amazons; there are: random, one_ply, alphabeta, uct, nets, puct, uci"),
         ("random:5", "takes no '5' after the colon"),
         ("random:noise=1", "has no option 'noise'; its options: none"),
         ("one_ply:noise", "takes no 'noise'"),

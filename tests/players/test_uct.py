@@ -30,7 +30,8 @@ def test_actions_are_legal_and_follow_the_seed_alone():
 def test_the_text_sets_limits_and_options():
     found = player("uct:iterations=7,movetime=50,c=0.25,keep=9,tree=100")
     assert found.limit == Limit(nodes=7, movetime_ms=50)
-    assert (found.searcher.options.c, found.searcher.options.keep, found.searcher.nodes) == (0.25, 9, 100)
+    search = found.searcher.searcher
+    assert (search.options.c, search.options.keep, search.nodes) == (0.25, 9, 100)
     assert player("uct").limit == Limit(movetime_ms=1000)
 
 
