@@ -35,7 +35,7 @@ class Options:
     """How many of the actions that last refuted at a ply are tried before a node just above the horizon is ranked."""
     inner_killers: int = 4
     """How many of them, at the most, where a node further up is searched with a minimal window."""
-    reduce_after: int = 0
+    reduce_after: int = 8
     """After how many actions of a node the others are first searched a ply less deep; 0 is never."""
     aspiration: float = 0.0
     """Half the window around the last iteration's value in which the next one begins; 0 is the whole range."""
