@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int32]
 
 
 class UctOptions(NamedTuple):
-    """How UCT searches. The defaults are those that won most in matches (docs/experiments.md)."""
+    """How UCT searches. No other setting did better than the defaults in matches, beyond chance (docs/experiments.md)."""
 
     c: float = 0.5
     """Weight of exploration; win rates go from -1 to 1."""
