@@ -23,7 +23,7 @@ WORK = Path("work/strength/amazons_engine")
 COMMAND = "make measure-amazons_engine"
 ENGINE = "alphabeta"
 RESIDUAL = "artifacts/models/amazons/residual/nets.pt"
-SIMULATIONS = 0
+SIMULATIONS = 590
 """Of each of the three searches of OpenSpiel's turn: 100 ms a turn on the machine of the committed figures."""
 
 OPENSPIEL = f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}"
