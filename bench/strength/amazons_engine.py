@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.matches import run_match
+from pipeline_src.arena.journal import PairJournal
+from pipeline_src.arena.matches import journal_of, run_match
 from pipeline_src.arena.spec import MatchSpec
-from pipeline_src.arena.summary import Summary
+from pipeline_src.arena.summary import Summary, summarise
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
 
@@ -51,19 +52,28 @@ def main() -> None:
     options = parser.parse_args()
     found: dict[str, Summary] = {}
     for name, (a, b, games) in MATCHES.items():
-        played = (WORK / f"{name}.journal.jsonl").exists()
-        if not name.startswith(options.only) and not played:
-            continue
-        count = min(games, options.games or games) if name.startswith(options.only) else games
-        spec = MatchSpec("amazons", a, b, count, seed=[*MATCHES].index(name) + 1)
-        found[name] = run_match(spec, WORK / f"{name}.parquet", options.workers)
-        score = found[name].score
-        print(
-            f"{name}: {a} against {b}: {found[name].wins}-{found[name].draws}-{found[name].losses}, "
-            f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})",
-            flush=True,
-        )
+        out = WORK / f"{name}.parquet"
+        if name.startswith(options.only):
+            spec = MatchSpec("amazons", a, b, min(games, options.games or games), seed=[*MATCHES].index(name) + 1)
+            found[name] = run_match(spec, out, options.workers)
+            print(f"{name}: {_line(found[name])}", flush=True)
+        elif journal_of(out).exists():
+            found[name] = _so_far(MatchSpec("amazons", a, b, games, seed=[*MATCHES].index(name) + 1), journal_of(out))
     write_json(OUT, figures(found))
+
+
+def _line(summary: Summary) -> str:
+    score, wins_draws_losses = summary.score, f"{summary.wins}-{summary.draws}-{summary.losses}"
+    return (
+        f"{summary.a} against {summary.b}: {wins_draws_losses}, {score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
+    )
+
+
+def _so_far(spec: MatchSpec, path: Path) -> Summary:
+    """What the journal of a match has, which is not played on."""
+    with PairJournal(path, spec.identity(), True) as journal:
+        pairs = dict(sorted(journal.pairs.items()))
+    return summarise(spec, pairs, "finished" if len(pairs) >= spec.pairs else "incomplete")
 
 
 def figures(found: dict[str, Summary]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def test_workers_change_nothing(model, monkeypatch):
 @pytest.mark.parametrize(
     ("a", "b", "complaint"),
     [
-        ("nobody", "random", "no player 'nobody' for amazons; there are: random, one_ply, nets"),
+        ("nobody", "random", "no player 'nobody' for amazons; there are: random, one_ply"),
         ("random", "one_ply:depth=3", "has no option 'depth'"),
         ("nets:missing.pt", "random", "missing.pt.*dvc repro"),
     ],

@@ -1,0 +1,54 @@
+import json
+
+import pytest
+
+from bench.strength import amazons_engine as strength
+from pipeline_src.report.registry import REGISTRY
+
+MATCHES = {"one_ply": ("one_ply", "random", 4), "doubling_a": ("random", "random", 4), "fast": ("random", "random", 2)}
+
+
+@pytest.fixture
+def play(tmp_path, monkeypatch):
+    monkeypatch.setattr(strength, "MATCHES", MATCHES)
+    monkeypatch.setattr(strength, "WORK", tmp_path / "work")
+    monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", *words])
+        strength.main()
+        return json.loads((tmp_path / "measured.json").read_text())
+
+    return run
+
+
+def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_went(play, capsys):
+    first = play("--only", "one_ply", "--games", "2")
+    assert list(first["matches"]) == ["one_ply"]
+    assert first["score_vs_one_ply"]["n"] == 2
+    assert first["score_vs_one_ply"]["value"] == 1.0
+    capsys.readouterr()
+    both = play("--only", "fast")
+    assert capsys.readouterr().out.startswith("fast: random against random")
+    assert both["matches"]["one_ply"]["games"] == 2
+    assert both["illegal_moves"]["n"] == both["time_losses"]["n"] == 4
+    assert both["illegal_moves"]["value"] == 0
+    whole = play()
+    assert {name: match["games"] for name, match in whole["matches"].items()} == {
+        name: games for name, (_, _, games) in MATCHES.items()
+    }
+    assert set(whole) - {"matches"} <= set(REGISTRY["amazons_engine"])
+
+
+def test_a_gain_is_the_mean_of_the_steps():
+    class Step:
+        games = 10
+
+        def __init__(self, *elo):
+            self.score = self
+            self.elo = lambda: elo
+
+    found = strength._mean_elo([Step(100.0, 50.0, 150.0), Step(200.0, 150.0, 250.0)])
+    assert found["value"] == 150
+    assert found["n"] == 20
+    assert found["high"] - 150 == pytest.approx(50 / 2**0.5)
