@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int32]
 
 
 class UctOptions(NamedTuple):
-    """How UCT searches. No other setting did better than the defaults in matches, beyond chance (docs/experiments.md)."""
+    """How UCT searches. In matches nothing beat the defaults by more than chance (docs/experiments.md)."""
 
     c: float = 0.5
     """Weight of exploration; win rates go from -1 to 1."""
