@@ -22,11 +22,7 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
     Raises:
         ZugwerkError: no such profile, a difference in a key that the laptop does not have, or no laptop values found.
     """
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.width = 120
-    params = folder / PARAMS
+    yaml, params = _yaml(), folder / PARAMS
     known = sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
     if name not in known:
         raise ZugwerkError(f"no profile {name!r}; there are: {', '.join(known)}")
@@ -34,18 +30,36 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
     if name == LAPTOP and yaml.load(current).get("profile") == LAPTOP:
         return f"{params} is the laptop's already"
     text = current if yaml.load(current).get("profile") == LAPTOP else _committed(folder)
-    tree = yaml.load(text)
+    with written_aside(params) as aside:
+        aside.write_text(text if name == LAPTOP else merged_text(name, folder, text), encoding="utf-8")
+    return f"{params} is now the profile {name}; `dvc repro` runs it"
+
+
+def merged_text(name: str, folder: Path, text: str | None = None) -> str:
+    """Params of a profile other than the laptop's, comments kept; ``text`` is the laptop's, by default the file's.
+
+    Raises:
+        ZugwerkError: ``text`` is not the laptop's, or the profile has a key that it does not have.
+    """
+    yaml, params = _yaml(), folder / PARAMS
+    tree = yaml.load(params.read_text(encoding="utf-8") if text is None else text)
     if tree.get("profile") != LAPTOP:
         raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
-    if name != LAPTOP:
-        source = folder / PROFILES / f"{name}.yaml"
-        _merge(tree, yaml.load(source.read_text(encoding="utf-8")) or {}, "", source)
-        tree["profile"] = name
+    source = folder / PROFILES / f"{name}.yaml"
+    _merge(tree, yaml.load(source.read_text(encoding="utf-8")) or {}, "", source)
+    tree["profile"] = name
     out = io.StringIO()
     yaml.dump(tree, out)
-    with written_aside(params) as aside:
-        aside.write_text(text if name == LAPTOP else out.getvalue(), encoding="utf-8")
-    return f"{params} is now the profile {name}; `dvc repro` runs it"
+    return out.getvalue()
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 120
+    yaml.preserve_quotes = True  # without quotes, a player's text in a flow mapping is no YAML to DVC
+    return yaml
 
 
 def _merge(tree: Any, differences: Any, key: str, source: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.report.profile import switch_profile
+from pipeline_src.report.profile import merged_text, switch_profile
 from tests.layout.imports import ROOT
 
 LAPTOP = "# the laptop\nprofile: laptop\nseed: 1\ntrain:\n  epochs: 3 # few\n  width: 0.25\n"
@@ -68,3 +68,15 @@ def test_every_profile_of_the_project_fits_its_params(tmp_path):
         (tmp_path / "params.yaml").write_text(current)
         switch_profile(path.stem, tmp_path)
         assert read(tmp_path)["profile"] == path.stem
+
+
+def test_dvc_reads_what_is_written():
+    """It reads YAML 1.2, in which a player's text wants its quotes."""
+    from dvc.utils.serialize import parse_yaml
+
+    command = ["git", "show", "HEAD:./params.yaml"]
+    laptop = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for profile in ("smoke", "paper"):
+        merged = merged_text(profile, ROOT, laptop)
+        assert parse_yaml(merged, "params.yaml")["profile"] == profile
+        assert parse_yaml(merged, "params.yaml") == yaml.safe_load(merged)
