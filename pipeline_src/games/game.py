@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 
-GAMES = ("amazons",)
+GAMES = ("amazons", "gomoku")
 
 
 class Game(Protocol):

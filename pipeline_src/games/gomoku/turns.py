@@ -1,0 +1,43 @@
+"""The rules as functions that take a state as a value and leave it as it was."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku import moves
+from pipeline_src.games.gomoku.board import GOING, SIDE, STANDING, WON, GomokuState, copy_state
+
+
+def legal_actions(state: GomokuState) -> npt.NDArray[np.int32]:
+    """The empty cells, int32 [A], ascending; none where the game is over."""
+    out = np.empty(state.board.size, np.int32)
+    return out[: moves.write_actions(state, out)]
+
+
+def is_legal(state: GomokuState, action: int) -> bool:
+    """Whether the game goes on and ``action``, any int, is an empty cell."""
+    return bool(0 <= action < state.board.size and moves.legal(state, action))
+
+
+def play(state: GomokuState, action: int) -> GomokuState:
+    """The state after a legal action.
+
+    Raises:
+        ZugwerkError: the action is not legal.
+    """
+    if not is_legal(state, action):
+        raise ZugwerkError(f"action {action} is not legal here")
+    after = copy_state(state)
+    moves.play(after, action)
+    return after
+
+
+def winner(state: GomokuState) -> Literal["first", "second", "draw"] | None:
+    """The result of a finished game, None while it goes on."""
+    if state.turn[STANDING] == GOING:
+        return None
+    if state.turn[STANDING] != WON:
+        return "draw"
+    return "second" if state.turn[SIDE] == 0 else "first"
