@@ -47,9 +47,9 @@ class GomokuState(NamedTuple):
     board: npt.NDArray[np.int8]
     """[H, W]: EMPTY, BLACK or WHITE; row 0 is the top."""
     moves: npt.NDArray[np.int16]
-    """[N]: cells in the order of play, ``ply`` of them; -1 for stones whose order is not known. The rest is undefined."""
+    """[N]: cells in the order of play, ``ply`` of them, -1 where that is not known; what follows is undefined."""
     turn: npt.NDArray[np.int16]
-    """[5]: side to move (0 or 1), ply, standing (GOING, WON or DRAWN), length of a line, 1 where only that length wins."""
+    """[5]: side to move, ply, standing (GOING, WON or DRAWN), length of a line, 1 where only just that length wins."""
     hash: npt.NDArray[np.uint64]
     """[1]: Zobrist hash of board and side to move."""
 
@@ -87,7 +87,7 @@ def initial_state(size: int = 15, variant: str = "freestyle") -> GomokuState:
 
 def copy_state(state: GomokuState) -> GomokuState:
     """A copy that shares no array with ``state``."""
-    return GomokuState(*(array.copy() for array in state))
+    return GomokuState(state.board.copy(), state.moves.copy(), state.turn.copy(), state.hash.copy())
 
 
 def to_play(state: GomokuState) -> int:
