@@ -66,9 +66,7 @@ def any_line(state: GomokuState, colour: int) -> bool:
     """Whether ``colour`` has a winning line anywhere."""
     board = state.board
     for cell in range(board.size):
-        if board.flat[cell] == colour and line_through(
-            board, cell, colour, state.turn[LINE], state.turn[EXACT] == 1
-        ):
+        if board.flat[cell] == colour and line_through(board, cell, colour, state.turn[LINE], state.turn[EXACT] == 1):
             return True
     return False
 
