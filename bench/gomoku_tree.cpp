@@ -58,8 +58,8 @@ static int write_steps(const State& s, int32_t* out) {
 
 struct alignas(64) Node {
     double total;
-    int visits, first, edges, count, next, parent, owner;
-    float value;
+    int visits, first, edges, count, parent, owner, next, next_step;
+    float next_prior;
     int8_t side, over;
 };
 struct alignas(32) Edge {
@@ -72,7 +72,6 @@ struct Tree {
     Node* nodes;
     Edge* edges;
     int32_t (*bits)[CELLS];
-    int16_t (*steps)[CELLS];
     int used, used_edges, done, waiting;
 };
 
@@ -89,29 +88,30 @@ static void back_up(Tree& t, int node, double value) {
     t.done++;
 }
 
-static int likeliest(const int32_t* bits, int count) {
+// The likeliest step without an edge, given the legal steps; the sign marks those that have one.
+static void find_next(Node& n, const int32_t* bits, const int32_t* steps) {
     int32_t most = -1;
-    for (int i = 0; i < count; i++) most = bits[i] > most ? bits[i] : most;
-    if (most < 0) return -1;
-    int place = 0;
-    while (bits[place] != most) place++;
-    return place;
+    for (int i = 0; i < n.count; i++) most = bits[i] > most ? bits[i] : most;
+    n.next = -1;
+    if (most < 0) return;
+    for (n.next = 0; bits[n.next] != most; n.next++) {}
+    n.next_step = steps[n.next];
+    std::memcpy(&n.next_prior, &most, 4);
 }
 
 // The best edge, or -1 and the place of the step that is to get one.
-static int choose(Tree& t, int node, double c, int& place) {
+static int choose(Tree& t, int node, const State& state, double c, int& place) {
     Node& n = t.nodes[node];
     const double scale = c * std::sqrt((double)n.visits);
     double most = -INFINITY;
     int best = -1;
     place = CELLS;
-    if (n.next == -2) n.next = likeliest(t.bits[node], n.count);
-    if (n.next >= 0) {
-        float prior;
-        std::memcpy(&prior, &t.bits[node][n.next], 4);
-        most = n.total / n.visits + scale * prior;
-        place = n.next;
+    if (n.next == -2) {
+        int32_t steps[CELLS + 1];
+        write_steps(state, steps);
+        find_next(n, t.bits[node], steps);
     }
+    if (n.next >= 0) most = n.total / n.visits + scale * n.next_prior, place = n.next;
     for (int i = n.first; i < n.first + n.edges; i++) {
         const Edge& e = t.edges[i];
         const double bound = e.worth / e.tries + scale * e.prior / (1.0 + e.tries);
@@ -121,11 +121,11 @@ static int choose(Tree& t, int node, double c, int& place) {
 }
 
 static int new_node(Tree& t, int parent, int owner, int side) {
-    t.nodes[t.used] = {0, 0, 0, 0, 0, -2, parent, owner, 0, (int8_t)side, 0};
+    t.nodes[t.used] = {0, 0, 0, 0, 0, parent, owner, -2, 0, 0, (int8_t)side, 0};
     return t.used++;
 }
 
-static int new_edge(Tree& t, int node, int place) {
+static int new_edge(Tree& t, int node) {
     Node& n = t.nodes[node];
     if ((n.edges & (n.edges - 1)) == 0) {
         for (int i = 0; i < n.edges; i++) {
@@ -136,11 +136,9 @@ static int new_edge(Tree& t, int node, int place) {
         t.used_edges += n.edges ? 2 * n.edges : 1;
     }
     const int e = n.first + n.edges++;
-    float prior;
-    std::memcpy(&prior, &t.bits[node][place], 4);
-    t.bits[node][place] |= INT32_MIN;
+    t.edges[e] = {0, 0, n.next_prior, t.used, n.next_step, n.next};
+    t.bits[node][n.next] |= INT32_MIN;
     n.next = -2;
-    t.edges[e] = {0, 0, prior, t.used, t.steps[node][place], place};
     return e;
 }
 
@@ -151,7 +149,7 @@ static bool descend(Tree& t, State& state, double c, int nodes) {
         new_node(t, -1, -1, state.side);
     } else {
         int place, e;
-        while ((e = choose(t, node, c, place)) >= 0) {
+        while ((e = choose(t, node, state, c, place)) >= 0) {
             node = t.edges[e].child;
             if (t.nodes[node].over) {
                 back_up(t, node, t.nodes[node].total);
@@ -160,7 +158,7 @@ static bool descend(Tree& t, State& state, double c, int nodes) {
             play(state, t.edges[e].step);
         }
         if (t.used == nodes) std::abort();
-        e = new_edge(t, node, place);
+        e = new_edge(t, node);
         play(state, t.edges[e].step);
         node = new_node(t, node, e, state.side);
         if (state.over) {
@@ -175,11 +173,12 @@ static bool descend(Tree& t, State& state, double c, int nodes) {
     return true;
 }
 
-static void absorb(Tree& t, const float* priors, float value) {
+static void absorb(Tree& t, const float* priors, float value, const int32_t* steps) {
     Node& n = t.nodes[t.waiting];
     n.visits = 1;
-    n.total = n.value = value;
+    n.total = value;
     std::memcpy(t.bits[t.waiting], priors, 4 * n.count);
+    find_next(n, t.bits[t.waiting], steps);
     if (t.waiting > 0) back_up(t, t.waiting, value);
     t.waiting = -1;
 }
@@ -193,7 +192,6 @@ static void keep_below(Tree& t, int top, std::vector<int>& moved, std::vector<Ed
         if (moved[node] < 0) continue;
         Node& n = t.nodes[kept] = t.nodes[node];
         std::memmove(t.bits[kept], t.bits[node], 4 * n.count);
-        std::memmove(t.steps[kept], t.steps[node], 2 * n.count);
         for (int i = 0; i < n.edges; i++) {
             t.edges[used + i] = block[n.first + i];
             t.nodes[t.edges[used + i].child].owner = used + i;
@@ -229,10 +227,9 @@ int main(int argc, char** argv) {
         t.nodes = (Node*)std::aligned_alloc(64, sizeof(Node) * (nodes | 1));
         t.edges = (Edge*)std::aligned_alloc(64, sizeof(Edge) * (4 * (nodes | 1) + 2));
         t.bits = (int32_t(*)[CELLS])std::malloc(sizeof(int32_t[CELLS]) * nodes);
-        t.steps = (int16_t(*)[CELLS])std::malloc(sizeof(int16_t[CELLS]) * nodes);
     }
     std::vector<State> roots(trees), states(trees);
-    std::vector<int32_t> steps(trees * CELLS), counts(trees), tree_of(trees);
+    std::vector<int32_t> steps(trees * CELLS + 1), old_steps(trees * CELLS + 1), counts(trees), tree_of(trees);
     std::vector<int> moved(nodes);
     std::vector<Edge> block;
     uint64_t sum = 0;
@@ -251,19 +248,19 @@ int main(int argc, char** argv) {
             for (int n = 1, before = 0; n > 0; before = n) {
                 const int from = before ? 97 * batch++ % (rows - trees) : 0;
                 n = 0;
+                steps.swap(old_steps);
                 int b = 0;
                 for (int g = 0; g < trees; g++) {
                     Tree& t = forest[g];
                     if (b < before && tree_of[b] == g) {
-                        absorb(t, &priors[(from + b) * CELLS], values[from + b]);
+                        absorb(t, &priors[(from + b) * CELLS], values[from + b], &old_steps[b * CELLS]);
                         b++;
                     }
                     while (t.used == 0 || t.done < simulations) {
                         State& state = states[n];
                         state = roots[g];
                         if (!descend(t, state, c, nodes)) continue;
-                        const int count = counts[n] = t.nodes[t.waiting].count = write_steps(state, &steps[n * CELLS]);
-                        for (int i = 0; i < count; i++) t.steps[t.waiting][i] = steps[n * CELLS + i];
+                        counts[n] = t.nodes[t.waiting].count = write_steps(state, &steps[n * CELLS]);
                         tree_of[n++] = g;
                         break;
                     }

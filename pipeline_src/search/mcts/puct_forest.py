@@ -25,13 +25,15 @@ NODE = np.dtype(
         ("seen", np.float64),  # sum of its edges' priors
         ("visits", np.int32),  # values backed up to it, its own among them; 0 while it waits for the evaluator
         ("pending", np.int32),  # simulations that went through it and have no value yet
-        ("first", np.int32),  # its first edge
-        ("edges", np.int32),  # how many it has; the block's length is the next power of two
-        ("count", np.int32),  # how many legal steps
-        ("next", np.int32),  # place of the likeliest step without an edge, or UNKNOWN or NONE_LEFT
         ("parent", np.int32),  # node above it, -1 for the root
         ("owner", np.int32),  # edge that leads to it, -1 for the root
+        ("first", np.int32),  # its first edge
+        ("next_step", np.int32),  # the likeliest step without an edge
+        ("next_prior", np.float32),
         ("value", np.float32),  # what the evaluator gave it
+        ("next", np.int32),  # place of that step among the legal ones, or UNKNOWN or NONE_LEFT
+        ("edges", np.int32),  # how many edges it has; the block's length is the next power of two
+        ("count", np.int32),  # how many legal steps
         ("side", np.int8),  # side to move
         ("over", np.int8),  # 1 where the game is over; ``total`` is the result
     ],
@@ -84,10 +86,9 @@ class Forest(NamedTuple):
     done: Ints
     """[G]: simulations since `plant` or `advance`, the evaluation of the root not among them."""
     priors: Ints
-    """[G, N, S]: bits of the evaluator's float32 priors, of a node's steps in the order of `games.kernels.write_steps`;
-    the sign bit marks steps that have an edge. Floats from 0 up are in the order of their bits."""
-    steps: Ints
-    """[G, N, S]: the legal steps."""
+    """[G, N, S]: bits of the evaluator's float32 priors of a node's steps in the order of `games.kernels.write_steps`;
+    the sign bit marks steps that have an edge. Floats from 0 up are in the order of their bits. The steps themselves
+    are not kept: to write them anew where one is looked for takes less time than the memory."""
 
 
 def new_forest(trees: int, nodes: int, steps: int) -> Forest:
@@ -98,9 +99,9 @@ def new_forest(trees: int, nodes: int, steps: int) -> Forest:
     compete for the same few places of the processor's caches.
     """
     odd = nodes | 1
-    nothing = np.zeros((3, trees), np.int32)
-    rows = [np.empty((trees, nodes, steps), np.int32) for _ in range(2)]
-    return Forest(_lines(trees, odd, NODE), _lines(trees, 4 * odd + 2, EDGE), *nothing, *rows)
+    used_nodes, used_edges, done = np.zeros((3, trees), np.int32)
+    priors = np.empty((trees, nodes, steps), np.int32)
+    return Forest(_lines(trees, odd, NODE), _lines(trees, 4 * odd + 2, EDGE), used_nodes, used_edges, done, priors)
 
 
 def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:

@@ -8,13 +8,22 @@ import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games import kernels
-from pipeline_src.search.mcts.batches import row
+from pipeline_src.search.mcts.batches import borrowed, row
 from pipeline_src.search.mcts.puct_forest import NONE_LEFT, UNKNOWN, Floats, Forest, Ints, PuctOptions, Records
 
 SIGN = np.int32(-(1 << 31))
 NEW, ENDS, WAITS = -1, -2, -3
 """In place of an edge: one that is to be made; none, since the game is over or the full tree ends there; one whose node
 waits for the evaluator."""
+
+
+class Answers(NamedTuple):
+    """What the evaluator said of B leaves."""
+
+    priors: Ints
+    """[B, >= S]: bits of its float32 priors, each row's first so many being those of the leaf's legal steps."""
+    values: Floats
+    """[B]: -1..1, to the leaf's side to move."""
 
 
 class Waiting(NamedTuple):
@@ -24,20 +33,33 @@ class Waiting(NamedTuple):
     """[B]"""
     node: Ints
     """[B]"""
+    steps: Ints
+    """[B, S]: the legal steps; what follows them is undefined."""
+    counts: Ints
+    """[B]: how many there are."""
+
+
+def new_waiting(rows: int, steps: int) -> Waiting:
+    """Room for so many leaves with so many steps each."""
+    tree, node, counts = np.zeros((3, rows), np.int32)
+    return Waiting(tree, node, np.zeros((rows, steps), np.int32), counts)
 
 
 @njit(cache=True, forceinline=True)
-def likeliest(bits: Ints) -> int:
-    """Place of the largest prior without an edge, the first of equals, of a node's row; NONE_LEFT if all have one."""
-    most = np.int32(-1)
-    for i in range(bits.size):
+def find_next(nodes: Records, node: int, bits: Ints, steps: Ints) -> None:
+    """Note a node's likeliest step without an edge, the first of equals, given its priors' bits and its legal steps."""
+    here = nodes[node]
+    count, most = here.count, np.int32(-1)
+    for i in range(count):
         most = max(most, bits[i])
     if most < 0:
-        return NONE_LEFT
+        here.next = NONE_LEFT
+        return
     place = 0
     while bits[place] != most:
         place += 1
-    return place
+    here.next, here.next_step = place, steps[place]
+    here.next_prior = bits.view(np.float32)[place]
 
 
 @njit(cache=True, forceinline=True)
@@ -79,7 +101,7 @@ def mark(nodes: Records, edges: Records, node: int, change: int) -> None:
 
 
 @njit(cache=True, forceinline=True)
-def choose(nodes: Records, edges: Records, bits: Ints, node: int, options: PuctOptions, room: bool) -> tuple[int, int]:
+def choose(nodes: Records, edges: Records, node: int, options: PuctOptions, room: bool) -> tuple[int, int]:
     """The edge with the greatest Q + U (see `PuctOptions`), or NEW and the place of the step that is to get one.
 
     Of equals the first in the order of the legal steps; of untried steps, which share their Q, the likeliest. A virtual
@@ -93,18 +115,15 @@ def choose(nodes: Records, edges: Records, bits: Ints, node: int, options: PuctO
     if options.c_base > 0.0:
         c += log((1.0 + visits + options.c_base) / options.c_base)
     scale = c * sqrt(float(visits))
-    first, place, best, best_bound = here.first, bits.size, ENDS, -np.inf
-    if room:
-        if here.next == UNKNOWN:
-            here.next = likeliest(bits[: here.count])
-        if here.next >= 0:
-            best, place = NEW, here.next
-            best_bound = options.fpu
-            if not options.fpu_absolute:
-                best_bound = here.total / here.visits
-                if options.fpu != 0.0:
-                    best_bound -= options.fpu * sqrt(here.seen)
-            best_bound += scale * bits.view(np.float32)[place]
+    first, place, best, best_bound = here.first, here.count, ENDS, -np.inf
+    if room and here.next >= 0:
+        best, place = NEW, here.next
+        best_bound = options.fpu
+        if not options.fpu_absolute:
+            best_bound = here.total / here.visits
+            if options.fpu != 0.0:
+                best_bound -= options.fpu * sqrt(here.seen)
+        best_bound += scale * here.next_prior
     for edge in range(first, first + here.edges):
         that = edges[edge]
         tries = that.tries + that.virtual
@@ -131,16 +150,18 @@ def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) ->
     new.total, new.seen, new.visits, new.pending = 0.0, 0.0, 0, 0
     new.first, new.edges, new.count, new.next = 0, 0, 0, UNKNOWN
     new.parent, new.owner, new.value, new.side, new.over = parent, owner, 0.0, side, 0
+    new.next_step, new.next_prior = -1, 0.0
 
 
 @njit(cache=True, forceinline=True)
-def _absorb(forest: Forest, g: int, node: int, priors: Ints, value: float, several: bool) -> None:
-    """Give a node of tree g its priors (their bits) and its value, and back that up."""
+def _absorb(forest: Forest, g: int, node: int, priors: Ints, value: float, steps: Ints, several: bool) -> None:
+    """Give a node of tree g, whose steps these are, its priors (their bits) and its value, and back that up."""
     nodes, edges = forest.nodes[g], forest.edges[g]
     here, bits = nodes[node], forest.priors[g, node]
     here.visits, here.total, here.value = 1, value, value
     for i in range(here.count):
         bits[i] = max(np.int32(0), priors[i])
+    find_next(nodes, node, bits, steps)
     if several:
         mark(nodes, edges, node, -1)
     back_up(nodes, edges, node, value)
@@ -157,15 +178,12 @@ def play_round(
     per_tree: int,
     old: Waiting,
     n_old: int,
-    priors: Ints,
-    values: Floats,
+    answers: Answers,
     targets: Ints,
     forced: Ints,
     flag: npt.NDArray[np.uint8],
     new: Waiting,
     states: Any,
-    counts: Ints,
-    steps: Ints,
 ) -> int:
     """Take in the evaluator's answers, then descend in every tree until it has ``per_tree`` leaves or its target.
 
@@ -180,26 +198,24 @@ def play_round(
         per_tree: at least 1.
         old: the leaves of the round before.
         n_old: how many those are, 0 for none.
-        priors: int32 [n_old, >= S]: bits of the evaluator's float32 priors, each row's first so many being those of the
-            leaf's legal steps, from 0 up.
-        values: float32 [n_old], -1..1, to the leaf's side to move.
+        answers: to those leaves.
         targets: int32 [G]: simulations that each tree is to have; a root is evaluated even where that is 0; -1: none.
         forced: int32 [G, K]: place of the root's step that simulation k of a tree has to take; -1: the formula's, as
             from simulation K on.
         flag: uint8 [1]: where it is raised, no further simulation begins.
         new: becomes the leaves of this round.
         states: stacked states [B], B >= G * per_tree; row b becomes the state of leaf b.
-        counts: int32 [B]: become the numbers of the leaves' legal steps.
-        steps: int32 [B, S]: become those steps; what follows them is undefined.
 
     Returns:
         How many leaves wait for the evaluator.
     """
+    forest, roots, states, old, new = borrowed(forest), borrowed(roots), borrowed(states), borrowed(old), borrowed(new)
+    answers = borrowed(answers)
     n, b = 0, 0
     for g in range(targets.size):
         nodes, edges, all_bits = forest.nodes[g], forest.edges[g], forest.priors[g]
         while b < n_old and old.tree[b] == g:
-            _absorb(forest, g, old.node[b], priors[b], values[b], per_tree > 1)
+            _absorb(forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1)
             b += 1
         begun = 0
         while begun < per_tree and targets[g] >= 0 and flag[0] == 0:
@@ -221,8 +237,11 @@ def play_round(
                 if place >= 0:
                     edge = edge_at(nodes, edges, place)
                 while True:
+                    if nodes[node].next == UNKNOWN:
+                        kernels.write_steps(state, new.steps[n])
+                        find_next(nodes, node, all_bits[node], new.steps[n])
                     if place < 0 or node > 0:
-                        edge, place = choose(nodes, edges, all_bits[node], node, options, forest.used_nodes[g] < room)
+                        edge, place = choose(nodes, edges, node, options, forest.used_nodes[g] < room)
                     if edge < 0:
                         break
                     child = edges[edge].child
@@ -241,13 +260,16 @@ def play_round(
                     back_up(nodes, edges, node, here.total if here.over != 0 else float(here.value))
                     forest.done[g] += 1
                     continue
-                step = forest.steps[g, node, place]
+                above = nodes[node]
+                step, prior = above.next_step, above.next_prior
+                if place != above.next:
+                    kernels.write_steps(state, new.steps[n])
+                    step, prior = new.steps[n, place], all_bits.view(np.float32)[node, place]
                 kernels.play_step(state, step)
                 edge, forest.used_edges[g] = add_edge(nodes, edges, node, forest.used_edges[g])
                 child = forest.used_nodes[g]
                 forest.used_nodes[g] += 1
-                prior = all_bits.view(np.float32)[node, place]
-                that, above = edges[edge], nodes[node]
+                that = edges[edge]
                 that.worth, that.tries, that.virtual, that.prior = 0.0, 0, 0, prior
                 that.child, that.step, that.place = child, step, place
                 all_bits[node, place] |= SIGN
@@ -265,10 +287,8 @@ def play_round(
                     continue
                 if per_tree > 1:
                     mark(nodes, edges, node, 1)
-            count = kernels.write_steps(state, steps[n])
-            counts[n], nodes[node].count = count, count
-            for i in range(count):
-                forest.steps[g, node, i] = steps[n, i]
+            count = kernels.write_steps(state, new.steps[n])
+            new.counts[n], nodes[node].count = count, count
             new.tree[n], new.node[n] = g, node
             n += 1
             begun += 1

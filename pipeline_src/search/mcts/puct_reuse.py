@@ -7,13 +7,13 @@ import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games import kernels
-from pipeline_src.search.mcts.batches import row
+from pipeline_src.search.mcts.batches import borrowed, row
 from pipeline_src.search.mcts.puct_forest import Floats, Forest, Ints, Records
 
 Doubles = npt.NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) -> None:
     """Make node ``top`` of tree g its root and forget all that is not below it; simulations count from 0.
 
@@ -26,7 +26,7 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
         moved: int32 [>= N]: scratch.
         block: EDGE [>= E]: scratch.
     """
-    nodes, edges, priors, steps = forest.nodes[g], forest.edges[g], forest.priors[g], forest.steps[g]
+    nodes, edges, priors = forest.nodes[g], forest.edges[g], forest.priors[g]
     for edge in range(forest.used_edges[g]):
         block[edge] = edges[edge]
     kept, used = 0, 0
@@ -41,8 +41,6 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
         nodes[kept] = nodes[node]
         for i in range(here.count):
             priors[kept, i] = priors[node, i]
-        for i in range(here.count):
-            steps[kept, i] = steps[node, i]
         for i in range(here.edges):
             edges[used + i] = block[here.first + i]
             nodes[edges[used + i].child].owner = used + i
@@ -60,16 +58,10 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
     forest.used_nodes[g], forest.used_edges[g], forest.done[g] = kept, used, 0
 
 
-@njit(cache=True)
-def is_step(forest: Forest, roots: Any, g: int, step: int, steps: Ints) -> bool:
-    """Whether a step is legal at the root of tree g; ``steps`` is scratch, int32 [>= S]."""
-    count = 0
-    if forest.used_nodes[g] == 0:
-        count = kernels.write_steps(row(roots, g), steps)
-    else:
-        count = forest.nodes[g, 0].count
-        steps = forest.steps[g, 0]
-    for i in range(count):
+@njit(cache=True, forceinline=True)
+def is_step(state: Any, step: int, steps: Ints) -> bool:
+    """Whether a step is legal; ``steps`` is scratch, int32 [>= S]."""
+    for i in range(kernels.write_steps(state, steps)):
         if steps[i] == step:
             return True
     return False
@@ -90,8 +82,9 @@ def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Rec
     Returns:
         -1, or the first tree where the step is not legal; no tree has changed, then.
     """
+    forest, roots = borrowed(forest), borrowed(roots)
     for g in range(played.size):
-        if played[g] >= 0 and not is_step(forest, roots, g, played[g], steps):
+        if played[g] >= 0 and not is_step(row(roots, g), played[g], steps):
             return g
     for g in range(played.size):
         if played[g] < 0:
@@ -132,16 +125,19 @@ def write_best(forest: Forest, steps: Ints) -> None:
 
 
 @njit(cache=True, nogil=True)
-def write_roots(forest: Forest, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints) -> None:
+def write_roots(
+    forest: Forest, roots: Any, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints
+) -> None:
     """Write what `puct_trees.RootTable` says; the arrays hold zeros."""
     for g in range(counts.size):
         if forest.used_nodes[g] == 0:
             continue
         root, edges = forest.nodes[g, 0], forest.edges[g]
-        counts[g] = root.count
+        counts[g] = kernels.write_steps(row(roots, g), steps[g])
         bits = forest.priors[g, 0].view(np.float32)
+        steps[g, counts[g] :] = 0
         for i in range(counts[g]):
-            steps[g, i], priors[g, i] = forest.steps[g, 0, i], abs(bits[i])
+            priors[g, i] = abs(bits[i])
         for edge in range(root.first, root.first + root.edges):
             place = edges[edge].place
             visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth

@@ -11,7 +11,6 @@ from pipeline_src.games import kernels
 from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import (
     EDGE,
-    NONE_LEFT,
     UNKNOWN,
     Floats,
     Forest,
@@ -19,7 +18,7 @@ from pipeline_src.search.mcts.puct_forest import (
     PuctOptions,
     new_forest,
 )
-from pipeline_src.search.mcts.puct_kernels import Waiting, play_round
+from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_round
 from pipeline_src.search.mcts.puct_reuse import play_steps, write_best, write_roots
 
 Answer = tuple[Floats, Floats]
@@ -106,8 +105,8 @@ class PuctTrees:
         self.evaluate_batch, self.per_tree = evaluate_batch, per_tree
         self.forest: Forest = new_forest(trees, nodes, steps)
         self.roots = stack(state, trees)
-        self._waiting, self._spare = (Waiting(*np.zeros((2, most), np.int32)) for _ in range(2))
-        self._leaves = Leaves(stack(state, most), np.zeros((most, steps), np.int32), np.zeros(most, np.int32))
+        self._states = stack(state, most)
+        self._waiting, self._spare = (new_waiting(most, steps) for _ in range(2))
         self._asked = 0
         self._moved = np.empty(self.forest.nodes.shape[1], np.int32)
         self._block = np.empty(self.forest.edges.shape[1], EDGE)
@@ -142,7 +141,7 @@ class PuctTrees:
             ZugwerkError: a step is not legal (no tree has changed), or leaves wait for the evaluator.
         """
         self._settled()
-        wrong = play_steps(self.forest, self.roots, steps, self._moved, self._block, self._leaves.steps[0])
+        wrong = play_steps(self.forest, self.roots, steps, self._moved, self._block, self._spare.steps[0])
         if wrong >= 0:
             raise ZugwerkError(f"step {steps[wrong]} is not legal at the root of tree {wrong}")
 
@@ -215,22 +214,22 @@ class PuctTrees:
             self.per_tree,
             self._spare,
             asked,
-            np.ascontiguousarray(priors, np.float32).view(np.int32),
-            np.ascontiguousarray(values, np.float32),
+            Answers(np.ascontiguousarray(priors, np.float32).view(np.int32), np.ascontiguousarray(values, np.float32)),
             targets,
             _FREE if forced is None else forced,
             _DOWN if flag is None else flag,
             self._waiting,
-            self._leaves.states,
-            self._leaves.counts,
-            self._leaves.steps,
+            self._states,
         )
-        states = self._leaves.states
-        return Leaves(type(states)(*(array[:n] for array in states)), self._leaves.steps[:n], self._leaves.counts[:n])
+        states = type(self._states)(*(array[:n] for array in self._states))
+        return Leaves(states, self._waiting.steps[:n], self._waiting.counts[:n])
 
     def steps(self, g: int) -> Ints:
         """The legal steps at the root of tree g, int32 [A]; none before the root is evaluated."""
-        return self.forest.steps[g, 0, : self._branches(g)]
+        if self.forest.used_nodes[g] == 0:
+            return np.zeros(0, np.int32)
+        steps = np.empty(self.forest.priors.shape[2], np.int32)
+        return steps[: kernels.write_steps(row(self.roots, g), steps)]
 
     def visits(self, g: int) -> Ints:
         """Visit counts of those steps, int32 [A]."""
@@ -263,15 +262,15 @@ class PuctTrees:
         signed[tried["place"]] = -priors[tried["place"]]
         self.forest.priors[g, 0, : len(priors)] = signed.view(np.int32)
         root["seen"] = tried["prior"].sum(dtype=np.float64)
-        root["next"] = UNKNOWN if len(tried) < len(priors) else NONE_LEFT
+        root["next"] = UNKNOWN
 
     def table(self) -> RootTable:
         """What is known at all roots."""
-        steps, visits = np.zeros((2, *self.forest.steps[:, 0].shape), np.int32)
+        steps, visits = np.zeros((2, *self.forest.priors[:, 0].shape), np.int32)
         table = RootTable(
             steps, visits, np.zeros(steps.shape), np.zeros(steps.shape, np.float32), np.zeros(self.count, np.int32)
         )
-        write_roots(self.forest, *table)
+        write_roots(self.forest, self.roots, *table)
         return table
 
     def best_steps(self) -> Ints:
