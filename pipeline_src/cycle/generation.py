@@ -113,7 +113,7 @@ def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
             "seconds": seconds,
             "hours": sum(seconds.values()) / 3600,
             "self_play_games_per_hour": 3600 * games / max(seconds["self_play"], 1e-9),
-            **read_json(folder / "hardware.json"),
+            "training": read_json(folder / "training.json"),
         },
     )
     write_json(files.done, {"key": key})
