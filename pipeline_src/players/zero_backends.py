@@ -118,8 +118,9 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
     from pipeline_src.nets.zero_models import load_model
 
     loaded = load_model(model) if isinstance(model, str | Path) else model
-    if backend == "auto":
-        backend = _best()
+    if loaded.config.kind == "uniform":
+        backend = "torch"  # there is nothing to compute
+    backend = resolve(backend)
     if backend == "torch":
         from pipeline_src.players.zero_backends_torch import TorchBackend
 
@@ -133,7 +134,10 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
     return _open_onnx(export_onnx(loaded), "ONNX model", backend, threads)
 
 
-def _best() -> BackendName:
+def resolve(backend: BackendName) -> BackendName:
+    """What ``auto`` stands for on this machine; any other name is what it is."""
+    if backend != "auto":
+        return backend
     import torch
 
     if torch.cuda.is_available():
