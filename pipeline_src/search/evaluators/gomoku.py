@@ -78,11 +78,6 @@ def _count(counts: int, where: int, bits: int) -> int:
 
 
 @njit(cache=True)
-def _points(worth: int) -> float:
-    return min(MOST, max(-MOST, worth / 1000.0))
-
-
-@njit(cache=True)
 def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
     """(how many empty cells, 2 at the most, make a line for ``colour``, the first of them)."""
     board, line, exact = state.board, state.turn[LINE], state.turn[EXACT] == 1
@@ -131,7 +126,7 @@ def _threes_at(state: GomokuState, cell: int, colour: int) -> int:
         for back in range(line + 1):
             row, column = cell // width - back * down, cell % width - back * right
             end_row, end_column = row + line * down, column + line * right
-            if not (0 <= row and end_row < height and 0 <= min(column, end_column) and max(column, end_column) < width):
+            if row < 0 or end_row >= height or min(column, end_column) < 0 or max(column, end_column) >= width:
                 continue
             if board[row, column] != 0 or board[end_row, end_column] != 0:
                 continue
@@ -144,24 +139,19 @@ def _threes_at(state: GomokuState, cell: int, colour: int) -> int:
 
 
 @njit(cache=True)
-def _judge(
-    state: GomokuState, own: int, worth: int, other_fours: int, cells: int, cell: int, own_threes: int, other_threes: int
-) -> float:
-    """Value to the side ``own`` that has just moved, from what it and the other side threaten.
+def _judge(worth: int, other_fours: int, cells: int, three: bool, other_threes: int) -> float:
+    """Value to the side that has just moved, from its worth in thousandths and from what the sides threaten.
 
-    ``cells`` is on how many cells it threatens to win, ``cell`` one of them. Of threats there is a number, worth is in
-    thousandths.
+    ``cells`` is on how many cells it threatens to win, ``three`` whether it has an open three beside a single one.
     """
     if other_fours > 0:
         return -LOST
     if cells >= 2:
         return TWO_CELLS
+    points = min(MOST, max(-MOST, worth / 1000.0))
     if cells == 1:
-        if own_threes > 0 and own_threes > _threes_at(state, cell, own):
-            return FOUR_AND_THREE + _points(worth)
-    elif other_threes > 0:
-        return -OPEN_THREE + _points(worth)
-    return _points(worth)
+        return FOUR_AND_THREE + points if three else points
+    return points - OPEN_THREE if other_threes > 0 else points
 
 
 @njit(cache=True)
@@ -169,11 +159,12 @@ def _evaluate(state: GomokuState, evaluator: GomokuEvaluator) -> float:
     own = 2 - state.turn[SIDE]
     prepare(evaluator.windows, state)
     worth, counts = sums(evaluator.windows, state.board.reshape(state.board.size), own)
-    other_fours, cells, cell = _count(counts, OTHER_FOURS, 16), 0, -1
+    other_fours, cells, three = _count(counts, OTHER_FOURS, 16), 0, False
     if other_fours == 0 and _count(counts, OWN_FOURS, 16) > 0:
-        cells, cell = _winning_cells(state, own)
-    own_threes, other_threes = _count(counts, OWN_THREES, 16), _count(counts, OTHER_THREES, 15)
-    return -_judge(state, own, worth, other_fours, cells, cell, own_threes, other_threes)
+        cells, reply = _winning_cells(state, own)
+        threes = _count(counts, OWN_THREES, 16)
+        three = threes > 0 and threes > _threes_at(state, reply, own)
+    return -_judge(worth, other_fours, cells, three, _count(counts, OTHER_THREES, 15))
 
 
 @njit(cache=True)
@@ -209,32 +200,22 @@ def _rank(
         for i in range(n):
             values[i] = _play_and_evaluate(state, evaluator, actions[i])
         return n
+    gain, all_found, board = windows.gain, windows.found, state.board
     kept, forced = 0, other_fours > 0 and stop_at <= WIN
     for i in range(n):
-        cell = actions[i]
-        found = windows.found[cell]
-        blocks = _count(found, BLOCKS, 8)
-        if forced and blocks == 0:
+        cell, found = actions[i], all_found[actions[i]]
+        left = other_fours - _count(found, BLOCKS, 8)
+        if forced and left == other_fours:
             continue  # loses on the next ply, which nothing else can do sooner
-        left, cells, reply = other_fours - blocks, 0, -1
-        row, column = cell // state.board.shape[1], cell % state.board.shape[1]
-        makes_four = left == 0 and _count(found, FOURS, 8) > 0
-        if makes_four:
-            state.board[row, column] = own
+        cells, three = 0, False
+        if left == 0 and _count(found, FOURS, 8) > 0:
+            row, column = cell // board.shape[1], cell % board.shape[1]
+            board[row, column] = own
             cells, reply = _winning_cells_by(state, cell, own)
-        threes = own_threes + _count(found, THREES, 8) - _count(found, USED, 8)
-        value = _judge(
-            state,
-            own,
-            worth + windows.gain[cell],
-            left,
-            cells,
-            reply,
-            threes,
-            other_threes - _count(found, SHUT, 8),
-        )
-        if makes_four:
-            state.board[row, column] = 0
+            threes = own_threes + _count(found, THREES, 8) - _count(found, USED, 8)
+            three = threes > 0 and threes > _threes_at(state, reply, own)
+            board[row, column] = 0
+        value = _judge(worth + gain[cell], left, cells, three, other_threes - _count(found, SHUT, 8))
         actions[kept], values[kept] = cell, 0.0 if last else value
         kept += 1
     return kept
@@ -255,7 +236,7 @@ def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
 
 
 @njit(cache=True)
-def _settle(state: GomokuState, evaluator: GomokuEvaluator) -> tuple[bool, float]:  # noqa: ARG001
+def _settle(state: GomokuState, evaluator: GomokuEvaluator) -> tuple[bool, float]:
     return False, 0.0
 
 

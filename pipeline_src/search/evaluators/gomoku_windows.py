@@ -33,30 +33,34 @@ LACKING = 6
 """Weights are by the stones that a window or span lacks, up to this number."""
 
 
+Cells = npt.NDArray[np.int8]
+Ints = npt.NDArray[np.int64]
+
+
 class Windows(NamedTuple):
     """Tables for one board size and rule, and scratch space for one thread."""
 
-    weights: npt.NDArray[np.int64]
+    weights: Ints
     """[4, LACKING + 1], in thousandths: windows of own and of the other side, spans of own and of the other side."""
-    made_for: npt.NDArray[np.int64]
+    made_for: Ints
     """[4]: height, width, line and rule of what follows."""
     lines: npt.NDArray[np.int32]
     """[L + 1, 3]: first cell, step and length of each line that can hold a window; then a length of 0."""
-    windows: npt.NDArray[np.int64]
+    windows: Ints
     """[INDICES, 6]"""
-    spans: npt.NDArray[np.int64]
+    spans: Ints
     """[INDICES, 6]: by the index of the cells between the ends."""
-    values: npt.NDArray[np.int64]
+    values: Ints
     """[MAX_SIDE]: of the cells of a line, 0 empty, 1 own, OTHER."""
-    index: npt.NDArray[np.int64]
+    index: Ints
     """[2, MAX_SIDE]: of the windows and spans of a line."""
-    gain: npt.NDArray[np.int64]
+    gain: Ints
     """[N]: by cell, what an own stone there adds to the worth."""
-    found: npt.NDArray[np.int64]
+    found: Ints
     """[N]: by cell, the counts from `WINS` on."""
 
 
-def make_windows(weights: npt.NDArray[np.int64]) -> Windows:
+def make_windows(weights: Ints) -> Windows:
     """Scratch space; the tables follow when the first board is seen."""
     cells = MAX_SIDE * MAX_SIDE
     return Windows(
@@ -73,7 +77,7 @@ def make_windows(weights: npt.NDArray[np.int64]) -> Windows:
 
 
 @njit(cache=True)
-def _worth(weights: npt.NDArray[np.int64], stones: int, lacking: int) -> int:
+def _worth(weights: Ints, stones: int, lacking: int) -> int:
     return weights[lacking] if stones > 0 and lacking < weights.size else 0
 
 
@@ -110,7 +114,7 @@ def prepare(tables: Windows, state: GomokuState) -> None:
     for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
         for row in range(height):
             for column in range(width):
-                if 0 <= row - down and 0 <= column - right < width:
+                if row - down >= 0 and 0 <= column - right < width:
                     continue  # not the first cell of its line
                 length = width if down == 0 else height - row
                 if down == 1 and right != 0:
@@ -126,107 +130,100 @@ def prepare(tables: Windows, state: GomokuState) -> None:
             for shut in range(4):
                 at = own + OTHER * other + OWN_NEXT * shut
                 _fill(tables.windows, at, own, other, shut, line, tables.weights[:2], False)
-            if own + other < line:
+            if own + other < line and line > 1:
                 _fill(tables.spans, own + OTHER * other, own, other, 0, line - 1, tables.weights[2:], True)
 
 
 @njit(cache=True)
-def _read(tables: Windows, cells: npt.NDArray[np.int8], at: int, own: int) -> tuple[int, int]:
-    """Write the indices of the windows and spans of a line to ``tables.index``; return how many there are."""
-    values, windows, spans = tables.values, tables.index[0], tables.index[1]
-    start, step, length = tables.lines[at, 0], tables.lines[at, 1], tables.lines[at, 2]
-    line, exact = tables.made_for[2], tables.made_for[3] == 1
+def _read(
+    cells: Cells, start: int, step: int, length: int, line: int, exact: bool, own: int, values: Ints, index: Any
+) -> None:
+    """Write the indices of the windows and spans of a line to ``index``; ``values`` is scratch."""
     for i in range(length):
         stone = cells[start + i * step]
         values[i] = 0 if stone == 0 else 1 if stone == own else OTHER
-    index = np.int64(0)
+    total = np.int64(0)
     for i in range(line):
-        index += values[i]
+        total += values[i]
     n = length - line + 1
-    windows[0] = index
+    index[0, 0] = total
     for i in range(1, n):
-        index += values[i + line - 1] - values[i - 1]
-        windows[i] = index
+        total += values[i + line - 1] - values[i - 1]
+        index[0, i] = total
     for i in range(n - 1):
-        spans[i] = windows[i] if values[i] == 0 and values[i + line] == 0 else DEAD
+        index[1, i] = index[0, i] if values[i] == 0 and values[i + line] == 0 else DEAD
     if exact:
         for i in range(n):
             before = values[i - 1] if i > 0 else 0
             after = values[i + line] if i + line < length else 0
-            windows[i] += OWN_NEXT if before == 1 or after == 1 else 0
-            windows[i] += OTHER_NEXT if before == OTHER or after == OTHER else 0
-    return n, n - 1 if line > 1 else 0
+            index[0, i] += OWN_NEXT if before == 1 or after == 1 else 0
+            index[0, i] += OTHER_NEXT if before == OTHER or after == OTHER else 0
 
 
 @njit(cache=True)
-def sums(tables: Windows, cells: npt.NDArray[np.int8], own: int) -> tuple[int, int]:
-    """(worth, counts) of a board, for `prepare`\\ d tables and the colour ``own`` of the side that has just moved."""
-    worth, counts = np.int64(0), np.int64(0)
-    at = 0
-    while tables.lines[at, 2] > 0:
-        windows, spans = _read(tables, cells, at, own)
-        for i in range(windows):
-            worth += tables.windows[tables.index[0, i], SUM]
-            counts += tables.windows[tables.index[0, i], COUNTS]
-        for i in range(spans):
-            worth += tables.spans[tables.index[1, i], SUM]
-            counts += tables.spans[tables.index[1, i], COUNTS]
+def sums(tables: Windows, cells: Cells, own: int) -> tuple[int, int]:
+    """(worth, counts) of a board after `prepare`; ``own`` is the colour of the side that has just moved."""
+    # Loops take the arrays they need out of the tuple first: a call with a tuple counts references of all its arrays.
+    lines, windows, spans, values, index = tables.lines, tables.windows, tables.spans, tables.values, tables.index
+    line, exact = tables.made_for[2], tables.made_for[3] == 1
+    worth, counts, at = np.int64(0), np.int64(0), 0
+    while lines[at, 2] > 0:
+        n = lines[at, 2] - line + 1
+        _read(cells, lines[at, 0], lines[at, 1], lines[at, 2], line, exact, own, values, index)
+        for i in range(n):
+            worth += windows[index[0, i], SUM]
+            counts += windows[index[0, i], COUNTS]
+        for i in range(n - 1):
+            worth += spans[index[1, i], SUM]
+            counts += spans[index[1, i], COUNTS]
         at += 1
     return worth, counts
 
 
 @njit(cache=True)
-def changes(tables: Windows, cells: npt.NDArray[np.int8], own: int) -> tuple[int, int]:
+def changes(tables: Windows, cells: Cells, own: int) -> tuple[int, int]:
     """`sums`, and ``tables.gain`` and ``tables.found`` for all cells; those of cells with stones mean nothing."""
-    gain, found, line, exact = tables.gain, tables.found, tables.made_for[2], tables.made_for[3] == 1
-    gain[: cells.size] = 0
-    found[: cells.size] = 0
-    worth, counts = np.int64(0), np.int64(0)
-    at = 0
-    while tables.lines[at, 2] > 0:
-        windows, spans = _read(tables, cells, at, own)
-        start, step, length = tables.lines[at, 0], tables.lines[at, 1], tables.lines[at, 2]
+    lines, windows, spans, values, index = tables.lines, tables.windows, tables.spans, tables.values, tables.index
+    line, exact, gain, found = tables.made_for[2], tables.made_for[3] == 1, tables.gain, tables.found
+    for cell in range(cells.size):
+        gain[cell], found[cell] = 0, 0
+    worth, counts, at = np.int64(0), np.int64(0), 0
+    while lines[at, 2] > 0:
+        start, step, length = lines[at, 0], lines[at, 1], lines[at, 2]
+        n = length - line + 1
+        _read(cells, start, step, length, line, exact, own, values, index)
         gains, founds = np.int64(0), np.int64(0)
-        for i in range(length):  # window i covers the cells i to i + line - 1
-            if i < windows:
-                row = tables.windows[tables.index[0, i]]
-                worth += row[SUM]
-                counts += row[COUNTS]
-                gains += row[GAIN]
-                founds += row[FOUND]
-            if i >= line:
-                row = tables.windows[tables.index[0, i - line]]
-                gains -= row[GAIN]
-                founds -= row[FOUND]
-            gain[start + i * step] += gains
-            found[start + i * step] += founds
-        if exact:
-            for i in range(windows):
-                row = tables.windows[tables.index[0, i]]
-                if i > 0:
-                    gain[start + (i - 1) * step] += row[NEXT_GAIN]
-                if i + line < length:
-                    gain[start + (i + line) * step] += row[NEXT_GAIN]
-        gains, founds = np.int64(0), np.int64(0)
-        for i in range(length if spans > 0 else 0):  # span i has its ends at i and i + line
+        for i in range(length):  # window i covers the cells i to i + line - 1; inside span i are i + 1 to i + line - 1
             cell = start + i * step
-            if 1 <= i <= spans:
-                row = tables.spans[tables.index[1, i - 1]]
-                gains += row[GAIN]
-                founds += row[FOUND]
+            if i < n:
+                kind = index[0, i]
+                worth += windows[kind, SUM]
+                counts += windows[kind, COUNTS]
+                gains += windows[kind, GAIN]
+                founds += windows[kind, FOUND]
+            if 1 <= i < n:
+                kind = index[1, i - 1]
+                worth += spans[kind, SUM]
+                counts += spans[kind, COUNTS]
+                gains += spans[kind, GAIN]
+                founds += spans[kind, FOUND]
+                gain[cell - step] += spans[kind, NEXT_GAIN]
+                found[cell - step] += spans[kind, NEXT_FOUND]
             if i >= line:
-                row = tables.spans[tables.index[1, i - line]]
-                gains -= row[GAIN]
-                founds -= row[FOUND]
-                gain[cell] += row[NEXT_GAIN]
-                found[cell] += row[NEXT_FOUND]
+                kind = index[0, i - line]
+                gains -= windows[kind, GAIN]
+                founds -= windows[kind, FOUND]
+                kind = index[1, i - line]
+                gains -= spans[kind, GAIN]
+                founds -= spans[kind, FOUND]
+                gain[cell] += spans[kind, NEXT_GAIN]
+                found[cell] += spans[kind, NEXT_FOUND]
             gain[cell] += gains
             found[cell] += founds
-            if i < spans:
-                row = tables.spans[tables.index[1, i]]
-                worth += row[SUM]
-                counts += row[COUNTS]
-                gain[cell] += row[NEXT_GAIN]
-                found[cell] += row[NEXT_FOUND]
+        for i in range(n if exact else 0):
+            if i > 0:
+                gain[start + (i - 1) * step] += windows[index[0, i], NEXT_GAIN]
+            if i + line < length:
+                gain[start + (i + line) * step] += windows[index[0, i], NEXT_GAIN]
         at += 1
     return worth, counts
