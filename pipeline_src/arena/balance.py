@@ -82,8 +82,9 @@ def central_cells(size: int, side: int) -> list[int]:
 
 def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
     """The same bytes for a square board [H, H] and its eight symmetric forms; ``side`` is the one to move."""
-    forms = board.ravel()[board_maps(board.shape[0])]
-    return min(form.tobytes() for form in forms) + bytes([side])
+    forms: npt.NDArray[np.int8] = board.ravel()[board_maps(board.shape[0])]
+    smallest: bytes = min(form.tobytes() for form in forms)
+    return smallest + bytes([side])
 
 
 def _draw(
