@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline_src.cycle.evaluators import even, open_evaluator, prepare_model
 from pipeline_src.cycle.self_play import SelfPlayGame, play_random, play_self
 from pipeline_src.files import write_json
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import run_tasks
-from pipeline_src.players.zero_backends import open_evaluator, prepare_model
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.samples.zero_games import SelfPlayGames, extend_window, make_games, open_window, write_window
@@ -30,10 +30,7 @@ WINNERS: dict[int, Winner] = {1: "first", 0: "draw", -1: "second"}
 def play_groups(work: Work) -> None:
     """Let the best player play itself; write ``games.parquet``, the ``window`` and ``self_play_result.json``."""
     params = work.setting.self_play
-    if work.before is None and params.first == "random":
-        model = None
-    else:
-        model = prepare_model(work.best, params.backend, work.folder)
+    model = prepare_model(work.before.best, params.backend, work.folder) if work.before else None
     folders = [work.folder / f"group_{group:03d}" for group in range(-(-params.games // params.group))]
     tasks = [(model, work.setting, work.files.number, group, folder) for group, folder in enumerate(folders)]
     run_tasks(play_group, tasks, work.parallel, f"generation {work.files.name}: self-play")
@@ -60,7 +57,10 @@ _ALL = 1 << 60
 
 
 def play_group(model: Path | None, setting: Setting, number: int, group: int, folder: Path) -> None:
-    """Play the ``group``-th games of generation ``number`` into ``folder``, unless they are there already."""
+    """Play the ``group``-th games of generation ``number`` into ``folder``, unless they are there already.
+
+    Without a ``model`` the games are as ``params.first`` says.
+    """
     if folder.exists():
         return
     params, rules = setting.self_play, setting.game
@@ -68,10 +68,11 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
     start = game.initial_state(rules.size, rules.variant)
     first = group * params.group
     seeds = [[setting.seed, TAG, number, i] for i in range(first, min(first + params.group, params.games))]
-    if model is None:
+    if model is None and params.first == "random":
         played = play_random(game, start, seeds)
     else:
-        played = play_self(game, start, open_evaluator(model, params.backend, params.chunk), params, seeds)
+        evaluate = even if model is None else open_evaluator(model, params.backend, params.chunk)
+        played = play_self(game, start, evaluate, params, seeds)
     write_window(folder, _kept(played, setting, number))
 
 

@@ -11,7 +11,8 @@ from pipeline_src.files import write_json, written_aside
 from pipeline_src.nets.zero_models import load_model, make_config, make_net, save_model
 from pipeline_src.samples.zero_games import open_window
 from pipeline_src.samples.zero_positions import positions
-from pipeline_src.training.zero_run import load_learner, save_learner, train_generation
+from pipeline_src.training.zero_learner import load_learner, save_learner
+from pipeline_src.training.zero_run import train_generation
 
 if TYPE_CHECKING:
     from pipeline_src.cycle.generation import Work
@@ -36,13 +37,19 @@ def learn(work: Work) -> None:
         net = load_model(work.before.model).net
         learner = load_learner(work.before.learner)
     trained = train_generation(
-        net, seen, setting.train, seed=setting.seed, generation=number, learner=learner, folder=work.folder / "training"
+        net,
+        seen,
+        setting.train,
+        seed=setting.seed,
+        generation=number,
+        folder=work.folder / "training",
+        learner_state=learner,
     )
-    save_model(work.folder / "model.pt", trained.net, variant=setting.game.variant)
-    save_learner(work.folder / "learner.pt", trained.learner)
+    save_model(work.folder / "model.pt", net, variant=setting.game.variant)
+    save_learner(work.folder / "learner.pt", trained.learner_state)
     with written_aside(work.folder / "curves.csv") as aside, open(aside, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, trained.rows[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(trained.rows)
-    write_json(work.folder / "train_result.json", trained.measures)
-    write_json(work.folder / "hardware.json", trained.hardware)
+    write_json(work.folder / "train_result.json", trained.metrics)
+    write_json(work.folder / "training.json", trained.timings)
