@@ -15,6 +15,9 @@ PLAYERS: dict[str, dict[str, str]] = {
         "puct": "pipeline_src.players.puct:amazons_puct",
         "uci": "pipeline_src.players.uci_engine:uci_player",
     },
+    "gomoku": {
+        "zero": "pipeline_src.players.zero:zero_player",
+    },
 }
 """Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch."""
 

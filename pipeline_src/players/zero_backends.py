@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku.board import FIRST, GomokuState, from_board
 
 if TYPE_CHECKING:
     from pipeline_src.nets.zero_models import ZeroModel
@@ -118,8 +119,7 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
     from pipeline_src.nets.zero_models import load_model
 
     loaded = load_model(model) if isinstance(model, str | Path) else model
-    if backend == "auto":
-        backend = _best()
+    backend = resolve(backend)
     if backend == "torch":
         from pipeline_src.players.zero_backends_torch import TorchBackend
 
@@ -133,10 +133,18 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
     return _open_onnx(export_onnx(loaded), "ONNX model", backend, threads)
 
 
-def _best() -> BackendName:
+def resolve(backend: BackendName) -> BackendName:
+    """What ``auto`` means on this machine for a ``.pt`` file; any other name as it is."""
+    if backend != "auto":
+        return backend
     import torch
 
     if torch.cuda.is_available():
         return "cuda"
     packages = ("onnx", "onnxruntime")
     return "onnx" if all(importlib.util.find_spec(package) for package in packages) else "torch"
+
+
+def empty_state(info: ModelInfo) -> GomokuState:
+    """The position that games of a model begin with."""
+    return from_board(np.zeros((info.height, info.width), np.int8), FIRST, info.variant)
