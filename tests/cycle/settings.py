@@ -40,7 +40,10 @@ SECTIONS = {
 
 def write_params(folder, **changed):
     """Params of the cycle, some keys of some sections changed: ``gomoku_gate={"games": 6}``."""
-    tree = {name: {**value, **changed.pop(name, {})} if isinstance(value, dict) else value for name, value in SECTIONS.items()}
+    tree = {
+        name: {**value, **changed.pop(name, {})} if isinstance(value, dict) else value
+        for name, value in SECTIONS.items()
+    }
     path = folder / "params.yaml"
     path.write_text(yaml.safe_dump({**tree, **changed}))
     return path
