@@ -69,7 +69,7 @@ def train_generation(
         logger: told each row as it is made. None by default: to make DVCLive's takes most of a second.
 
     Raises:
-        ZugwerkError: no positions, or a ``learner_state`` of another optimizer or net.
+        ZugwerkError: no positions, a ``learner_state`` of another optimizer or net, or a loss that is no number.
     """
     start = time.perf_counter()
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
@@ -79,8 +79,8 @@ def train_generation(
     key = _digest(
         net, positions, learner_state, [dataclasses.asdict(params), seed, generation, torch.get_num_threads()]
     )
-    own = folder / key
-    for other in folder.glob("*") if folder.is_dir() else ():
+    own = folder / f"train-{key}"
+    for other in folder.glob("train-*"):
         if other != own:
             shutil.rmtree(other)
     module = ZeroModule(net, batches, params, rate=rate, state=learner_state)
@@ -94,6 +94,7 @@ def train_generation(
         gradient_clip_val=params.gradient_clip,
         callbacks=[LastCheckpoint(own)],
         logger=logger or False,
+        log_every_n_steps=1,
         enable_progress_bar=False,
         enable_model_summary=False,
         benchmark=gpu,
