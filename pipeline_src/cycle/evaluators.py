@@ -21,7 +21,7 @@ def even(states: object, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:  #
 
 
 def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
-    """The file that tasks open: of a model that ONNX Runtime runs, its export in ``folder``, for which no task needs torch.
+    """The file that tasks open: what ONNX Runtime is to run, exported into ``folder``, so that no task needs torch.
 
     Raises:
         ZugwerkError: no model there, or a damaged one.

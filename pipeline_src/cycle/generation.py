@@ -106,7 +106,9 @@ def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
                 shutil.copytree(source, aside)
             else:
                 shutil.copyfile(source, aside)
-    report: dict[str, Any] = {name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")}
+    report: dict[str, Any] = {
+        name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")
+    }
     write_json(files.report, report)
     games = int(report["self_play"]["games"])
     write_json(

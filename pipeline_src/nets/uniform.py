@@ -1,4 +1,4 @@
-"""The net that knows nothing: all cells alike, every position even. Before the first generation it is the best player."""
+"""The net that knows nothing: all cells alike, every position even. It is the best player before there is another."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -22,7 +22,8 @@ ZeroConfig = PlainConfig | ResidualConfig | UniformConfig
 ZeroNet = PlainNet | ResidualNet | UniformNet
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
-    config.kind: (config, net) for config, net in ((PlainConfig, PlainNet), (ResidualConfig, ResidualNet), (UniformConfig, UniformNet))
+    config.kind: (config, net)
+    for config, net in ((PlainConfig, PlainNet), (ResidualConfig, ResidualNet), (UniformConfig, UniformNet))
 }
 """Config and net, by the name that the file gives them."""
 VERSIONS = {"gomoku": 1}
