@@ -24,7 +24,7 @@ SECTIONS = {
         "backend": "onnx",
     },
     "gomoku_train": {
-        "window": 150,
+        "window": 300,
         "passes": 2.0,
         "batch": 16,
         "augment": True,
