@@ -65,11 +65,13 @@ class ZeroModule(LightningModule):
         return loss
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:  # noqa: ARG002
-        """Add the gradient of c ||theta||^2."""
+        """Add the gradient of c ||theta||^2, then clip; Lightning would not clip for fused optimizers."""
         if self.params.l2:
             pairs = [(weight.grad, weight.detach()) for weight in self.net.parameters() if weight.grad is not None]
             grads, weights = [grad for grad, _ in pairs], [weight for _, weight in pairs]
             torch._foreach_add_(grads, weights, alpha=2 * self.params.l2)
+        if self.params.gradient_clip is not None:
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.params.gradient_clip)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
         """Close a row of the curves each ``log_steps`` steps, and at the end."""

@@ -70,6 +70,15 @@ def test_the_last_terms_gradient_is_2_c_theta(batch):
         torch.testing.assert_close(weight.grad, 1 + expected.grad)
 
 
+def test_long_gradients_are_cut_to_length_after_the_last_term_was_added():
+    net = Answers(torch.full((4, 6), 3.0), torch.zeros(4))
+    held = module(net, l2=0.5, gradient_clip=0.1)
+    for weight in net.parameters():
+        weight.grad = torch.zeros_like(weight)
+    held.on_before_optimizer_step(None)
+    assert net.logits.grad.norm().item() == pytest.approx(0.1, rel=1e-3)
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 def test_a_small_net_learns_a_batch_by_heart(optimizer):
     net = small_net(width=16)

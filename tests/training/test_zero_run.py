@@ -9,11 +9,13 @@ import torch
 from lightning.pytorch.loggers import CSVLogger
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.nets.plain import PlainConfig
+from pipeline_src.nets.zero_models import load_model, make_net, save_model
 from pipeline_src.samples.zero_positions import Positions
 from pipeline_src.training.checkpoints import LAST, PREVIOUS
 from pipeline_src.training.zero_learner import save_learner
 from pipeline_src.training.zero_module import ZeroModule
-from tests.training.zero_small import run, small_net, small_positions
+from tests.training.zero_small import HISTORY, SIZE, run, small_net, small_positions
 
 STEPS = 16
 
@@ -52,6 +54,19 @@ def test_trains_in_place_and_measures(tmp_path, undisturbed):
         assert tensor.stride() == before.state_dict()[name].stride()
         assert tensor.device.type == "cpu"
     assert not torch.equal(net.narrow.weight, before.narrow.weight)
+
+
+def test_a_trained_net_and_its_file_answer_bit_for_bit_alike(tmp_path):
+    """So a cycle in one process plays the games that one over many processes plays."""
+    torch.manual_seed(3)
+    net = make_net(PlainConfig(SIZE, SIZE, HISTORY, filters=(8, 8)))
+    run(tmp_path, net=net)
+    save_model(tmp_path / "model.pt", net)
+    again = load_model(tmp_path / "model.pt").net
+    planes = torch.rand(8, 2 * HISTORY + 1, SIZE, SIZE)
+    with torch.inference_mode():
+        for a, b in zip(net(planes), again(planes), strict=True):
+            assert torch.equal(a, b)
 
 
 def test_other_seeds_and_params_train_otherwise(tmp_path, undisturbed):
@@ -173,6 +188,14 @@ def test_rows_are_logged_for_those_who_watch(tmp_path):
 def test_a_training_that_diverges_says_so(tmp_path):
     with pytest.raises(ZugwerkError, match="the loss is no number; lower learning_rate"):
         run(tmp_path, optimizer="sgd", weight_decay=0.0, learning_rate=1e20)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_half_precision_trains_too(tmp_path, optimizer):
+    """As on a GPU, where it is the default."""
+    trained = run(tmp_path, precision="bf16-mixed", optimizer=optimizer, weight_decay=0.0, gradient_clip=1.0)
+    assert trained.rows[-1]["loss"] < trained.rows[0]["loss"]
+    assert all(tensor.dtype != torch.bfloat16 for tensor in trained.state_dict.values())
 
 
 def test_no_new_position_is_one_step(tmp_path):
