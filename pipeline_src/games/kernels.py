@@ -18,15 +18,18 @@ from numba.extending import overload
 Ids = npt.NDArray[np.int32]
 
 
-def implement(generic: Any, state_type: type, kernel: Callable[..., Any]) -> None:
-    """Make ``generic(state, ...)`` run ``kernel(state, ...)`` for states of a NamedTuple type, in and out of numba."""
+def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline: bool = False) -> None:
+    """Make ``generic(state, ...)`` run ``kernel(state, ...)`` for states of a NamedTuple type, in and out of numba.
+
+    Inlined where ``inline`` says so: a call counts references to every array of the state, which takes 100 ns and more.
+    """
     generic.register(state_type, kernel)
     body = getattr(kernel, "py_func", kernel)
 
     def choose(state: Any, *_: Any) -> Callable[..., Any] | None:
         return body if getattr(state, "instance_class", None) is state_type else None
 
-    overload(generic, strict=False)(choose)
+    overload(generic, jit_options={"forceinline": inline}, strict=False)(choose)
 
 
 def _unknown(state: Any) -> TypeError:

@@ -31,9 +31,10 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
             continue
         here = nodes[kept]
         nodes[kept] = nodes[node]
-        count = here.count
-        priors[kept, :count] = priors[node, :count]
-        steps[kept, :count] = steps[node, :count]
+        for i in range(here.count):
+            priors[kept, i] = priors[node, i]
+        for i in range(here.count):
+            steps[kept, i] = steps[node, i]
         for i in range(here.edges):
             edges[used + i] = block[here.first + i]
             nodes[edges[used + i].child].owner = used + i
