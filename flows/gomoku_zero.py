@@ -14,7 +14,7 @@ from flows.options import LIMIT_MINUTES, RETRIES, parse
 from flows.publish import publish
 from flows.targets import bring_up_to_date, read_targets
 from pipeline_src.errors import run_main
-from pipeline_src.params.gomoku_generations import wanted, read_numbers
+from pipeline_src.params.gomoku_generations import read_numbers, wanted
 
 SYSTEM = "gomoku"
 GENERATION = "gomoku_generation"
@@ -54,7 +54,9 @@ def generations_apart(targets: list[str], checkout: Path) -> list[str]:
 
 def main() -> None:
     """Run the flow with the options of the command line."""
-    gomoku_zero(**parse("gomoku_zero", "Bring Gomoku's generations and their evaluation up to date and publish.", crawls=False))
+    gomoku_zero(
+        **parse("gomoku_zero", "Bring Gomoku's generations and their evaluation up to date and publish.", crawls=False)
+    )
 
 
 if __name__ == "__main__":

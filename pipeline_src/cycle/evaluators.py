@@ -21,7 +21,7 @@ def even(states: object, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:  #
 
 
 def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
-    """The file that tasks open: of a model that ONNX Runtime runs, its export in ``folder``, for which no task needs torch.
+    """The file that tasks open: what ONNX Runtime is to run, exported into ``folder``, so that no task needs torch.
 
     Raises:
         ZugwerkError: no model there, or a damaged one.
@@ -31,8 +31,11 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
     from pipeline_src.nets.zero_models import load_model
     from pipeline_src.nets.zero_onnx import export_onnx
 
+    loaded = load_model(model)
+    if loaded.config.kind == "uniform":
+        return model
     with written_aside(folder / "best.onnx") as aside:
-        aside.write_bytes(export_onnx(load_model(model)))
+        aside.write_bytes(export_onnx(loaded))
     return folder / "best.onnx"
 
 

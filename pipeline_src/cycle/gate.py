@@ -35,7 +35,12 @@ def play_gate(work: Work) -> None:
     seed = [work.setting.seed, TAG, work.files.number]
     openings = random_openings(game, start, params.games // 2, params.opening_plies, [*seed, 0])
     tasks = [
-        (player_text(work.folder / "model.pt", params), player_text(work.best, params), rules, openings[at : at + GROUP])
+        (
+            player_text(work.folder / "model.pt", params),
+            player_text(work.best, params),
+            rules,
+            openings[at : at + GROUP],
+        )
         for at in range(0, len(openings), GROUP)
     ]
     pairs = [

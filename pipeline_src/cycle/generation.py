@@ -12,7 +12,8 @@ from pipeline_src.cycle.groups import play_groups
 from pipeline_src.cycle.learn import learn
 from pipeline_src.cycle.setting import Setting, make_key
 from pipeline_src.files import read_json, write_json, written_aside
-from pipeline_src.nets.uniform import save_uniform
+from pipeline_src.nets.uniform import UniformConfig, UniformNet
+from pipeline_src.nets.zero_models import save_model
 from pipeline_src.parallel import Parallel
 
 
@@ -65,7 +66,8 @@ def run_generation(number: int, setting: Setting, parallel: Parallel, artifacts:
     folder.mkdir(parents=True, exist_ok=True)
     work = Work(folder, files, before, setting, parallel)
     if before is None and not work.best.exists():
-        save_uniform(work.best, setting.game)
+        size = setting.game.size
+        save_model(work.best, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)
 
     seconds = {"self_play": _timed(folder, "self_play", lambda: play_groups(work))}
     seconds["train"] = _timed(folder, "train", lambda: learn(work))
@@ -104,7 +106,9 @@ def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
                 shutil.copytree(source, aside)
             else:
                 shutil.copyfile(source, aside)
-    report: dict[str, Any] = {name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")}
+    report: dict[str, Any] = {
+        name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")
+    }
     write_json(files.report, report)
     games = int(report["self_play"]["games"])
     write_json(

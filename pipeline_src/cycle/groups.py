@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def play_groups(work: Work) -> None:
             "first_wins": int((new.winner == 1).sum()),
             "second_wins": int((new.winner == -1).sum()),
             "draws": int((new.winner == 0).sum()),
-            "different_games": len({tuple(new.actions[a:b]) for a, b in zip(new.offsets, new.offsets[1:])}),
+            "different_games": len({new.actions[a:b].tobytes() for a, b in pairwise(new.offsets)}),
         },
     )
 

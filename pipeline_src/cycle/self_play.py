@@ -10,7 +10,6 @@ import numpy.typing as npt
 from pipeline_src.games import kernels
 from pipeline_src.games.game import Game
 from pipeline_src.params.gomoku_self_play import GomokuSelfPlay
-from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 
@@ -124,6 +123,8 @@ class _Gumbel:
     """Moves and policies by sequential halving at the roots."""
 
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
+        from pipeline_src.search.mcts.gumbel import GumbelTrees
+
         options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
         self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
         self._search = GumbelTrees(

@@ -15,13 +15,15 @@ from pipeline_src.files import written_aside
 from pipeline_src.nets.blocks import Normed
 from pipeline_src.nets.plain import PlainConfig, PlainNet
 from pipeline_src.nets.residual import ResidualConfig, ResidualNet
+from pipeline_src.nets.uniform import UniformConfig, UniformNet
 from pipeline_src.params.gomoku_net import GomokuNet
 
-ZeroConfig = PlainConfig | ResidualConfig
-ZeroNet = PlainNet | ResidualNet
+ZeroConfig = PlainConfig | ResidualConfig | UniformConfig
+ZeroNet = PlainNet | ResidualNet | UniformNet
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
-    config.kind: (config, net) for config, net in ((PlainConfig, PlainNet), (ResidualConfig, ResidualNet))
+    config.kind: (config, net)
+    for config, net in ((PlainConfig, PlainNet), (ResidualConfig, ResidualNet), (UniformConfig, UniformNet))
 }
 """Config and net, by the name that the file gives them."""
 VERSIONS = {"gomoku": 1}

@@ -22,7 +22,7 @@ def read_numbers(path: Path | str = PARAMS_FILE) -> list[int]:
     section = read_tree(path).get(SECTION)
     if section == {} or not isinstance(section, dict) or section != wanted(len(section) + 1):
         raise ZugwerkError(
-            f"{path}: {SECTION}: expected generations in a row, from \"02\": {{before: \"01\"}} on; "
+            f'{path}: {SECTION}: expected generations in a row, from "02": {{before: "01"}} on; '
             "`zugwerk gomoku generations N` writes them"
         )
     return list(range(1, len(section) + 2))

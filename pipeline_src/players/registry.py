@@ -16,6 +16,10 @@ PLAYERS: dict[str, dict[str, str]] = {
         "uci": "pipeline_src.players.uci_engine:uci_player",
     },
     "gomoku": {
+        "random": "pipeline_src.players.gomoku_basic:random_player",
+        "minimax": "pipeline_src.players.minimax:gomoku_minimax",
+        "alphabeta": "pipeline_src.players.gomoku_alphabeta:gomoku_alphabeta",
+        "mcts": "pipeline_src.players.mcts:gomoku_mcts",
         "zero": "pipeline_src.players.zero:zero_player",
     },
 }

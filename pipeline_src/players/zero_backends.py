@@ -134,7 +134,7 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
 
 
 def resolve(backend: BackendName) -> BackendName:
-    """What ``auto`` means on this machine for a ``.pt`` file; any other name as it is."""
+    """What ``auto`` stands for on this machine; any other name is what it is."""
     if backend != "auto":
         return backend
     import torch

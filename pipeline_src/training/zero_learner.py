@@ -40,11 +40,8 @@ def make_learner(
 def state_of(optimizer: Optimizer) -> LearnerState:
     """What `make_learner` goes on from, on the CPU."""
     name = "sgd" if isinstance(optimizer, SGD) else "adamw"
-    state = {
-        number: {key: v.detach().cpu().contiguous() if torch.is_tensor(v) else v for key, v in entries.items()}
-        for number, entries in optimizer.state_dict()["state"].items()
-    }
-    return {"optimizer": name, "state": state}
+    state: dict[int, dict[str, Any]] = optimizer.state_dict()["state"]
+    return {"optimizer": name, "state": {number: _copies(entries) for number, entries in state.items()}}
 
 
 def save_learner(path: Path | str, state: LearnerState) -> None:
@@ -76,14 +73,22 @@ def _for_weights(state: LearnerState, weights: list[Parameter], name: str) -> di
     """Copies of a state's tensors, laid out in memory as the weights are, which fused updates rely on."""
     if state["optimizer"] != name:
         raise ZugwerkError(f"the learner's state is {state['optimizer']}'s, the params want {name}; see gomoku_train")
-    shapes = {number: weight.shape for number, weight in enumerate(weights)}
-    found: dict[int, dict[str, Any]] = {}
-    for number, entries in state["state"].items():
-        found[number] = {}
-        for key, value in entries.items():
-            if torch.is_tensor(value) and value.dim() and value.shape != shapes.get(number):
-                raise ZugwerkError("the learner's state is of another net than the one to train")
-            laid_out = torch.is_tensor(value) and value.dim()
-            copy = torch.empty_like(weights[number], device="cpu").copy_(value) if laid_out else value
-            found[number][key] = copy.clone() if torch.is_tensor(copy) and not laid_out else copy
+    if len(state["state"]) != len(weights):
+        raise ZugwerkError("the learner's state is of another net than the one to train")
+    found = {}
+    for number, weight in enumerate(weights):
+        found[number] = _copies(state["state"][number])
+        for key, value in found[number].items():
+            if torch.is_tensor(value) and value.dim():
+                if value.shape != weight.shape:
+                    raise ZugwerkError("the learner's state is of another net than the one to train")
+                found[number][key] = torch.empty_like(weight, device="cpu").copy_(value)
     return found
+
+
+def _copies(entries: dict[str, Any]) -> dict[str, Any]:
+    """The same entries, each tensor a new one on the CPU, row after row in memory."""
+    return {
+        key: value.detach().cpu().clone(memory_format=torch.contiguous_format) if torch.is_tensor(value) else value
+        for key, value in entries.items()
+    }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 from lightning.pytorch import Trainer
+from lightning.pytorch.loggers import Logger
 from torch import Tensor, nn
 
 from pipeline_src.params.gomoku_train import GomokuTrainParams
@@ -49,6 +50,7 @@ def train_generation(
     generation: int,
     folder: Path,
     learner_state: LearnerState | None = None,
+    logger: Logger | None = None,
 ) -> TrainedGeneration:
     """Train ``net``, in place, on a replay window; it comes back in evaluation mode.
 
@@ -63,7 +65,8 @@ def train_generation(
         seed: the pipeline's.
         generation: the newest in the window; how many positions it brought says how many steps to train.
         folder: for checkpoints; this generation's own.
-        learner_state: of the last generation's training; None begins anew.
+        learner_state: of the last generation's training, left as it is; None begins anew.
+        logger: told each row as it is made. None by default: to make DVCLive's takes most of a second.
 
     Raises:
         ZugwerkError: no positions, or a ``learner_state`` of another optimizer or net.
@@ -90,21 +93,21 @@ def train_generation(
         max_epochs=-1,
         gradient_clip_val=params.gradient_clip,
         callbacks=[LastCheckpoint(own)],
-        logger=False,
+        logger=logger or False,
         enable_progress_bar=False,
         enable_model_summary=False,
         benchmark=gpu,
         default_root_dir=folder,
     )
     resumed = find_checkpoint(own)
-    net.train()
+    net.train().to(memory_format=torch.channels_last)  # a quarter less time on a CPU
     setup = time.perf_counter() - start
     with warnings.catch_warnings():
         # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
         warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
         trainer.fit(module, range(min(steps, params.checkpoint_steps)), ckpt_path=resumed, weights_only=True)
     loop = time.perf_counter() - start - setup
-    net.eval()
+    _settle(net)
     trained = module.trained_steps
     timings = {
         "seconds": setup + loop,
@@ -120,8 +123,16 @@ def train_generation(
     last = module.rows[-max(1, len(module.rows) // 4) :]
     metrics = {name: sum(row[name] for row in last) / len(last) for name in last[0] if name != "step"}
     counts = {"steps": steps, "positions": len(positions.value), "new_positions": new, "learning_rate": rate}
-    weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in net.state_dict().items()}
+    weights = {name: tensor.detach().clone() for name, tensor in net.state_dict().items()}
     return TrainedGeneration(weights, state_of(trainer.optimizers[0]), module.rows, {**metrics, **counts}, timings)
+
+
+def _settle(net: nn.Module) -> None:
+    """Back to the CPU, evaluation mode and the layout of a net read from a file, whose answers have the same bits."""
+    net.cpu().eval()
+    for weight in net.parameters():
+        weight.data = weight.data.clone(memory_format=torch.contiguous_format)
+        weight.grad = None
 
 
 def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, rest: list[Any]) -> str:

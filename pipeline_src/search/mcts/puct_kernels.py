@@ -1,7 +1,7 @@
-"""One round of PUCT in many trees: `select` the leaves, let a net see them all at once, `expand_and_back_up`."""
+"""One round of PUCT in many trees: back up what the evaluator said of the last leaves, select the next ones."""
 
 from math import log, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,151 +9,265 @@ from numba import njit
 
 from pipeline_src.games import kernels
 from pipeline_src.search.mcts.batches import row
-from pipeline_src.search.mcts.puct_forest import (
-    Floats,
-    Forest,
-    Leaves,
-    PuctOptions,
-    add_edges,
-    add_node,
-    back_up,
-    mark,
-)
+from pipeline_src.search.mcts.puct_forest import NONE_LEFT, UNKNOWN, Floats, Forest, Ints, PuctOptions, Records
 
-NO_ROW, ROW, STUCK = 0, 1, 2
-"""How a descent ended: at a finished game, whose result is backed up; at a leaf; at a leaf that waits already."""
+SIGN = np.int32(-(1 << 31))
+NEW, ENDS, WAITS = -1, -2, -3
+"""In place of an edge: one that is to be made; none, since the game is over or the full tree ends there; one whose node
+waits for the evaluator."""
+
+
+class Waiting(NamedTuple):
+    """Leaves that wait for the evaluator, [B] of them at most; those of one tree are neighbours, the trees ascend."""
+
+    tree: Ints
+    """[B]"""
+    node: Ints
+    """[B]"""
 
 
 @njit(cache=True)
-def choose_edge(forest: Forest, g: int, node: int, options: PuctOptions) -> int:
-    """The edge with the greatest Q + U (see `PuctOptions`); the first of equals. A virtual loss counts as a visit."""
-    all_tries, virtual, worth, prior = forest.tries[g], forest.virtual[g], forest.worth[g], forest.prior[g]
-    first = forest.first[g, node]
-    end = first + forest.branches[g, node]
-    visits = forest.visits[g, node] + forest.pending[g, node]
+def likeliest(bits: Ints) -> int:
+    """Place of the largest prior without an edge, the first of equals, of a node's row; NONE_LEFT if all have one."""
+    most = np.int32(-1)
+    for i in range(bits.size):
+        most = max(most, bits[i])
+    if most < 0:
+        return NONE_LEFT
+    place = 0
+    while bits[place] != most:
+        place += 1
+    return place
+
+
+@njit(cache=True)
+def add_edge(nodes: Records, edges: Records, node: int, used: int) -> tuple[int, int]:
+    """Room for one more edge of ``node`` in a tree with ``used`` ones: (the edge, how many are used now)."""
+    many, first = nodes[node].edges, nodes[node].first
+    if many & (many - 1) == 0:  # the block is full, or there is none
+        for i in range(many):
+            edges[used + i] = edges[first + i]
+            nodes[edges[first + i].child].owner = used + i
+        first, used = used, used + max(1, 2 * many)
+        nodes[node].first = first
+    nodes[node].edges = many + 1
+    return first + many, used
+
+
+@njit(cache=True)
+def back_up(nodes: Records, edges: Records, node: int, value: float) -> None:
+    """Add ``value``, by the side of ``node``, to all above it up to the root."""
+    side, parent = nodes[node].side, nodes[node].parent
+    while parent >= 0:
+        edge = nodes[node].owner
+        seen = value if nodes[parent].side == side else -value
+        edges[edge].worth += seen
+        edges[edge].tries += 1
+        nodes[parent].total += seen
+        nodes[parent].visits += 1
+        node, parent = parent, nodes[parent].parent
+
+
+@njit(cache=True)
+def mark(nodes: Records, edges: Records, node: int, change: int) -> None:
+    """Add ``change`` to the virtual losses on the way from the root to ``node``."""
+    parent = nodes[node].parent
+    while parent >= 0:
+        edges[nodes[node].owner].virtual += change
+        nodes[parent].pending += change
+        node, parent = parent, nodes[parent].parent
+
+
+@njit(cache=True)
+def choose(nodes: Records, edges: Records, bits: Ints, node: int, options: PuctOptions, room: bool) -> tuple[int, int]:
+    """The edge with the greatest Q + U (see `PuctOptions`), or NEW and the place of the step that is to get one.
+
+    Of equals the first in the order of the legal steps; of untried steps, which share their Q, the likeliest. A virtual
+    loss counts as a visit. ENDS where only a new edge could be chosen and there is no room.
+    """
+    here = nodes[node]
+    visits = here.visits + here.pending
     c = options.c
+    if not options.own_visit:
+        visits -= 1
     if options.c_base > 0.0:
         c += log((1.0 + visits + options.c_base) / options.c_base)
     scale = c * sqrt(float(visits))
-    unvisited = options.fpu
-    if not options.fpu_absolute:
-        unvisited = forest.total[g, node] / max(1, forest.visits[g, node])
-        if options.fpu != 0.0:
-            seen = 0.0
-            for edge in range(first, end):
-                if all_tries[edge] + virtual[edge] > 0:
-                    seen += prior[edge]
-            unvisited -= options.fpu * sqrt(seen)
-    best, best_bound = -1, -np.inf
-    for edge in range(first, end):
-        tries = all_tries[edge] + virtual[edge]
-        bound = unvisited if tries == 0 else (worth[edge] - virtual[edge]) / tries
-        bound += scale * prior[edge] / (1.0 + tries)
-        if bound > best_bound:
-            best, best_bound = edge, bound
-    return best
+    first, place, best, best_bound = here.first, bits.size, ENDS, -np.inf
+    if room:
+        if here.next == UNKNOWN:
+            here.next = likeliest(bits[: here.count])
+        if here.next >= 0:
+            best, place = NEW, here.next
+            best_bound = options.fpu
+            if not options.fpu_absolute:
+                best_bound = here.total / here.visits
+                if options.fpu != 0.0:
+                    best_bound -= options.fpu * sqrt(here.seen)
+            best_bound += scale * bits.view(np.float32)[place]
+    for edge in range(first, first + here.edges):
+        that = edges[edge]
+        tries = that.tries + that.virtual
+        bound = (that.worth - that.virtual) / tries + scale * that.prior / (1.0 + tries)
+        if bound > best_bound or (bound == best_bound and that.place < place):
+            best, best_bound, place = edge, bound, that.place
+    return best, place
 
 
 @njit(cache=True)
-def _descend(forest: Forest, g: int, state: Any, options: PuctOptions, leaves: Leaves, n: int) -> int:
-    """From the root of tree g, whose state ``state`` is at first, to a leaf, whose state it then is."""
-    edge = -1
-    if forest.nodes[g] > 0:
-        node = forest.root[g]
-        while True:
-            edge = choose_edge(forest, g, node, options)
-            node = forest.child[g, edge]
-            if node >= 0 and forest.over[g, node]:
-                back_up(forest, g, edge, forest.side[g, node], forest.total[g, node])
-                return NO_ROW
-            kernels.play_step(state, forest.step[g, edge])
-            if node < 0:
-                break
-        if forest.virtual[g, edge] > 0:
-            return STUCK
-        over, result = kernels.outcome(state)
-        if over:
-            side = kernels.to_play(state)
-            node = add_node(forest, g, edge, side, True)
-            if node >= 0:
-                forest.visits[g, node], forest.total[g, node] = 1, result
-            back_up(forest, g, edge, side, result)
-            return NO_ROW
-        mark(forest, g, edge, 1)
-    leaves.tree[n], leaves.edge[n] = g, edge
-    leaves.counts[n] = kernels.write_steps(state, leaves.steps[n])
-    return ROW
+def edge_at(nodes: Records, edges: Records, place: int) -> int:
+    """The root's edge of the step at ``place``, NEW where it has none."""
+    first = nodes[0].first
+    for edge in range(first, first + nodes[0].edges):
+        if edges[edge].place == place:
+            return edge
+    return NEW
+
+
+@njit(cache=True)
+def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) -> None:
+    """A node without edges that waits for the evaluator."""
+    new = nodes[node]
+    new.total, new.seen, new.visits, new.pending = 0.0, 0.0, 0, 0
+    new.first, new.edges, new.count, new.next = 0, 0, 0, UNKNOWN
+    new.parent, new.owner, new.value, new.side, new.over = parent, owner, 0.0, side, 0
+
+
+@njit(cache=True)
+def _absorb(forest: Forest, g: int, node: int, priors: Ints, value: float, several: bool) -> None:
+    """Give a node of tree g its priors (their bits) and its value, and back that up."""
+    nodes, edges = forest.nodes[g], forest.edges[g]
+    here, bits = nodes[node], forest.priors[g, node]
+    here.visits, here.total, here.value = 1, value, value
+    for i in range(here.count):
+        bits[i] = max(np.int32(0), priors[i])
+    if several:
+        mark(nodes, edges, node, -1)
+    back_up(nodes, edges, node, value)
+    if node > 0:
+        forest.done[g] += 1
 
 
 @njit(cache=True, nogil=True)
-def select(
+def play_round(
     forest: Forest,
     roots: Any,
-    targets: npt.NDArray[np.int32],
     options: PuctOptions,
+    room: int,
     per_tree: int,
-    states: Any,
-    leaves: Leaves,
+    old: Waiting,
+    n_old: int,
+    priors: Ints,
+    values: Floats,
+    targets: Ints,
+    forced: Ints,
     flag: npt.NDArray[np.uint8],
+    new: Waiting,
+    states: Any,
+    counts: Ints,
+    steps: Ints,
 ) -> int:
-    """Descend in every tree until it has ``per_tree`` leaves, or ``targets`` simulations done or under way.
+    """Take in the evaluator's answers, then descend in every tree until it has ``per_tree`` leaves or its target.
 
     Simulations that end in finished games are backed up at once and take no row. With one leaf a tree this is the
     sequential algorithm; with more, virtual losses spread them, and a tree whose descents meet again stops early.
 
     Args:
         forest: the trees.
-        roots: stacked states [G] of the roots, unfinished positions.
-        targets: int32 [G]: simulations that each tree is to have; a root is evaluated even where that is 0; -1: none.
+        roots: stacked states [G] of the roots.
         options: the formula's constants.
+        room: nodes that a tree may have; a full one is searched on, but grows no more.
         per_tree: at least 1.
-        states: stacked states [B], B >= G * per_tree; row b becomes the state of leaf b.
-        leaves: the other things known of leaf b.
+        old: the leaves of the round before.
+        n_old: how many those are, 0 for none.
+        priors: int32 [n_old, >= S]: bits of the evaluator's float32 priors, each row's first so many being those of the
+            leaf's legal steps, from 0 up.
+        values: float32 [n_old], -1..1, to the leaf's side to move.
+        targets: int32 [G]: simulations that each tree is to have; a root is evaluated even where that is 0; -1: none.
+        forced: int32 [G, K]: place of the root's step that simulation k of a tree has to take; -1: the formula's, as
+            from simulation K on.
         flag: uint8 [1]: where it is raised, no further simulation begins.
+        new: becomes the leaves of this round.
+        states: stacked states [B], B >= G * per_tree; row b becomes the state of leaf b.
+        counts: int32 [B]: become the numbers of the leaves' legal steps.
+        steps: int32 [B, S]: become those steps; what follows them is undefined.
 
     Returns:
         How many leaves wait for the evaluator.
     """
-    n = 0
+    n, b = 0, 0
     for g in range(targets.size):
+        nodes, edges, all_bits = forest.nodes[g], forest.edges[g], forest.priors[g]
+        while b < n_old and old.tree[b] == g:
+            _absorb(forest, g, old.node[b], priors[b], values[b], per_tree > 1)
+            b += 1
         begun = 0
-        while begun < per_tree and flag[0] == 0 and targets[g] >= 0:
-            if forest.nodes[g] == 0:
-                if begun > 0:
+        while begun < per_tree and targets[g] >= 0 and flag[0] == 0:
+            node, place, edge = 0, -1, ENDS
+            if forest.used_nodes[g] == 0:
+                if kernels.outcome(row(roots, g))[0]:
                     break
-            elif forest.done[g] + begun >= targets[g]:
-                break
+            else:
+                if forest.done[g] + begun >= targets[g] or nodes[0].visits == 0:
+                    break
             state = row(states, n)
             kernels.copy_into(row(roots, g), state)
-            how = _descend(forest, g, state, options, leaves, n)
-            if how == STUCK:
-                break
-            if how == ROW:
-                n += 1
-                begun += 1
+            if forest.used_nodes[g] == 0:
+                begin_node(nodes, 0, -1, -1, kernels.to_play(state))
+                forest.used_nodes[g], forest.used_edges[g] = 1, 0
+            else:
+                if forest.done[g] + begun < forced.shape[1]:
+                    place = forced[g, forest.done[g] + begun]
+                if place >= 0:
+                    edge = edge_at(nodes, edges, place)
+                else:
+                    edge, place = choose(nodes, edges, all_bits[0], 0, options, forest.used_nodes[g] < room)
+                while edge >= 0:
+                    child = edges[edge].child
+                    if nodes[child].visits == 0:
+                        edge = WAITS
+                        break
+                    node = child
+                    if nodes[node].over != 0:
+                        edge = ENDS
+                        break
+                    kernels.play_step(state, edges[edge].step)
+                    edge, place = choose(nodes, edges, all_bits[node], node, options, forest.used_nodes[g] < room)
+                if edge == WAITS:
+                    break
+                if edge == ENDS or forest.used_nodes[g] == room:  # a finished game, or the end of a full tree
+                    here = nodes[node]
+                    back_up(nodes, edges, node, here.total if here.over != 0 else float(here.value))
+                    forest.done[g] += 1
+                    continue
+                step = forest.steps[g, node, place]
+                kernels.play_step(state, step)
+                edge, forest.used_edges[g] = add_edge(nodes, edges, node, forest.used_edges[g])
+                child = forest.used_nodes[g]
+                forest.used_nodes[g] += 1
+                prior = all_bits.view(np.float32)[node, place]
+                that, above = edges[edge], nodes[node]
+                that.worth, that.tries, that.virtual, that.prior = 0.0, 0, 0, prior
+                that.child, that.step, that.place = child, step, place
+                all_bits[node, place] |= SIGN
+                above.seen += prior
+                if above.next == place:
+                    above.next = UNKNOWN
+                begin_node(nodes, child, node, edge, kernels.to_play(state))
+                node = child
+                over, result = kernels.outcome(state)
+                if over:
+                    here = nodes[node]
+                    here.over, here.visits, here.total = 1, 1, result
+                    back_up(nodes, edges, node, result)
+                    forest.done[g] += 1
+                    continue
+                if per_tree > 1:
+                    mark(nodes, edges, node, 1)
+            count = kernels.write_steps(state, steps[n])
+            counts[n], nodes[node].count = count, count
+            forest.steps[g, node, :count] = steps[n, :count]
+            new.tree[n], new.node[n] = g, node
+            n += 1
+            begun += 1
     return n
-
-
-@njit(cache=True, nogil=True)
-def expand_and_back_up(forest: Forest, states: Any, leaves: Leaves, n: int, priors: Floats, values: Floats) -> None:
-    """Make the first n leaves nodes, with the evaluator's priors, and back its values up.
-
-    Args:
-        forest: as `select` left it.
-        states: likewise.
-        leaves: likewise.
-        n: what `select` returned.
-        priors: float32 [n, >= S], of each leaf's steps in their order, summing to 1.
-        values: float32 [n], -1..1, to the leaf's side to move.
-    """
-    for b in range(n):
-        g, edge, count, value = leaves.tree[b], leaves.edge[b], leaves.counts[b], float(values[b])
-        side = kernels.to_play(row(states, b))
-        if forest.edges[g] + count <= forest.origin.shape[1]:
-            node = add_node(forest, g, edge, side, False)
-            if node >= 0:
-                add_edges(forest, g, node, leaves.steps[b, :count], priors[b, :count])
-                forest.visits[g, node], forest.total[g, node] = 1, value
-        if edge >= 0:
-            mark(forest, g, edge, -1)
-            back_up(forest, g, edge, side, value)

@@ -1,7 +1,7 @@
 """`PuctTrees`: the forest with its states and its evaluator, as self-play and players use it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,18 +9,41 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.search.mcts.batches import row, stack
-from pipeline_src.search.mcts.puct_forest import Forest, PuctOptions, new_forest, new_leaves
-from pipeline_src.search.mcts.puct_kernels import expand_and_back_up, select
+from pipeline_src.search.mcts.puct_forest import (
+    EDGE,
+    NONE_LEFT,
+    UNKNOWN,
+    Floats,
+    Forest,
+    Ints,
+    PuctOptions,
+    new_forest,
+)
+from pipeline_src.search.mcts.puct_kernels import Waiting, play_round
+from pipeline_src.search.mcts.puct_reuse import keep_below
 
-EvaluateBatch = Callable[
-    [Any, npt.NDArray[np.int32], npt.NDArray[np.int32]], tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
-]
+EvaluateBatch = Callable[[Any, Ints, Ints], tuple[Floats, Floats]]
 """(stacked states [B], their legal steps int32 [B, S], their numbers int32 [B]) -> (priors float32 [B, S] of those
 steps, each row's first so many summing to 1, values float32 [B] in -1..1 to the side to move)."""
 
 
+class Leaves(NamedTuple):
+    """Positions that wait for the evaluator, as `EvaluateBatch` takes them: views, which the next round overwrites."""
+
+    states: Any
+    """Stacked states [B]."""
+    steps: Ints
+    """[B, S]: the legal steps; what follows them is undefined."""
+    counts: Ints
+    """[B]: how many there are."""
+
+
 class PuctTrees:
-    """G searches in lock step: what one finds depends on nothing of the others, if the evaluator's rows do not."""
+    """G searches in lock step: what one finds depends on nothing of the others, if the evaluator's rows do not.
+
+    `simulate` is the whole search. A caller whose evaluator works beside it (a GPU) takes two `PuctTrees` and calls
+    `leaves` and `absorb`, or `exchange`, on one while the evaluator has the other's leaves; the trees become the same.
+    """
 
     def __init__(
         self,
@@ -29,7 +52,6 @@ class PuctTrees:
         evaluate_batch: EvaluateBatch,
         options: PuctOptions | None = None,
         nodes: int = 1024,
-        edges: int | None = None,
         per_tree: int = 1,
     ) -> None:
         """Room for ``trees`` searches from states shaped as ``state``.
@@ -39,8 +61,7 @@ class PuctTrees:
             trees: G.
             evaluate_batch: the net, or what stands for it.
             options: the formula's constants.
-            nodes: of each tree; a full tree is searched on, but grows no more.
-            edges: of each tree, None for 64 a node (and room for one position at least).
+            nodes: of each tree, what `advance` keeps included; a full tree is searched on, but grows no more.
             per_tree: leaves of a tree in a batch; 1 is the sequential algorithm.
 
         Raises:
@@ -48,97 +69,178 @@ class PuctTrees:
         """
         if min(trees, nodes, per_tree) < 1:
             raise ZugwerkError(f"PUCT needs trees, nodes and leaves of at least 1, not {trees}, {nodes}, {per_tree}")
-        self.count = trees
-        steps = int(kernels.max_steps(state))
-        self.options = _checked(options or PuctOptions())
+        self.count, self.nodes = trees, nodes
+        steps, most = int(kernels.max_steps(state)), trees * per_tree
+        self.options = checked(options or PuctOptions())
         self.evaluate_batch, self.per_tree = evaluate_batch, per_tree
-        self.forest: Forest = new_forest(trees, nodes, max(steps, 64 * nodes if edges is None else edges))
+        self.forest: Forest = new_forest(trees, nodes, steps)
         self.roots = stack(state, trees)
-        self._states = stack(state, trees * per_tree)
-        self._leaves = new_leaves(trees * per_tree, steps)
+        self._waiting, self._spare = (Waiting(*np.zeros((2, most), np.int32)) for _ in range(2))
+        self._leaves = Leaves(stack(state, most), np.zeros((most, steps), np.int32), np.zeros(most, np.int32))
+        self._asked = 0
+        self._moved = np.empty(self.forest.nodes.shape[1], np.int32)
+        self._block = np.empty(self.forest.edges.shape[1], EDGE)
 
     def plant(self, g: int, state: Any) -> None:
         """Begin tree g anew at an unfinished position, which is copied.
 
         Raises:
-            ZugwerkError: the game is over there.
+            ZugwerkError: the game is over there, or leaves wait for the evaluator.
         """
+        self._settled()
         if kernels.outcome(state)[0]:
             raise ZugwerkError("the game is over: there is nothing to search")
         kernels.copy_into(state, row(self.roots, g))
-        for counter in (self.forest.root, self.forest.nodes, self.forest.edges, self.forest.done):
-            counter[g] = 0
+        self._empty(g)
 
     def advance(self, g: int, step: int) -> None:
-        """Play a step at the root of tree g and go on in what was searched below it; its simulations count from 0.
+        """Play a legal step at the root of tree g and keep what was searched below it; simulations count from 0.
 
-        The rest of the tree keeps its room until the next `plant`.
+        The rest of the tree is freed. Where the game is over after the step, nothing more is searched.
+
+        Raises:
+            ZugwerkError: the step is not legal, or leaves wait for the evaluator.
         """
-        forest = self.forest
-        first = forest.first[g, forest.root[g]]
-        edge = first + int(np.flatnonzero(self.steps(g) == step)[0])
-        child = int(forest.child[g, edge])
+        self._settled()
+        forest, steps = self.forest, self.steps(g)
+        if forest.used_nodes[g] == 0:
+            steps = np.empty(self._leaves.steps.shape[1], np.int32)
+            steps = steps[: kernels.write_steps(row(self.roots, g), steps)]
+        if step not in steps:
+            raise ZugwerkError(f"step {step} is not legal at the root of tree {g}")
         kernels.play_step(row(self.roots, g), step)
-        if child < 0:
-            self.plant(g, row(self.roots, g))
+        tried = self._root_edges(g)
+        found = tried["child"][tried["step"] == step]
+        if len(found) and not forest.nodes[g, found[0]]["over"]:
+            keep_below(forest, g, int(found[0]), self._moved, self._block)
         else:
-            forest.root[g], forest.done[g] = child, 0
+            self._empty(g)
 
-    def simulate(self, targets: npt.NDArray[np.int32], flag: npt.NDArray[np.uint8] | None = None) -> None:
+    def simulate(
+        self,
+        targets: Ints,
+        flag: npt.NDArray[np.uint8] | None = None,
+        forced: Ints | None = None,
+    ) -> None:
         """Search until each tree has had ``targets`` int32 [G] simulations since `plant` or `advance`, or ``flag``.
 
-        Trees of target -1 rest. The flag, uint8 [1], is looked at between two batches and two simulations.
+        Trees of target -1 rest. The flag, uint8 [1], is looked at between two batches and two simulations. Simulation k
+        of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], where that is not negative.
         """
-        flag = np.zeros(1, np.uint8) if flag is None else flag
-        while self.round(targets, flag):
-            pass
+        leaves = self.leaves(targets, flag, forced)
+        while len(leaves.counts):
+            leaves = self.exchange(*self.evaluate_batch(*leaves), targets, flag, forced)
 
-    def round(self, targets: npt.NDArray[np.int32], flag: npt.NDArray[np.uint8]) -> int:
-        """One batch of `simulate`; return how many positions the evaluator saw."""
-        n = int(select(self.forest, self.roots, targets, self.options, self.per_tree, self._states, self._leaves, flag))
-        if n:
-            states = type(self._states)(*(array[:n] for array in self._states))
-            priors, values = self.evaluate_batch(states, self._leaves.steps[:n], self._leaves.counts[:n])
-            expand_and_back_up(self.forest, self._states, self._leaves, n, priors, values)
-        return n
+    def leaves(self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None) -> Leaves:
+        """One round of `simulate` up to the evaluator: the positions to be evaluated, none when all targets are met.
 
-    def steps(self, g: int) -> npt.NDArray[np.int32]:
+        Raises:
+            ZugwerkError: the leaves before wait still.
+        """
+        self._settled()
+        return self._round(targets, flag, forced, *_NO_ANSWER)
+
+    def absorb(self, priors: Floats, values: Floats) -> None:
+        """Take in the evaluator's answer to the last `leaves`: arrays as `EvaluateBatch` returns them.
+
+        Raises:
+            ZugwerkError: not an answer for each leaf, or one that is no number.
+        """
+        self._round(np.full(self.count, -1, np.int32), None, None, priors, values)
+
+    def exchange(
+        self,
+        priors: Floats,
+        values: Floats,
+        targets: Ints,
+        flag: npt.NDArray[np.uint8] | None = None,
+        forced: Ints | None = None,
+    ) -> Leaves:
+        """`absorb` and `leaves` in one pass over the trees, which is faster."""
+        return self._round(targets, flag, forced, priors, values)
+
+    def _round(
+        self, targets: Ints, flag: npt.NDArray[np.uint8] | None, forced: Ints | None, priors: Floats, values: Floats
+    ) -> Leaves:
+        asked = self._asked
+        if len(priors) != asked or len(values) != asked or not np.isfinite(values).all():
+            raise ZugwerkError(
+                f"the evaluator gave {len(priors)} rows of priors and {len(values)} values for {asked} positions"
+                if np.isfinite(values).all()
+                else "the evaluator gave values that are not numbers: its net has diverged"
+            )
+        self._waiting, self._spare = self._spare, self._waiting
+        n = self._asked = play_round(
+            self.forest,
+            self.roots,
+            self.options,
+            self.nodes,
+            self.per_tree,
+            self._spare,
+            asked,
+            np.ascontiguousarray(priors, np.float32).view(np.int32),
+            np.ascontiguousarray(values, np.float32),
+            targets,
+            _FREE if forced is None else forced,
+            _DOWN if flag is None else flag,
+            self._waiting,
+            self._leaves.states,
+            self._leaves.counts,
+            self._leaves.steps,
+        )
+        states = self._leaves.states
+        return Leaves(type(states)(*(array[:n] for array in states)), self._leaves.steps[:n], self._leaves.counts[:n])
+
+    def steps(self, g: int) -> Ints:
         """The legal steps at the root of tree g, int32 [A]; none before the root is evaluated."""
-        return self.forest.step[g, self._root_edges(g)]
+        return self.forest.steps[g, 0, : self._branches(g)]
 
-    def visits(self, g: int) -> npt.NDArray[np.int32]:
+    def visits(self, g: int) -> Ints:
         """Visit counts of those steps, int32 [A]."""
-        return self.forest.tries[g, self._root_edges(g)]
+        return self._by_place(g, "tries", np.zeros(self._branches(g), np.int32))
 
     def q(self, g: int) -> npt.NDArray[np.float64]:
         """Mean values of those steps to the root's side, float64 [A]; NaN without visits."""
-        edges, tries = self._root_edges(g), self.visits(g)
-        found = np.full(len(tries), np.nan)
-        np.divide(self.forest.worth[g, edges], tries, out=found, where=tries > 0)
+        worth = self._by_place(g, "worth", np.zeros(self._branches(g)))
+        tries, found = self.visits(g), np.full(len(worth), np.nan)
+        np.divide(worth, tries, out=found, where=tries > 0)
         return found
 
-    def priors(self, g: int) -> npt.NDArray[np.float32]:
+    def priors(self, g: int) -> Floats:
         """Priors of those steps, float32 [A], noise included."""
-        return self.forest.prior[g, self._root_edges(g)]
+        return np.abs(self.forest.priors[g, 0, : self._branches(g)].view(np.float32))
 
     def add_noise(self, g: int, rng: np.random.Generator, alpha: float, fraction: float) -> None:
         """Mix Dirichlet noise into the root's priors (Silver et al., 2018): before the simulations, the root evaluated.
 
         ``alpha`` is of each step, e.g. 10 / (usual number of legal steps); ``fraction`` of the prior is replaced.
         """
-        edges = self._root_edges(g)
-        noise = rng.dirichlet(np.full(edges.stop - edges.start, alpha))
-        self.forest.prior[g, edges] = (1 - fraction) * self.forest.prior[g, edges] + fraction * noise
+        count = self._branches(g)
+        noise = rng.dirichlet(np.full(count, alpha))
+        self._set_priors(g, ((1 - fraction) * self.priors(g) + fraction * noise).astype(np.float32))
+
+    def _set_priors(self, g: int, priors: Floats) -> None:
+        tried, root = self._root_edges(g), self.forest.nodes[g, 0]
+        tried["prior"] = priors[tried["place"]]
+        signed = priors.copy()
+        signed[tried["place"]] = -priors[tried["place"]]
+        self.forest.priors[g, 0, : len(priors)] = signed.view(np.int32)
+        root["seen"] = tried["prior"].sum(dtype=np.float64)
+        root["next"] = UNKNOWN if len(tried) < len(priors) else NONE_LEFT
 
     def value(self, g: int) -> float:
         """Mean value of the root to its side to move."""
-        root = self.forest.root[g]
-        return float(self.forest.total[g, root] / self.forest.visits[g, root])
+        root = self.forest.nodes[g, 0]
+        return float(root["total"] / root["visits"])
+
+    def raw_value(self, g: int) -> float:
+        """What the evaluator gave the root."""
+        return float(self.forest.nodes[g, 0]["value"])
 
     def best(self, g: int) -> int:
         """Place among the root's steps of the most visited, of equals that of the largest sum of values."""
-        edges = self._root_edges(g)
-        return most_visited(self.forest.tries[g, edges], self.forest.worth[g, edges])
+        worth = self._by_place(g, "worth", np.zeros(self._branches(g)))
+        return most_visited(self.visits(g), worth)
 
     def likeliest(self, g: int) -> int:
         """The root's step of the largest prior, the first of equals."""
@@ -146,41 +248,63 @@ class PuctTrees:
 
     def line(self, g: int) -> list[int]:
         """The most visited steps from the root on, to the first that has no visits."""
-        found, node = [], int(self.forest.root[g])
-        while node >= 0 and self.forest.branches[g, node]:
-            first = int(self.forest.first[g, node])
-            edges = slice(first, first + int(self.forest.branches[g, node]))
-            if not self.forest.tries[g, edges].any():
-                break
-            edge = first + most_visited(self.forest.tries[g, edges], self.forest.worth[g, edges])
-            found.append(int(self.forest.step[g, edge]))
-            node = int(self.forest.child[g, edge])
+        found, tried = [], self._root_edges(g)
+        while len(tried):
+            tried = np.sort(tried, order="place")
+            edge = tried[most_visited(tried["tries"], tried["worth"])]
+            found.append(int(edge["step"]))
+            tried = self._edges_of(g, int(edge["child"]))
         return found
 
-    def _root_edges(self, g: int) -> slice:
-        if self.forest.nodes[g] == 0:
-            return slice(0, 0)
-        root = self.forest.root[g]
-        first = int(self.forest.first[g, root])
-        return slice(first, first + int(self.forest.branches[g, root]))
+    def _branches(self, g: int) -> int:
+        return int(self.forest.nodes[g, 0]["count"]) if self.forest.used_nodes[g] else 0
+
+    def _root_edges(self, g: int) -> npt.NDArray[Any]:
+        """EDGE records of the root's tried steps, a view."""
+        return self._edges_of(g, 0) if self.forest.used_nodes[g] else self.forest.edges[g, :0]
+
+    def _edges_of(self, g: int, node: int) -> npt.NDArray[Any]:
+        first = int(self.forest.nodes[g, node]["first"])
+        return self.forest.edges[g, first : first + int(self.forest.nodes[g, node]["edges"])]
+
+    def _by_place(self, g: int, name: str, found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        tried = self._root_edges(g)
+        found[tried["place"]] = tried[name]
+        return found
+
+    def _empty(self, g: int) -> None:
+        for counter in (self.forest.used_nodes, self.forest.used_edges, self.forest.done):
+            counter[g] = 0
+
+    def _settled(self) -> None:
+        if self._asked:
+            raise ZugwerkError(f"{self._asked} positions wait for the evaluator: absorb its answer first")
 
 
-def most_visited(tries: npt.NDArray[np.int32], worth: npt.NDArray[np.float64]) -> int:
+_NO_ANSWER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
+_FREE = np.zeros((0, 0), np.int32)
+_DOWN = np.zeros(1, np.uint8)
+
+
+def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
     """Place of the largest visit count; of equal ones that of the largest sum of values, then the first."""
     most = np.flatnonzero(tries == tries.max())
     return int(most[np.argmax(worth[most])])
 
 
-def sample_step(
-    steps: npt.NDArray[np.int32], visits: npt.NDArray[np.int32], rng: np.random.Generator, temperature: float = 1.0
-) -> int:
+def sample_step(steps: Ints, visits: Ints, rng: np.random.Generator, temperature: float = 1.0) -> int:
     """A step with probability proportional to visits^(1 / temperature), temperature above 0."""
     weights = (visits / visits.max()) ** (1.0 / temperature)
     return int(rng.choice(steps, p=weights / weights.sum()))
 
 
-def _checked(options: PuctOptions) -> PuctOptions:
+def checked(options: PuctOptions) -> PuctOptions:
+    """The options as numbers of the kernel's types.
+
+    Raises:
+        ZugwerkError: one out of its range.
+    """
     c, c_base, fpu = float(options.c), float(options.c_base), float(options.fpu)
     if not np.isfinite([c, c_base, fpu]).all() or min(c, c_base) < 0:
         raise ZugwerkError(f"PUCT cannot search with c={options.c}, c_base={options.c_base}, fpu={options.fpu}")
-    return PuctOptions(c, c_base, fpu, bool(options.fpu_absolute))
+    return PuctOptions(c, c_base, fpu, bool(options.fpu_absolute), bool(options.own_visit))

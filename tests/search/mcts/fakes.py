@@ -1,4 +1,4 @@
-"""A toy game of one step a turn, and evaluators made of hashes, for the tests of the tree searches."""
+"""Toy games of one step a turn, and evaluators made of hashes, for the tests of the tree searches."""
 
 import zlib
 from typing import Any, NamedTuple
@@ -7,6 +7,8 @@ import numpy as np
 from numba import njit
 
 from pipeline_src.games import kernels
+from tests.search import line_game
+from tests.search.line_game import LineState
 
 LIMIT, MOST = 23, 3
 
@@ -83,6 +85,12 @@ for generic, kernel in (
     (kernels.play_step, _play),
 ):
     kernels.implement(generic, CountState, kernel)
+for generic, kernel in (
+    (kernels.max_steps, line_game._max_actions),
+    (kernels.write_steps, line_game._write_actions),
+    (kernels.play_step, line_game._play),
+):
+    kernels.implement(generic, LineState, kernel)
 
 
 def _numbers(text: str, n: int) -> np.ndarray:
