@@ -15,7 +15,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.think import Bounds, think
+from pipeline_src.players.think import Bounds, searches, think
 from pipeline_src.samples.symmetry import board_maps
 
 
@@ -50,6 +50,8 @@ def balanced_openings(
     if plies == 0:
         return [()] * count
     rules, expert = get_game(game), make_player(game, judge)
+    if not searches(expert):
+        raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
     seen: set[bytes] = set()
     openings = []
     for number in range(count):
@@ -59,7 +61,7 @@ def balanced_openings(
                 continue
             opening, state = drawn
             form = canonical_form(state.board, rules.to_play(state))
-            if form not in seen and abs(_value(expert, judge, state, start, opening)) <= bound:
+            if form not in seen and abs(_value(expert, state, start, opening)) <= bound:
                 seen.add(form)
                 openings.append(opening)
                 break
@@ -105,10 +107,7 @@ def _draw(
     return tuple(opening), state
 
 
-def _value(expert: Player, judge: str, state: Any, start: Any, opening: tuple[int, ...]) -> float:
+def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
     """What the judge makes of a position, to the side to move."""
-    position = Position(state, np.random.default_rng(0), start, opening)
-    _, found = think(expert, position, Bounds())
-    if found is None:
-        raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
-    return found.value
+    _, found = think(expert, Position(state, np.random.default_rng(0), start, opening), Bounds())
+    return 0.0 if found is None else found.value

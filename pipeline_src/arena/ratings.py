@@ -113,8 +113,9 @@ def _check_linked(games: Table, names: Sequence[str], anchor: int) -> None:
 def _maximise(points: Table, games: Table, anchor: int) -> tuple[Table, Table]:
     """(Elo, standard error) [N] by Newton's method; the likelihood is concave, so there is one maximum."""
     free = np.arange(len(points)) != anchor
-    elo: Table = np.zeros(len(points))
-    total, covariance = points.sum(axis=1), np.zeros((int(free.sum()), int(free.sum())))
+    elo, error = np.zeros((2, len(points)))
+    total = points.sum(axis=1)
+    covariance: Table = np.zeros((0, 0))
     for _ in range(STEPS):
         expected = 1 / (1 + np.exp(-SCALE * (elo[:, None] - elo[None, :])))
         weight = SCALE**2 * games * expected * (1 - expected)
@@ -124,6 +125,5 @@ def _maximise(points: Table, games: Table, anchor: int) -> tuple[Table, Table]:
         elo[free] += np.clip(step, -400, 400)  # a whole step can overshoot where all games were won
         if np.abs(step).max(initial=0.0) < PRECISION:
             break
-    error: Table = np.zeros(len(points))
     error[free] = np.sqrt(np.diag(covariance))
     return elo, error

@@ -56,10 +56,12 @@ def main() -> None:
     params, game = load(GomokuEvaluateParams, "gomoku_evaluate"), load(GomokuGame, "gomoku_game")
     seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
+    curves = {number: _curve(GenerationFiles(number).curves) for number in numbers}
     outcome = play(params, game, numbers, seed, parallel)
     champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)
     ratings = rate_all(outcome, params, champion)
     write_tables(reports, [str(number) for number in params.rated(numbers)], outcome, ratings, params)
+    write_table(REPORTS / "losses.csv", tables.loss_rows(curves))
     write_records(outcome.records(texts(params, numbers), game.size, game.variant), GAMES)
     write_json(REPORTS / "evaluate.json", metrics(outcome, params, len(numbers), champion, ratings))
     last = outcome.tables["headline"][-1]
@@ -151,8 +153,6 @@ def write_tables(
     write_table(REPORTS / "table3.csv", tables.opponent_rows(outcome.tables["table3"]))
     write_table(REPORTS / "table4.csv", tables.best_of_rows(outcome.best_of, rules))
     write_table(REPORTS / "elo.csv", tables.elo_rows(names, ratings))
-    curves = {number: _curve(GenerationFiles(number).curves) for number in reports}
-    write_table(REPORTS / "losses.csv", tables.loss_rows(curves))
 
 
 def _curve(path: Path) -> list[dict[str, str]]:
