@@ -10,8 +10,8 @@
 The head names the board (width x height), both players' levels (0 a person) and which of the two moved first, 0 or 1.
 Then a line a stone: x, y and the milliseconds it took; x is the column and y the row from the top, both from 1. Then,
 from tournaments alone, the programs, and a code of how the game ended. Some files tell the winner and the rule in one
-more line (``1,Freestyle``). The reference is Piskvorky's own source (``savePsq`` in nettur.cpp); the rule of the game is
-not in its files.
+more line (``1,Freestyle``). The reference is Piskvorky's own source, ``savePsq`` in nettur.cpp; its files do not tell
+the rule that was played.
 """
 
 import re
