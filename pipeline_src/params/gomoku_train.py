@@ -1,6 +1,6 @@
 """Params section ``gomoku_train``: how a generation's net is trained on the replay window."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 
@@ -20,8 +20,8 @@ class GomokuTrainParams:
     """sgd is with Nesterov momentum. Its state goes on from generation to generation."""
     learning_rate: float
     """Of the first generation."""
-    schedule: dict[str, float] = field(default_factory=dict)
-    """From a generation on, the factor on ``learning_rate``: {"12": 0.3, "20": 0.1}; empty is constant."""
+    schedule: dict[str, float] | None = None
+    """From a generation on, the factor on ``learning_rate``, e.g. {12: 0.3, 20: 0.1}; null is constant."""
     momentum: float = 0.9
     """Of sgd; of adamw the decay of the running mean."""
     rho: float = 0.999
@@ -57,14 +57,14 @@ class GomokuTrainParams:
             raise ValueError(f"window {self.window} is smaller than batch {self.batch}")
         if self.optimizer == "sgd" and self.weight_decay:
             raise ValueError("weight_decay is of adamw alone; with sgd use l2")
-        for start, factor in self.schedule.items():
+        for start, factor in (self.schedule or {}).items():
             if not (start.isdecimal() and int(start) > 0 and 0 < factor < float("inf")):
                 raise ValueError(f"schedule: {start}: {factor} is not a generation and a factor above 0")
 
     def rate(self, generation: int) -> float:
         """Learning rate in a generation, counted from 1."""
-        begun = [(int(start), factor) for start, factor in self.schedule.items() if int(start) <= generation]
-        return self.learning_rate * (max(begun)[1] if begun else 1.0)
+        begun = {int(start): factor for start, factor in (self.schedule or {}).items() if int(start) <= generation}
+        return self.learning_rate * (begun[max(begun)] if begun else 1.0)
 
     def steps(self, new_positions: int) -> int:
         """Steps of a generation that brought so many positions; at least one."""

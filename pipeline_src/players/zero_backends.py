@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku.board import FIRST, GomokuState, from_board
 
 if TYPE_CHECKING:
     from pipeline_src.nets.zero_models import ZeroModel
@@ -135,7 +136,7 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
 
 
 def resolve(backend: BackendName) -> BackendName:
-    """What ``auto`` stands for on this machine; any other name is what it is."""
+    """What ``auto`` means on this machine for a ``.pt`` file; any other name as it is."""
     if backend != "auto":
         return backend
     import torch
@@ -144,3 +145,8 @@ def resolve(backend: BackendName) -> BackendName:
         return "cuda"
     packages = ("onnx", "onnxruntime")
     return "onnx" if all(importlib.util.find_spec(package) for package in packages) else "torch"
+
+
+def empty_state(info: ModelInfo) -> GomokuState:
+    """The position that games of a model begin with."""
+    return from_board(np.zeros((info.height, info.width), np.int8), FIRST, info.variant)

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.zero_backends import Answer, ModelInfo, Planes, Synchronous
+from pipeline_src.games import gomoku
+from pipeline_src.players.zero_backends import Answer, ModelInfo, Planes, Synchronous, empty_state
+from pipeline_src.samples.zero_planes import plane_count, zero_planes
 
 CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64
 
@@ -40,6 +42,11 @@ class OnnxBackend(Synchronous):
             raise ZugwerkError(
                 f"{name}: damaged, or not exported by `zugwerk export` ({reason[0] if reason else 'empty'})"
             ) from None
+        if (info.game, info.version) != (gomoku.NAME, gomoku.VERSION):
+            raise ZugwerkError(
+                f"{name}: made for {info.game} under rules version {info.version}; "
+                f"this is {gomoku.NAME}, version {gomoku.VERSION}"
+            )
         super().__init__(self._run, info)
         self._session: Any = session
 
@@ -72,6 +79,7 @@ def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> by
     try:
         import onnx
         from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+        from onnxruntime.quantization.quant_utils import add_pre_process_metadata
     except ImportError:
         raise ZugwerkError("the package onnx is missing: pip install onnx; or use another backend") from None
     seen = random_planes(backend.info) if planes is None else planes
@@ -85,6 +93,8 @@ def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> by
             return None if batch is None else {"planes": batch}
 
     model = onnx.load_model_from_string(content)
+    metadata = {entry.key: entry.value for entry in model.metadata_props}
+    add_pre_process_metadata(model)  # what it would fold is folded; else it warns
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "int8.onnx"
         quantize_static(
@@ -98,18 +108,15 @@ def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> by
             per_channel=True,
         )
         made = onnx.load(path)
-    onnx.helper.set_model_props(made, {entry.key: entry.value for entry in model.metadata_props})
+    onnx.helper.set_model_props(made, metadata)
     return bytes(made.SerializeToString())
 
 
 def random_planes(info: ModelInfo, count: int = CALIBRATION_POSITIONS) -> npt.NDArray[np.float32]:
     """Planes float32 [B, C, H, W] of positions met in random play, the same at every call."""
-    from pipeline_src.games import gomoku
-    from pipeline_src.samples.zero_planes import plane_count, zero_planes
-
     rng = np.random.default_rng(0)
     planes = np.empty((count, plane_count(info.positions), info.height, info.width), np.float32)
-    state: Any = gomoku.initial_state(info.height, info.variant)
+    state: Any = empty_state(info)
     start = state
     for b in range(count):
         if gomoku.winner(state) is not None:

@@ -1,6 +1,6 @@
 """From self-play games to what a net trains on: planes, the search's policy, and who won."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.moves import legal
 from pipeline_src.samples.zero_games import SelfPlayGames
+from pipeline_src.samples.zero_planes import plane_count, zero_planes
 
 
 class Positions(NamedTuple):
@@ -36,11 +37,10 @@ def positions(games: SelfPlayGames, history: int) -> Positions:
     Raises:
         ZugwerkError: an action is not legal; names the game and the ply.
     """
-    rows = len(games.policy)
-    planes = np.zeros((rows, 2 * history + 1, games.size, games.size), np.uint8)
+    rows, start = len(games.policy), gomoku.initial_state(games.size, games.variant)
+    states = GomokuState(*(np.empty((rows, *array.shape), array.dtype) for array in start))
     value = np.empty(rows, np.float32)
-    state = gomoku.initial_state(games.size, games.variant)
-    wrong, ply = _replay(state, games.actions, games.offsets, games.winner, games.searched_from, history, planes, value)
+    wrong, ply = _replay(start, games.actions, games.offsets, games.winner, games.searched_from, states, value)
     if wrong >= 0:
         generation = games.generation[wrong]
         raise ZugwerkError(
@@ -51,6 +51,8 @@ def positions(games: SelfPlayGames, history: int) -> Positions:
     sums = policy.sum(axis=1, keepdims=True)
     if not (np.isfinite(sums) & (sums > 0.5) & (games.policy.min(axis=1, initial=0, keepdims=True) >= 0)).all():
         raise ZugwerkError("self-play window: a policy is no distribution; run its generation again")
+    planes = np.empty((rows, plane_count(history), games.size, games.size), np.uint8)
+    zero_planes(states, history, planes)
     return Positions(planes, policy / sums, value, np.repeat(games.generation, games.searched))
 
 
@@ -61,11 +63,10 @@ def _replay(
     offsets: npt.NDArray[np.int64],
     winner: npt.NDArray[np.int8],
     searched_from: npt.NDArray[np.int16],
-    history: int,
-    planes: npt.NDArray[np.uint8],
+    out: GomokuState,
     value: npt.NDArray[np.float32],
 ) -> tuple[int, int]:
-    """Fill ``planes``, zeros so far, and ``value``; return (-1, -1), or game and ply of the first illegal action."""
+    """Fill ``out``, stacked, and ``value``; return (-1, -1), or game and ply of the first action that is not legal."""
     state = GomokuState(start.board.copy(), start.moves.copy(), start.turn.copy(), start.hash.copy())
     row = 0
     for g in range(len(winner)):
@@ -75,26 +76,9 @@ def _replay(
             if not legal(state, action):
                 return g, ply
             if ply >= searched_from[g]:
-                first = kernels.to_play(state) == 0
-                _write_planes(state, history, planes[row])
-                value[row] = winner[g] if first else -winner[g]
+                out.board[row], out.moves[row] = state.board, state.moves
+                out.turn[row], out.hash[row] = state.turn, state.hash
+                value[row] = winner[g] if kernels.to_play(state) == 0 else -winner[g]
                 row += 1
             kernels.play(state, action)
     return -1, -1
-
-
-@njit(cache=True)
-def _write_planes(state: Any, history: int, out: npt.NDArray[np.uint8]) -> None:
-    board, side, ply = state.board, state.turn[0], state.turn[1]
-    height, width = board.shape
-    for back in range(history):
-        for row in range(height):
-            for column in range(width):
-                stone = board[row, column]
-                if stone != 0:
-                    out[back if stone == side + 1 else history + back, row, column] = 1
-        for n in range(max(ply - back, 0), ply):  # the stones that were not there yet
-            cell = state.moves[n]
-            out[back, cell // width, cell % width] = 0
-            out[history + back, cell // width, cell % width] = 0
-    out[2 * history] = 1 if side == 0 else 0

@@ -1,5 +1,6 @@
 """One step of self-play training and what is measured of it: the loss of AlphaGo Zero (Silver et al., 2017)."""
 
+import math
 from typing import Any
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 from torch.optim import Optimizer
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.params.gomoku_train import GomokuTrainParams
 from pipeline_src.training.zero_batches import Batch, Batches
 from pipeline_src.training.zero_learner import LearnerState, make_learner
@@ -63,11 +65,13 @@ class ZeroModule(LightningModule):
         return loss
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:  # noqa: ARG002
-        """Add the gradient of c ||theta||^2."""
+        """Add the gradient of c ||theta||^2, then clip; Lightning would not clip for fused optimizers."""
         if self.params.l2:
             pairs = [(weight.grad, weight.detach()) for weight in self.net.parameters() if weight.grad is not None]
             grads, weights = [grad for grad, _ in pairs], [weight for _, weight in pairs]
             torch._foreach_add_(grads, weights, alpha=2 * self.params.l2)
+        if self.params.gradient_clip is not None:
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.params.gradient_clip)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
         """Close a row of the curves each ``log_steps`` steps, and at the end."""
@@ -81,6 +85,10 @@ class ZeroModule(LightningModule):
     def _take(self, count: int) -> dict[str, float]:
         """Means over ``count`` positions since the last call."""
         *sums, decided = self.sums.tolist()
+        if not math.isfinite(sum(sums)):
+            raise ZugwerkError(
+                f"training: by step {self.global_step} the loss is no number; lower learning_rate or set gradient_clip"
+            )
         self.sums.zero_()
         means = dict(zip(MEASURES, (value / count for value in sums), strict=True))
         means["value_accuracy"] = sums[-1] / decided if decided else float("nan")

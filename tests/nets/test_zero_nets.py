@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import nn
@@ -35,15 +33,6 @@ def test_shapes_ranges_and_gradients(config: PlainConfig | ResidualConfig) -> No
     for name, parameter in net.named_parameters():
         assert parameter.grad is not None
         assert parameter.grad.abs().sum() > 0 or name.endswith(".bias"), name
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """These nets are so small that a second thread only waits."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_a_fresh_residual_net_learns_in_all_of_its_layers() -> None:
@@ -85,6 +74,19 @@ def test_folding_changes_nothing(config: PlainConfig | ResidualConfig) -> None:
     with torch.no_grad():
         for mine, theirs in zip(folded(net)(planes), net(planes), strict=True):
             torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("config", SMALL.values(), ids=SMALL.keys())
+def test_16_bits_are_enough_to_play(config: PlainConfig | ResidualConfig) -> None:
+    """As on a GPU, where nets run in bf16."""
+    net, planes = fresh(config), some_planes(config)
+    half = folded(net).to(torch.bfloat16, memory_format=torch.channels_last)
+    with torch.no_grad():
+        logits, value = half(planes.to(torch.bfloat16))
+        expected_logits, expected_value = net(planes)
+    assert logits.dtype == value.dtype == torch.bfloat16
+    torch.testing.assert_close(logits.float().softmax(1), expected_logits.softmax(1), rtol=0.1, atol=0.01)
+    torch.testing.assert_close(value.float(), expected_value, rtol=0.05, atol=0.05)
 
 
 def test_params_make_the_config() -> None:

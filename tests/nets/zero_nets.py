@@ -17,15 +17,20 @@ SMALL: dict[str, ZeroConfig] = {
 
 
 def fresh(config: ZeroConfig, seed: int = 1) -> ZeroNet:
+    """As if it had been trained: what it answers depends on the board, and its batch norms have seen some boards."""
     torch.manual_seed(seed)
-    net = make_net(config).eval()
+    net = make_net(config)
     for norm in net.modules():
         if isinstance(norm, nn.BatchNorm2d):
-            norm.running_mean.normal_()
-            norm.running_var.uniform_(0.5, 2)
+            norm.momentum = 0.5
             nn.init.uniform_(norm.weight, 0.5, 1.5)
-            nn.init.normal_(norm.bias)
-    return net
+            nn.init.normal_(norm.bias, std=0.3)
+    with torch.no_grad():
+        net.policy.weight.mul_(3)
+        net.value.weight.mul_(3)
+        for k in range(5):
+            net(some_planes(config, seed=k))
+    return net.eval()
 
 
 def model(config: ZeroConfig, seed: int = 1) -> ZeroModel:

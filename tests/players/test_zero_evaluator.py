@@ -1,18 +1,20 @@
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.nets.zero_models import save_model
 from pipeline_src.nets.zero_onnx import export_onnx
-from pipeline_src.players.zero_backends import Backend, Synchronous, open_backend
+from pipeline_src.players.zero_backends import Backend, BackendName, Synchronous, open_backend, resolve
 from pipeline_src.players.zero_evaluator import ZeroEvaluator
-from tests.nets.zero_nets import SMALL, fresh, model, some_planes
+from tests.nets.zero_nets import SMALL, model, some_planes
 
 CONFIG = SMALL["plain"]
 BACKENDS = ("torch", "onnx", "onnx-int8")
@@ -77,8 +79,26 @@ def test_backends_agree() -> None:
         np.testing.assert_allclose(mine, theirs, atol=0.1)
 
 
-def test_two_batches_in_flight() -> None:
-    evaluate = ZeroEvaluator(open_backend(model(CONFIG), "onnx"), CONFIG.positions, 4)
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_agrees() -> None:
+    batch, made = positions(21), model(CONFIG)
+    answers = [ZeroEvaluator(open_backend(made, name), CONFIG.positions, 8)(*batch) for name in ("cuda", "onnx")]
+    for mine, theirs in zip(*answers, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=0.05)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_without_a_gpu_that_is_told() -> None:
+    with pytest.raises(ZugwerkError, match="torch sees no GPU here; use another backend: onnx or torch"):
+        open_backend(model(CONFIG), "cuda")
+
+
+ASYNCHRONOUS = ["onnx", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+
+
+@pytest.mark.parametrize("name", ASYNCHRONOUS)
+def test_two_batches_in_flight(name: BackendName) -> None:
+    evaluate = ZeroEvaluator(open_backend(model(CONFIG), name), CONFIG.positions, 4)
     one, other = positions(6, seed=1), positions(9, seed=2)
     first, second = evaluate.submit(*one), evaluate.submit(*other)
     for pending, batch in ((second, other), (first, one)):
@@ -125,6 +145,16 @@ def test_a_model_opens_from_file_bytes_and_memory(tmp_path: Path) -> None:
     assert isinstance(open_backend(tmp_path / "model.onnx", "auto"), Synchronous)
 
 
+def test_auto_is_the_fastest_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve("auto") == "cuda"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert resolve("auto") == "onnx"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert resolve("auto") == "torch"
+    assert resolve("onnx-int8") == "onnx-int8"
+
+
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
     import onnx
 
@@ -144,7 +174,11 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
             open_backend(path, name)
     with pytest.raises(ZugwerkError, match="no backend 'tpu'; there are: auto, torch"):
         open_backend(path, "tpu")  # type: ignore[arg-type]
-    save_model(tmp_path / "model.pt", fresh(CONFIG))
+    for key, value, complaint in (("game", "go", "made for go"), ("version", "0", "rules version 0; this is gomoku")):
+        other = onnx.load_model_from_string(made)
+        next(entry for entry in other.metadata_props if entry.key == key).value = value
+        with pytest.raises(ZugwerkError, match=complaint):
+            open_backend(other.SerializeToString())
 
 
 def test_a_worker_needs_no_torch(tmp_path: Path) -> None:

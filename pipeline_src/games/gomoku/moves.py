@@ -20,6 +20,8 @@ from pipeline_src.games.gomoku.board import (
 )
 
 Ids = npt.NDArray[np.int32]
+At = np.uint64
+"""Type of an index that cannot be negative: numba leaves out the test for those that count from the end."""
 
 
 @njit(cache=True)
@@ -37,32 +39,44 @@ def _run(board: npt.NDArray[np.int8], row: int, column: int, down: int, right: i
     height, width = board.shape
     found = 0
     row, column = row + down, column + right
-    while 0 <= row < height and 0 <= column < width and board[row, column] == colour:
+    # One test, of the sign, for all four edges: with four of them this loop takes three times as long.
+    while (row | column | (height - 1 - row) | (width - 1 - column)) >= 0 and board[At(row), At(column)] == colour:
         found += 1
         row, column = row + down, column + right
     return found
 
 
 @njit(cache=True)
+def _line_at(board: npt.NDArray[np.int8], row: int, column: int, colour: int, line: int, exact: bool) -> bool:
+    # Written out by direction, not looped over.
+    length = 1 + _run(board, row, column, 0, 1, colour) + _run(board, row, column, 0, -1, colour)
+    if length == line or (length > line and not exact):
+        return True
+    length = 1 + _run(board, row, column, 1, 0, colour) + _run(board, row, column, -1, 0, colour)
+    if length == line or (length > line and not exact):
+        return True
+    length = 1 + _run(board, row, column, 1, 1, colour) + _run(board, row, column, -1, -1, colour)
+    if length == line or (length > line and not exact):
+        return True
+    length = 1 + _run(board, row, column, 1, -1, colour) + _run(board, row, column, -1, 1, colour)
+    return length == line or (length > line and not exact)
+
+
+@njit(cache=True)
 def line_through(board: npt.NDArray[np.int8], cell: int, colour: int, line: int, exact: bool) -> bool:
     """Whether a stone of ``colour`` on ``cell`` (there or not) makes a winning line."""
-    row, column = cell // board.shape[1], cell % board.shape[1]
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        length = 1 + _run(board, row, column, down, right, colour) + _run(board, row, column, -down, -right, colour)
-        if length == line or (length > line and not exact):
-            return True
-    return False
+    row = cell // board.shape[1]
+    return _line_at(board, row, cell - row * board.shape[1], colour, line, exact)
 
 
 @njit(cache=True)
 def any_line(state: GomokuState, colour: int) -> bool:
     """Whether ``colour`` has a winning line anywhere."""
-    board = state.board
-    for cell in range(board.size):
-        if board[cell // board.shape[1], cell % board.shape[1]] == colour and line_through(
-            board, cell, colour, state.turn[LINE], state.turn[EXACT] == 1
-        ):
-            return True
+    board, line, exact = state.board, int(state.turn[LINE]), state.turn[EXACT] == 1
+    for row in range(board.shape[0]):
+        for column in range(board.shape[1]):
+            if board[row, column] == colour and _line_at(board, row, column, colour, line, exact):
+                return True
     return False
 
 
@@ -72,7 +86,8 @@ def legal(state: GomokuState, action: int) -> bool:
     board = state.board
     if state.turn[STANDING] != GOING or not 0 <= action < board.size:
         return False
-    return bool(board[action // board.shape[1], action % board.shape[1]] == EMPTY)
+    row = action // board.shape[1]
+    return bool(board[row, action - row * board.shape[1]] == EMPTY)
 
 
 @njit(cache=True)
@@ -83,9 +98,8 @@ def write_actions(state: GomokuState, out: Ids) -> int:
     count, cell = 0, 0
     for row in range(state.board.shape[0]):
         for column in range(state.board.shape[1]):
-            if state.board[row, column] == EMPTY:
-                out[count] = cell
-                count += 1
+            out[At(count)] = cell  # without a branch: what is not empty is written over
+            count += int(state.board[row, column] == EMPTY)
             cell += 1
     return count
 
@@ -94,15 +108,17 @@ def write_actions(state: GomokuState, out: Ids) -> int:
 def play(state: GomokuState, action: int) -> None:
     """Place a stone on an empty cell while the game goes on."""
     board, turn = state.board, state.turn
-    side = turn[SIDE]
-    board[action // board.shape[1], action % board.shape[1]] = side + 1
-    state.moves[turn[PLY]] = action
-    state.hash[0] ^= KEYS[side, action] ^ SIDE_KEY
+    side, ply, cell = int(turn[SIDE]), int(turn[PLY]), int(action)
+    row = cell // board.shape[1]
+    column = cell - row * board.shape[1]
+    board[At(row), At(column)] = side + 1
+    state.moves[At(ply)] = cell
+    state.hash[0] ^= KEYS[At(side), At(cell)] ^ SIDE_KEY
     turn[SIDE] = 1 - side
-    turn[PLY] += 1
-    if line_through(board, action, side + 1, turn[LINE], turn[EXACT] == 1):
+    turn[PLY] = ply + 1
+    if _line_at(board, row, column, side + 1, int(turn[LINE]), turn[EXACT] == 1):
         turn[STANDING] = WON
-    elif turn[PLY] == board.size:
+    elif ply + 1 == board.size:
         turn[STANDING] = DRAWN
 
 
@@ -110,9 +126,11 @@ def play(state: GomokuState, action: int) -> None:
 def take_back(state: GomokuState, action: int) -> None:
     """Undo the action just played."""
     board, turn = state.board, state.turn
-    side = 1 - turn[SIDE]
-    board[action // board.shape[1], action % board.shape[1]] = EMPTY
-    state.hash[0] ^= KEYS[side, action] ^ SIDE_KEY
+    side, ply, cell = 1 - int(turn[SIDE]), int(turn[PLY]) - 1, int(action)
+    row = cell // board.shape[1]
+    board[At(row), At(cell - row * board.shape[1])] = EMPTY
+    state.moves[At(ply)] = -1
+    state.hash[0] ^= KEYS[At(side), At(cell)] ^ SIDE_KEY
     turn[SIDE] = side
-    turn[PLY] -= 1
+    turn[PLY] = ply
     turn[STANDING] = GOING
