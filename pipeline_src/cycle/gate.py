@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline_src.arena.games import PlayedGame, play_games, random_openings
 from pipeline_src.arena.match import POINTS
+from pipeline_src.cycle.evaluators import prepare_model
 from pipeline_src.files import write_json
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import run_tasks
