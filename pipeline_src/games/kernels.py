@@ -29,7 +29,8 @@ def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline
     def choose(state: Any, *_: Any) -> Callable[..., Any] | None:
         return body if getattr(state, "instance_class", None) is state_type else None
 
-    overload(generic, jit_options={"forceinline": inline}, strict=False)(choose)
+    counted = getattr(kernel, "targetoptions", {}).get("_nrt", True)  # reference counts, see games/gomoku/moves.py
+    overload(generic, strict=False, jit_options={"forceinline": inline, "_nrt": counted})(choose)
 
 
 def _unknown(state: Any) -> TypeError:

@@ -144,7 +144,7 @@ def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:
     x, y = int(stone[1]), int(stone[2])
     if not (1 <= x <= width and 1 <= y <= height):
         raise PsqError(f"{where}: no cell {x},{y} on a board of {width}x{height}")
-    action = (y - 1) * width + x - 1
+    action = int((y - 1) * width + x - 1)
     if not gomoku.is_legal(state, action):
         reason = "there is a stone already" if gomoku.winner(state) is None else "the game was over before it"
         raise PsqError(f"{where}: {x},{y} is not legal, {reason}")

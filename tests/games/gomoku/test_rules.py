@@ -70,7 +70,7 @@ def test_random_games_against_the_slow_rules(fen, seed):
 
 
 def test_the_random_games_end_in_every_way():
-    """What games like those above try: both sides win, boards fill, and rows that are too long do not end exact ones."""
+    """What such games try: both sides win, boards fill, and rows that are too long do not end exact ones."""
     found = set()
     for fen in EMPTY[:4]:
         for seed in range(40):
