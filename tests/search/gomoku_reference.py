@@ -47,8 +47,8 @@ def value(state, weights):
     line, mover = int(state.turn[LINE]), int(state.turn[0]) + 1
     other = 3 - mover
 
-    def total(found, need, row):
-        return sum(row[n - 1] for n, _ in found if n < need and 1 <= n <= len(row))
+    def total(found):
+        return sum(weights.windows[n - 1] for n, _ in found if n < line and 1 <= n <= len(weights.windows))
 
     def winning(colour):
         return {cell for n, row in lacking(state, colour) if n == 1 for cell in row if at(state, cell) == 0}
@@ -60,9 +60,7 @@ def value(state, weights):
         return LOST
     if len(winning(other)) >= 2:
         return -TWO_CELLS
-    points = total(lacking(state, mover), line, weights.to_move) - total(lacking(state, other), line, weights.moved)
-    points += total(spans(state, mover), line - 1, weights.to_move_spans)
-    points -= total(spans(state, other), line - 1, weights.moved_spans)
+    points = total(lacking(state, mover)) - total(lacking(state, other))
     points = min(MOST, max(-MOST, points))
     if winning(other):
         (cell,) = winning(other)

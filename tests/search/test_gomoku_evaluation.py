@@ -4,24 +4,18 @@ import pytest
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import board
 from pipeline_src.search.evaluators.evaluator import WIN
-from pipeline_src.search.evaluators.gomoku import LOST, TWO_CELLS, Weights, make_evaluator, rank_all, value_of
-from pipeline_src.search.evaluators.gomoku import _rank as rank
+from pipeline_src.search.evaluators.gomoku import LOST, TWO_CELLS, Weights, make_evaluator, rank_up_to, value_of
 from tests.search.gomoku_positions import mirrored, position, random_states
 from tests.search.gomoku_reference import value
 
-WEIGHTS = Weights((0.0, 24.0, 6.0, 1.5), (40.0, 12.0, 4.0, 1.0), (0.0, 24.0, 3.0), (60.0, 12.0, 2.0), (3000.0, 2000.0))
-"""All different, so that none can stand for another."""
+WEIGHTS = Weights((40.0, 11.0, 3.5, 1.0), (3100.0, 2000.0))
 GAMES = [(9, "freestyle", 2), (9, "exact", 2), (7, "exact-4", None), (5, "freestyle-4", None), (15, "freestyle", 3)]
 SHORT = [(4, "freestyle-3", None), (5, "exact-3", None), (4, "freestyle-2", None), (3, "freestyle-1", None)]
 
 
 def ranked(state, evaluator, stop_at=np.inf):
     actions, values = np.empty(state.board.size, np.int32), np.empty(state.board.size, np.float32)
-    n = (
-        rank_all(state, evaluator, actions, values)
-        if stop_at == np.inf
-        else rank(state, evaluator, actions, values, stop_at)
-    )
+    n = rank_up_to(state, evaluator, actions, values, stop_at)
     return dict(zip(actions[:n].tolist(), values[:n].tolist(), strict=True))
 
 

@@ -254,7 +254,9 @@ def _larger(tree: PlayoutTree, nodes: int, actions: int) -> PlayoutTree:
     """
     edges = max(2 * tree.action.size, (nodes // 4 + 1) * actions)
     larger = new_tree(nodes, edges)
-    for old, new in zip(tree, larger, strict=True):
+    old: npt.NDArray[np.generic]
+    new: npt.NDArray[np.generic]
+    for old, new in zip(tree, larger, strict=True):  # type: ignore[assignment]
         new[: old.size] = old
     return larger
 
