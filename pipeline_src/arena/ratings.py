@@ -81,11 +81,11 @@ def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -
     return {name: Rating(float(elo[i]), float(error[i]), round(own[i])) for i, name in enumerate(names)}
 
 
-Table = npt.NDArray[np.float64]
+Table = npt.NDArray[np.floating]
 
 
 def _tables(results: Sequence[Result], names: Sequence[str]) -> tuple[Table, Table]:
-    """(points of row against column, games between them), float64 [N, N]."""
+    """(points of row against column, games between them) [N, N]."""
     at = {name: i for i, name in enumerate(names)}
     points, games = np.zeros((2, len(names), len(names)))
     for result in results:

@@ -31,12 +31,9 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
     from pipeline_src.nets.zero_models import load_model
     from pipeline_src.nets.zero_onnx import export_onnx
 
-    loaded = load_model(model)
-    if loaded.config.kind == "uniform":
-        return model
-    with written_aside(folder / "best.onnx") as aside:
-        aside.write_bytes(export_onnx(loaded))
-    return folder / "best.onnx"
+    with written_aside(folder / f"{model.stem}.onnx") as aside:
+        aside.write_bytes(export_onnx(load_model(model)))
+    return folder / f"{model.stem}.onnx"
 
 
 @lru_cache(maxsize=2)

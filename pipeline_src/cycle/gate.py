@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,6 @@ from pipeline_src.files import write_json
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import run_tasks
 from pipeline_src.params.gomoku_game import GomokuGame
-from pipeline_src.params.gomoku_gate import GomokuGate
 from pipeline_src.players.registry import make_player
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
@@ -63,11 +61,6 @@ def play_gate(work: Work) -> None:
             "accepted": int(wins > losses or params.always),
         },
     )
-
-
-def player_text(model: Path, params: GomokuGate) -> str:
-    """The player that a model is in the gate."""
-    return f"zero:{model},simulations={params.simulations},search={params.search}"
 
 
 def _play_group(

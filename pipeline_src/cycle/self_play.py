@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pipeline_src.games import kernels
 from pipeline_src.games.game import Game
 from pipeline_src.params.gomoku_self_play import GomokuSelfPlay
+from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 
@@ -54,8 +55,9 @@ def play_self(
             one.actions.append(action)
             one.state = game.play(one.state, action)
         going = [g for g in going if not kernels.outcome(games[g].state)[0]]
-        for g in going:
-            chooser.trees.advance(g, games[g].actions[-1])
+        played = np.full(len(games), -1, np.int32)
+        played[going] = [games[g].actions[-1] for g in going]
+        chooser.trees.advance_all(played)
     return games
 
 
@@ -123,8 +125,6 @@ class _Gumbel:
     """Moves and policies by sequential halving at the roots."""
 
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
-        from pipeline_src.search.mcts.gumbel import GumbelTrees
-
         options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
         self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
         self._search = GumbelTrees(
@@ -134,7 +134,8 @@ class _Gumbel:
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> list[tuple[int, Policy]]:
         """An action of each game that goes on, and the improved policy over the legal ones."""
         found = self._search.search(going, [games[g].rng for g in going])
-        return [(int(action), policy) for action, policy in zip(found.steps, found.policies, strict=True)]
+        rows = zip(found.steps, found.policies, found.counts, strict=True)
+        return [(int(action), policy[:count]) for action, policy, count in rows]
 
 
 def room(simulations: int) -> int:

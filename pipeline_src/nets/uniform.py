@@ -1,8 +1,10 @@
-"""The net that knows nothing: all cells alike, every position even. It is the best player before there is another."""
+"""The net that knows nothing; it is the best player before there is another."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
 
@@ -18,13 +20,21 @@ class UniformConfig:
 
 
 class UniformNet(nn.Module):
-    """Zeros, whatever it sees."""
+    """The same for every position: values of 0, and logits that differ by next to nothing.
+
+    They put the cells in a scrambled order. With none at all every tie would fall to the cells of the top row, and a
+    player that fills that row is not one that knows nothing.
+    """
+
+    logits: Tensor
 
     def __init__(self, config: UniformConfig) -> None:
         super().__init__()
         self.config = config
+        cells = config.height * config.width
+        order = torch.from_numpy(np.random.default_rng(0).permutation(cells))
+        self.register_buffer("logits", order.float() * (1e-3 / cells))
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Policy logits [B, N] and values [B] of planes [B, C, H, W]."""
-        count, _, height, width = planes.shape
-        return planes.new_zeros(count, height * width), planes.new_zeros(count)
+        return self.logits.expand(len(planes), -1), planes.new_zeros(len(planes))

@@ -16,6 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.nets.blocks import Normed
 from pipeline_src.nets.plain import PlainNet
 from pipeline_src.nets.residual import ResidualNet
+from pipeline_src.nets.uniform import UniformNet
 from pipeline_src.nets.zero_models import ZeroModel
 
 Floats = npt.NDArray[np.float64]
@@ -34,7 +35,12 @@ def export_onnx(model: ZeroModel) -> bytes:
     except ImportError:
         raise ZugwerkError("the package onnx is missing: pip install onnx; or use another backend") from None
     net, config, graph = model.net, model.config, _Graph()
-    policy, value = _write_plain(graph, net) if isinstance(net, PlainNet) else _write_residual(graph, net)
+    if isinstance(net, PlainNet):
+        policy, value = _write_plain(graph, net)
+    elif isinstance(net, ResidualNet):
+        policy, value = _write_residual(graph, net)
+    else:
+        policy, value = _write_uniform(graph, net)
     graph.add("Identity", [policy], "policy")
     graph.add("Reshape", [value, graph.constant(np.array([-1]))], "value")
     shape: list[str | int | None] = ["batch", 2 * config.positions + 1, config.height, config.width]
@@ -138,6 +144,13 @@ def _write_residual(graph: _Graph, net: ResidualNet) -> tuple[str, str]:
         x = graph.add("Relu", [x])
     hidden = x if net.value_hidden is None else graph.add("Relu", [graph.linear(x, net.value_hidden)])
     return graph.linear(x, net.policy), graph.add("Tanh", [graph.linear(hidden, net.value)])
+
+
+def _write_uniform(graph: _Graph, net: UniformNet) -> tuple[str, str]:
+    zeros = graph.add("Mul", ["planes", graph.constant(np.zeros(1))])
+    first = graph.constant(np.array(0))
+    even = graph.add("Flatten", [graph.add("Gather", [zeros, first], axis=1)])
+    return graph.add("Add", [even, graph.constant(_array(net.logits))]), graph.add("Gather", [even, first], axis=1)
 
 
 def _array(tensor: Tensor | None) -> Floats:

@@ -4,12 +4,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 
-def _opponents() -> dict[str, str]:
+@dataclass(frozen=True)
+class GomokuOpponent:
+    """A player that learns nothing."""
+
+    player: str
+    """Its text."""
+    pairs: int
+    """Pairs of games of the best player against it."""
+
+
+def _opponents() -> dict[str, GomokuOpponent]:
     return {
-        "mcts1000": "mcts:playouts=1000",
-        "minimax": "minimax:depth=2",
-        "alphabeta2": "alphabeta:depth=2",
-        "alphabeta4": "alphabeta:depth=4",
+        "mcts1000": GomokuOpponent("mcts:playouts=1000", 50),
+        "minimax": GomokuOpponent("minimax:depth=2", 50),
+        "alphabeta2": GomokuOpponent("alphabeta:depth=2", 50),
+        "alphabeta4": GomokuOpponent("alphabeta:depth=4", 50),
     }
 
 
@@ -20,11 +30,11 @@ class GomokuOpenings:
     count: int = 64
     plies: int = 3
     """Stones; 0 is the empty board for all, on which players that draw no lots repeat one game."""
-    area: int = 0
+    area: int = 7
     """The stones lie in the square of this side in the middle of the board; 0 is all of it."""
     judge: str = "alphabeta:depth=2"
     """Text of the player whose search says what an opening is worth."""
-    bound: float = 100.0
+    bound: float = 40.0
     """The most that it may be worth to either side, in the unit of the judge's evaluation."""
 
     def __post_init__(self) -> None:
@@ -44,12 +54,10 @@ class GomokuEvaluateParams:
     search: Literal["puct", "gumbel"] = "puct"
     options: str = ""
     """Further options of a model's player, e.g. ``chunk=16,leaves=4``."""
-    opponents: dict[str, str] = field(default_factory=_opponents)
-    """Players that learn nothing, by name; the metrics are called ``score_vs_<name>``."""
+    opponents: dict[str, GomokuOpponent] = field(default_factory=_opponents)
+    """By name; the metrics are called ``score_vs_<name>``."""
     anchor: str = "mcts1000"
     """The opponent whose Elo is 0."""
-    headline_pairs: int = 50
-    """Pairs of games of the best player against each opponent."""
     anchor_pairs: int = 5
     """Pairs of each rated model against the anchor."""
     every: int = 3
@@ -69,7 +77,7 @@ class GomokuEvaluateParams:
     """Games that a task plays in lock step; changes no game."""
 
     def __post_init__(self) -> None:
-        for name in ("simulations", "headline_pairs", "anchor_pairs", "every", "group"):
+        for name in ("simulations", "anchor_pairs", "every", "group"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("table2_games", "table3_games"):
@@ -77,11 +85,15 @@ class GomokuEvaluateParams:
                 raise ValueError(f"{name} must be even and at least 2, not {getattr(self, name)}: sides are swapped")
         if self.best_of < 1 or self.best_of % 2 == 0 or self.replays < 0:
             raise ValueError(f"best_of must be odd and replays at least 0, not {self.best_of} and {self.replays}")
+        for name, opponent in self.opponents.items():
+            if opponent.pairs < 1:
+                raise ValueError(f"opponents.{name}.pairs must be at least 1, not {opponent.pairs}")
         for name in (self.anchor, *self.tables_against):
             if name not in self.opponents:
                 raise ValueError(f"no opponent is called {name!r}; there are: {', '.join(self.opponents) or 'none'}")
-        wanted = max(self.headline_pairs, self.anchor_pairs, self.table3_games // 2, self.table2_games // 2)
-        wanted = max(wanted, (self.best_of + self.replays + 1) // 2)
+        pairs = [self.anchor_pairs, self.table3_games // 2, self.table2_games // 2]
+        pairs += [opponent.pairs for opponent in self.opponents.values()]
+        wanted = max(*pairs, (self.best_of + self.replays + 1) // 2)
         if self.openings.count < wanted:
             raise ValueError(f"openings.count must be at least {wanted}: a match plays each opening once")
 

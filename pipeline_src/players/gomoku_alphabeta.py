@@ -11,9 +11,9 @@ from pipeline_src.search.evaluators.gomoku import make_evaluator
 from pipeline_src.search.limits import Limit
 
 DEFAULT = Limit(depth=4)
-EXACT = Options(widths=(0,), reduce_after=0, killers=2, inner_killers=2)
+EXACT = Options(widths=(0,), reduce_after=0, killers=2, inner_killers=1)
 """With a depth alone: every line of so many plies counts, as in `search.minimax`, whatever the order and the table."""
-SELECTIVE = Options(widths=(40, 30, 20), reduce_after=8, killers=2, inner_killers=2)
+SELECTIVE = Options(widths=(40, 30, 20), reduce_after=8, killers=2, inner_killers=1)
 """With any other limit, where looking at less of each ply buys more plies."""
 
 

@@ -29,21 +29,32 @@ WHOLE = ("considered", "chunk", "leaves", "threads")
 
 
 class ZeroPlayer(SearchPlayer):
-    """PUCT. Searches all positions in lock step, so that the net sees them as one batch; on time, one by one."""
+    """Searches all positions in lock step, so that the net sees them as one batch; on time, one by one."""
 
-    def __init__(self, searcher: Puct, limit: Limit, info: ModelInfo, temperature: float, plies: float) -> None:
+    def __init__(
+        self,
+        searcher: Puct,
+        limit: Limit,
+        info: ModelInfo,
+        considered: int | None = None,
+        temperature: float = 0.0,
+        plies: float = math.inf,
+    ) -> None:
         """How to play.
 
         Args:
             searcher: for one position at a time.
             limit: of a move, unless the game is played on a clock.
             info: of the model.
+            considered: None for PUCT; else the root's actions are so many at first, halved in turn (Danihelka et al.,
+                2022). Where time limits the search it is PUCT: halving needs to know the number of simulations.
             temperature: moves are drawn by their visits^(1 / temperature), by the game's own generator; 0 plays the
                 most visited one. Where time limits the search, always that one.
             plies: of a game for which the temperature holds; later it is 0.
         """
         super().__init__(searcher, limit)
-        self.puct, self.info, self.temperature, self.plies = searcher, info, temperature, plies
+        self.puct, self.info, self.considered = searcher, info, considered
+        self.temperature, self.plies = temperature, plies
         self._trees: PuctTrees | None = None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -56,11 +67,13 @@ class ZeroPlayer(SearchPlayer):
             check_state(self.info, position.state)
         if self.limit.movetime_ms is not None or any(position.clock is not None for position in positions):
             return super().choose(positions)
-        trees = self._room(positions)
-        targets = np.full(trees.count, -1, np.int32)
+        trees, simulations = self._room(positions), self.limit.nodes or 0
         for g, position in enumerate(positions):
             trees.plant(g, position.state)
-            targets[g] = self.limit.nodes or 0
+        if self.considered is not None:
+            return _halve(trees, len(positions), self.considered, simulations)
+        targets = np.full(trees.count, -1, np.int32)
+        targets[: len(positions)] = simulations
         trees.simulate(targets)
         return [self._pick(trees, g, position) for g, position in enumerate(positions)]
 
@@ -84,12 +97,21 @@ class ZeroPlayer(SearchPlayer):
         return int(steps[trees.best(g)])
 
 
+def _halve(trees: PuctTrees, count: int, considered: int, simulations: int) -> list[int]:
+    """The actions of the first ``count`` trees by sequential halving, without noise."""
+    from pipeline_src.search.mcts.gumbel import GumbelTrees
+
+    found = GumbelTrees(trees, considered, simulations).search(range(count), None)
+    return [int(step) for step in found.steps]
+
+
 def zero_player(text: PlayerText) -> ZeroPlayer:
-    """``zero:MODEL[,simulations=N,movetime=MS,search=puct,c=...,fpu=...,leaves=N,backend=...,chunk=N,threads=N,...]``.
+    """``zero:MODEL[,simulations=N,movetime=MS,search=puct|gumbel,c=...,fpu=...,leaves=N,backend=...,chunk=N,...]``.
 
     MODEL is a ``model.pt``, or what `zugwerk export` makes of it. ``simulations`` (or ``nodes``) and ``movetime`` limit
     a move; ``leaves`` of a tree go into one batch, whose rows are padded to ``chunk``; ``backend`` is one of
-    `open_backend`; ``temperature`` and ``temperature_plies`` are those of `ZeroPlayer`.
+    `open_backend`, ``threads`` those of the CPU; ``considered``, of gumbel alone, ``temperature`` and
+    ``temperature_plies`` are those of `ZeroPlayer`.
 
     Raises:
         ZugwerkError: no model, no such file, an unknown option, or one out of its range.
@@ -113,14 +135,15 @@ def zero_player(text: PlayerText) -> ZeroPlayer:
         temperature_plies=math.inf,
     )
     limit = read_limit(text, numbers, DEFAULT)
-    _check(text, numbers, limit)
+    _check(text, numbers, limit, words["search"])
     backend: Any = words["backend"]
     opened = open_backend(text.value, backend, int(numbers["threads"]))
     evaluate = ZeroEvaluator(opened, opened.info.positions, int(numbers["chunk"]))
     options = PuctOptions(c=numbers["c"], c_base=numbers["c_base"], fpu=numbers["fpu"])
     searcher = Puct(evaluate, options, TREE if limit.nodes is None else limit.nodes + 2, int(numbers["leaves"]))
     searcher.search(empty_state(opened.info), Limit(nodes=2))  # compiled before any clock runs
-    return ZeroPlayer(searcher, limit, opened.info, numbers["temperature"], numbers["temperature_plies"])
+    considered = int(numbers["considered"]) if words["search"] == "gumbel" else None
+    return ZeroPlayer(searcher, limit, opened.info, considered, numbers["temperature"], numbers["temperature_plies"])
 
 
 def check_state(info: ModelInfo, state: GomokuState) -> None:
@@ -148,7 +171,7 @@ def _words(text: PlayerText) -> tuple[dict[str, str], PlayerText]:
     return words, dataclasses.replace(text, options=rest)
 
 
-def _check(text: PlayerText, numbers: dict[str, float], limit: Limit) -> None:
+def _check(text: PlayerText, numbers: dict[str, float], limit: Limit, search: str) -> None:
     if limit.depth is not None:
         raise ZugwerkError(f"player '{text.name}' cannot be limited by depth; give simulations or movetime")
     for name in WHOLE:
@@ -157,5 +180,9 @@ def _check(text: PlayerText, numbers: dict[str, float], limit: Limit) -> None:
     for name in ("temperature", "temperature_plies"):
         if not numbers[name] >= 0:
             raise ZugwerkError(f"player '{text.name}': {name} must be at least 0, not {numbers[name]}")
+    if search == "gumbel" and (limit.movetime_ms is not None or numbers["temperature"] > 0):
+        raise ZugwerkError(
+            f"player '{text.name}': search=gumbel needs simulations, and knows neither time nor temperature"
+        )
     if numbers["temperature"] > 0 and limit.movetime_ms is not None:
         raise ZugwerkError(f"player '{text.name}': temperature needs a limit of simulations, not of time")

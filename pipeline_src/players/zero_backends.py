@@ -119,8 +119,6 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
     from pipeline_src.nets.zero_models import load_model
 
     loaded = load_model(model) if isinstance(model, str | Path) else model
-    if loaded.config.kind == "uniform":
-        backend = "torch"  # there is nothing to compute
     backend = resolve(backend)
     if backend == "torch":
         from pipeline_src.players.zero_backends_torch import TorchBackend
@@ -136,7 +134,7 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
 
 
 def resolve(backend: BackendName) -> BackendName:
-    """What ``auto`` means on this machine for a ``.pt`` file; any other name as it is."""
+    """What ``auto`` stands for on this machine; any other name is what it is."""
     if backend != "auto":
         return backend
     import torch

@@ -93,6 +93,8 @@ def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> by
             return None if batch is None else {"planes": batch}
 
     model = onnx.load_model_from_string(content)
+    if all(node.op_type != "Conv" for node in model.graph.node):
+        return content
     metadata = {entry.key: entry.value for entry in model.metadata_props}
     add_pre_process_metadata(model)  # what it would fold is folded; else it warns
     with tempfile.TemporaryDirectory() as folder:

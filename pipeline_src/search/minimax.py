@@ -23,7 +23,7 @@ MAX_DEPTH = 8
 @njit(cache=True)
 def _best_ranked(state: Any, evaluator: Any, actions: Any, values: Any, ply: int) -> tuple[float, int]:
     """(value of the best action one ply deep, how many there are); an end counts from the root, ``ply`` plies above."""
-    n, best = rank(state, evaluator, actions, values, np.inf), -np.inf
+    n, best = rank(state, evaluator, actions, values, WIN), -np.inf
     for i in range(n):
         best = max(best, values[i])
     if best >= WIN:
@@ -124,7 +124,7 @@ class Minimax:
         state, room = type(state)(*(array.copy() for array in state)), int(kernels.max_actions(state))
         actions, values = np.empty((depth + 1, room), np.int32), np.empty((depth + 1, room), np.float32)
         best, marks = np.empty(depth), np.empty((depth, 2), np.int64)
-        evaluated = int(rank(state, self.evaluator, actions[0], values[0], np.inf))
+        evaluated = int(rank(state, self.evaluator, actions[0], values[0], WIN))
         order = np.argsort(-values[0, :evaluated], kind="stable")
         chosen, value = int(actions[0, order[0]]), float(values[0, order[0]])
         value = float(np.sign(value)) * (WIN - 1) if abs(value) >= WIN else value

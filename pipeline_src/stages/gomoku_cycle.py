@@ -10,8 +10,6 @@ cycle goes on where it was.
 import argparse
 import time
 
-import torch
-
 from pipeline_src.cycle.files import ARTIFACTS, GenerationFiles
 from pipeline_src.cycle.generation import run_generation
 from pipeline_src.cycle.setting import read_setting
@@ -37,7 +35,6 @@ def main() -> None:
     minutes = parser.parse_args().minutes
     start = time.perf_counter()
     setting, parallel = read_setting(), load(Parallel, "parallel")
-    torch.set_num_threads(setting.torch_threads)
     for number in read_numbers():
         if minutes is not None and time.perf_counter() - start > 60 * minutes:
             break

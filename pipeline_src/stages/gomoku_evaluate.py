@@ -67,7 +67,7 @@ def main() -> None:
     last = outcome.tables["headline"][-1]
     shown = last.games[-1]
     with written_aside(REPORTS / "game.svg") as aside:
-        title = f"{params.opponents[last.pairing.b]} (black) against generation {numbers[-1]}: {shown.winner}"
+        title = f"{params.opponents[last.pairing.b].player} (black) against generation {numbers[-1]}: {shown.winner}"
         aside.write_text(board_svg(shown.actions, game.size, title), encoding="utf-8")
     shutil.rmtree(WORK)
 
@@ -79,7 +79,8 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
     for path in models.values():
         if not path.is_file():
             raise ZugwerkError(f"{path}: no such model; `python -m pipeline_src.stages.gomoku_cycle` makes it")
-    return {name: params.model_text(str(path)) for name, path in models.items()} | params.opponents
+    opponents = {name: opponent.player for name, opponent in params.opponents.items()}
+    return {name: params.model_text(str(path)) for name, path in models.items()} | opponents
 
 
 def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], seed: int, parallel: Parallel) -> Outcome:
@@ -104,7 +105,7 @@ def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], see
     board = Board("gomoku", game.size, game.variant)
     event = Event(board, players, openings, [seed, TAG, 1], parallel, params.group, keep)
     names = [str(number) for number in params.rated(numbers)]
-    plan = [Pairing("headline", BEST, other, params.headline_pairs) for other in params.opponents]
+    plan = [Pairing("headline", BEST, name, opponent.pairs) for name, opponent in params.opponents.items()]
     for name in names:
         plan += [Pairing("table3", name, other, params.table3_games // 2) for other in params.tables_against]
         plan.append(Pairing("anchor", name, params.anchor, params.anchor_pairs))

@@ -11,8 +11,6 @@ Killed and run again, it goes on under ``work/gomoku/``.
 
 import argparse
 
-import torch
-
 from pipeline_src.cycle.files import ARTIFACTS
 from pipeline_src.cycle.generation import run_generation
 from pipeline_src.cycle.setting import read_setting
@@ -37,7 +35,6 @@ def main() -> None:
     if number < 1:
         parser.error("--number must be at least 1")
     setting = read_setting()
-    torch.set_num_threads(setting.torch_threads)
     run_generation(number, setting, load(Parallel, "parallel"), ARTIFACTS)
 
 

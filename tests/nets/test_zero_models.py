@@ -6,7 +6,8 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.nets.zero_models import VERSIONS, ZeroConfig, load_model, save_model
+from pipeline_src.nets.uniform import UniformConfig, UniformNet
+from pipeline_src.nets.zero_models import VERSIONS, ZeroConfig, ZeroModel, load_model, save_model
 from pipeline_src.nets.zero_onnx import export_onnx
 from tests.nets.zero_nets import SMALL, fresh, model, some_planes
 
@@ -96,6 +97,17 @@ def test_the_exported_net_answers_alike(config: ZeroConfig) -> None:
     np.testing.assert_allclose(policy, logits.numpy(), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(value, values.numpy(), rtol=1e-4, atol=1e-4)
     assert np.ptp(policy) > 0.1  # not merely all zeros
+
+
+def test_the_net_that_knows_nothing_is_exported_too() -> None:
+    import onnxruntime
+
+    content = export_onnx(ZeroModel(UniformNet(UniformConfig(6, 7, 2)), "gomoku", "freestyle", 1))
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    policy, value = session.run(["policy", "value"], {"planes": np.ones((3, 5, 6, 7), np.float32)})
+    assert (policy.shape, value.shape) == ((3, 42), (3,))
+    assert not policy.any()
+    assert not value.any()
 
 
 def test_the_same_weights_export_to_the_same_bytes() -> None:

@@ -18,6 +18,7 @@ SMALL: dict[str, ZeroConfig] = {
 
 def fresh(config: ZeroConfig, seed: int = 1) -> ZeroNet:
     """As if it had been trained: what it answers depends on the board, and its batch norms have seen some boards."""
+    torch.set_num_threads(1)  # or small convolutions wait for threads of a busy machine
     torch.manual_seed(seed)
     net = make_net(config)
     for norm in net.modules():

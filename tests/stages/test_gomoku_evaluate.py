@@ -15,17 +15,20 @@ from pipeline_src.stages import gomoku_evaluate as stage
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 
-OPPONENTS = {"mcts1000": "random", "minimax": "random:strength=1"}
+
+def opponents(pairs=4, player="random"):
+    return {"mcts1000": {"player": player, "pairs": pairs}, "minimax": {"player": "random:strength=1", "pairs": 4}}
+
+
 SECTION = {
-    "opponents": OPPONENTS,
-    "headline_pairs": 4,
+    "opponents": opponents(),
     "anchor_pairs": 2,
     "table3_games": 4,
     "tables_against": ["minimax"],
-    "openings": {"count": 8, "plies": 2, "judge": "judge", "bound": 3.0},
+    "openings": {"count": 8, "plies": 2, "area": 0, "judge": "judge", "bound": 3.0},
     "group": 16,
 }
-SKILLS = (0.0, 0.3, 0.6, 0.8, 1.0)
+SKILLS = (0.0, 0.1, 0.2, 0.4, 1.0)
 ACCEPTED = (1, 1, 0, 1, 0)
 CSVS = ("table1", "table2", "table3", "table4", "elo", "losses")
 
@@ -108,12 +111,12 @@ def test_tables_metrics_and_games_say_the_same(project):
 
 
 def test_the_strong_are_rated_above_the_weak_and_best_is_the_last_accepted(project):
-    evaluate(project, headline_pairs=8, anchor_pairs=8, table2_games=16)
+    evaluate(project, opponents=opponents(8), anchor_pairs=8, table2_games=16)
     metrics = json.loads((stage.REPORTS / "evaluate.json").read_text())
     elo = {row["generation"]: float(row["elo"]) for row in table("elo")}
     assert elo["1"] < elo["4"] < elo["5"]
     assert elo["4"] == metrics["elo_last"]["value"]
-    assert metrics["elo_last"]["n"] == 8 * 2 * 2 + 8 * 2 + 2 * 16 + 4  # headlines, anchor, table 2, table 3
+    assert metrics["elo_last"]["n"] == (8 + 4) * 2 + 8 * 2 + 2 * 16 + 4  # headlines, anchor, table 2, table 3
 
 
 def test_losses_go_on_over_the_generations(project):
@@ -168,10 +171,11 @@ def test_the_game_shown_is_a_picture_of_the_last_headline_game(project):
     ({"anchor": "nobody"}, "no opponent is called 'nobody'; there are: mcts1000, minimax"),
     ({"table3_games": 3}, "table3_games must be even"),
     ({"best_of": 4}, "best_of must be odd"),
-    ({"headline_pairs": 9}, "openings.count must be at least 9"),
+    ({"opponents": opponents(9)}, "openings.count must be at least 9"),
     ({"headline_games": 9}, "gomoku_evaluate.headline_games: unknown key"),
     ({"search": "minimax"}, "search: 'minimax' is not one of puct, gumbel"),
-    ({"opponents": {"mcts1000": "mcts9", "minimax": "random"}}, "no player 'mcts9' for gomoku"),
+    ({"opponents": opponents(0)}, "opponents.mcts1000.pairs must be at least 1"),
+    ({"opponents": opponents(4, "mcts9")}, "no player 'mcts9' for gomoku"),
     ({"openings": SECTION["openings"] | {"judge": "random"}}, "'random' cannot judge"),
     ({"openings": SECTION["openings"] | {"area": 6}}, "no square of 6"),
     ({"options": "strange"}, "cannot read 'strange'"),

@@ -43,4 +43,4 @@ for generic, kernel in (
     (kernels.write_steps, moves.write_actions),
     (kernels.play_step, moves.play),
 ):
-    kernels.implement(generic, GomokuState, kernel)
+    kernels.implement(generic, GomokuState, kernel, inline=True)

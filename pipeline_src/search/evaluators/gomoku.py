@@ -40,8 +40,8 @@ from pipeline_src.search.evaluators.gomoku_windows import (
     sums,
 )
 
-LOST, TWO_CELLS, FOUR_AND_THREE, OPEN_THREE, MOST = 6000.0, 5000.0, 3000.0, 2000.0, 900.0
-"""Worth of the threats, by falling certainty, and the bound of the sum of weights, which is added to the last two."""
+LOST, TWO_CELLS, MOST = 6000.0, 5000.0, 900.0
+"""Worth of the threats that are certain, and the bound of the sum of weights."""
 
 
 class Weights(NamedTuple):
@@ -55,12 +55,16 @@ class Weights(NamedTuple):
     """Spans of the side to move; those that lack one stone between the ends are threats."""
     moved_spans: tuple[float, ...] = (60.0, 12.0, 2.0)
     """Spans of the side that has just moved."""
+    threats: tuple[float, float] = (3000.0, 2000.0)
+    """Added to the sum: a threat to win beside an open three; an open three of the side to move."""
 
 
 class GomokuEvaluator(NamedTuple):
     """The evaluation as searches take it: weights, tables, and scratch space for one thread."""
 
     windows: Windows
+    threats: npt.NDArray[np.float64]
+    """[2]: as in `Weights`."""
 
 
 def make_evaluator(weights: Weights | None = None) -> GomokuEvaluator:
@@ -69,7 +73,7 @@ def make_evaluator(weights: Weights | None = None) -> GomokuEvaluator:
     table = np.zeros((4, LACKING + 1), np.int64)
     for row, given in enumerate((weights.moved, weights.to_move, weights.moved_spans, weights.to_move_spans)):
         table[row, 1 : 1 + len(given)] = np.round(1000 * np.array(given))
-    return GomokuEvaluator(make_windows(table))
+    return GomokuEvaluator(make_windows(table), np.array(weights.threats))
 
 
 @njit(cache=True)
@@ -139,7 +143,9 @@ def _threes_at(state: GomokuState, cell: int, colour: int) -> int:
 
 
 @njit(cache=True)
-def _judge(worth: int, other_fours: int, cells: int, three: bool, other_threes: int) -> float:
+def _judge(
+    worth: int, other_fours: int, cells: int, three: bool, other_threes: int, threats: npt.NDArray[np.float64]
+) -> float:
     """Value to the side that has just moved, from its worth in thousandths and from what the sides threaten.
 
     ``cells`` is on how many cells it threatens to win, ``three`` whether it has an open three beside a single one.
@@ -150,8 +156,8 @@ def _judge(worth: int, other_fours: int, cells: int, three: bool, other_threes: 
         return TWO_CELLS
     points = min(MOST, max(-MOST, worth / 1000.0))
     if cells == 1:
-        return FOUR_AND_THREE + points if three else points
-    return points - OPEN_THREE if other_threes > 0 else points
+        return points + threats[0] if three else points
+    return points - threats[1] if other_threes > 0 else points
 
 
 @njit(cache=True)
@@ -164,7 +170,7 @@ def _evaluate(state: GomokuState, evaluator: GomokuEvaluator) -> float:
         cells, reply = _winning_cells(state, own)
         threes = _count(counts, OWN_THREES, 16)
         three = threes > 0 and threes > _threes_at(state, reply, own)
-    return -_judge(worth, other_fours, cells, three, _count(counts, OTHER_THREES, 15))
+    return -_judge(worth, other_fours, cells, three, _count(counts, OTHER_THREES, 15), evaluator.threats)
 
 
 @njit(cache=True)
@@ -200,7 +206,7 @@ def _rank(
         for i in range(n):
             values[i] = _play_and_evaluate(state, evaluator, actions[i])
         return n
-    gain, all_found, board = windows.gain, windows.found, state.board
+    gain, all_found, board, threats = windows.gain, windows.found, state.board, evaluator.threats
     kept, forced = 0, other_fours > 0 and stop_at <= WIN
     for i in range(n):
         cell, found = actions[i], all_found[actions[i]]
@@ -215,7 +221,7 @@ def _rank(
             threes = own_threes + _count(found, THREES, 8) - _count(found, USED, 8)
             three = threes > 0 and threes > _threes_at(state, reply, own)
             board[row, column] = 0
-        value = _judge(worth + gain[cell], left, cells, three, other_threes - _count(found, SHUT, 8))
+        value = _judge(worth + gain[cell], left, cells, three, other_threes - _count(found, SHUT, 8), threats)
         actions[kept], values[kept] = cell, 0.0 if last else value
         kept += 1
     return kept

@@ -26,7 +26,7 @@ class Waiting(NamedTuple):
     """[B]"""
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def likeliest(bits: Ints) -> int:
     """Place of the largest prior without an edge, the first of equals, of a node's row; NONE_LEFT if all have one."""
     most = np.int32(-1)
@@ -40,7 +40,7 @@ def likeliest(bits: Ints) -> int:
     return place
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def add_edge(nodes: Records, edges: Records, node: int, used: int) -> tuple[int, int]:
     """Room for one more edge of ``node`` in a tree with ``used`` ones: (the edge, how many are used now)."""
     many, first = nodes[node].edges, nodes[node].first
@@ -54,7 +54,7 @@ def add_edge(nodes: Records, edges: Records, node: int, used: int) -> tuple[int,
     return first + many, used
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def back_up(nodes: Records, edges: Records, node: int, value: float) -> None:
     """Add ``value``, by the side of ``node``, to all above it up to the root."""
     side, parent = nodes[node].side, nodes[node].parent
@@ -68,7 +68,7 @@ def back_up(nodes: Records, edges: Records, node: int, value: float) -> None:
         node, parent = parent, nodes[parent].parent
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def mark(nodes: Records, edges: Records, node: int, change: int) -> None:
     """Add ``change`` to the virtual losses on the way from the root to ``node``."""
     parent = nodes[node].parent
@@ -78,7 +78,7 @@ def mark(nodes: Records, edges: Records, node: int, change: int) -> None:
         node, parent = parent, nodes[parent].parent
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def choose(nodes: Records, edges: Records, bits: Ints, node: int, options: PuctOptions, room: bool) -> tuple[int, int]:
     """The edge with the greatest Q + U (see `PuctOptions`), or NEW and the place of the step that is to get one.
 
@@ -114,7 +114,7 @@ def choose(nodes: Records, edges: Records, bits: Ints, node: int, options: PuctO
     return best, place
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def edge_at(nodes: Records, edges: Records, place: int) -> int:
     """The root's edge of the step at ``place``, NEW where it has none."""
     first = nodes[0].first
@@ -124,7 +124,7 @@ def edge_at(nodes: Records, edges: Records, place: int) -> int:
     return NEW
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) -> None:
     """A node without edges that waits for the evaluator."""
     new = nodes[node]
@@ -133,7 +133,7 @@ def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) ->
     new.parent, new.owner, new.value, new.side, new.over = parent, owner, 0.0, side, 0
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _absorb(forest: Forest, g: int, node: int, priors: Ints, value: float, several: bool) -> None:
     """Give a node of tree g its priors (their bits) and its value, and back that up."""
     nodes, edges = forest.nodes[g], forest.edges[g]
@@ -220,9 +220,11 @@ def play_round(
                     place = forced[g, forest.done[g] + begun]
                 if place >= 0:
                     edge = edge_at(nodes, edges, place)
-                else:
-                    edge, place = choose(nodes, edges, all_bits[0], 0, options, forest.used_nodes[g] < room)
-                while edge >= 0:
+                while True:
+                    if place < 0 or node > 0:
+                        edge, place = choose(nodes, edges, all_bits[node], node, options, forest.used_nodes[g] < room)
+                    if edge < 0:
+                        break
                     child = edges[edge].child
                     if nodes[child].visits == 0:
                         edge = WAITS
@@ -232,7 +234,6 @@ def play_round(
                         edge = ENDS
                         break
                     kernels.play_step(state, edges[edge].step)
-                    edge, place = choose(nodes, edges, all_bits[node], node, options, forest.used_nodes[g] < room)
                 if edge == WAITS:
                     break
                 if edge == ENDS or forest.used_nodes[g] == room:  # a finished game, or the end of a full tree
@@ -266,7 +267,8 @@ def play_round(
                     mark(nodes, edges, node, 1)
             count = kernels.write_steps(state, steps[n])
             counts[n], nodes[node].count = count, count
-            forest.steps[g, node, :count] = steps[n, :count]
+            for i in range(count):
+                forest.steps[g, node, i] = steps[n, i]
             new.tree[n], new.node[n] = g, node
             n += 1
             begun += 1

@@ -1,11 +1,19 @@
 """What stays of a tree when a step is played: the part below it, moved to the front of the tree's own memory."""
 
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.search.mcts.puct_forest import Forest, Ints, Records
+from pipeline_src.games import kernels
+from pipeline_src.search.mcts.batches import row
+from pipeline_src.search.mcts.puct_forest import Floats, Forest, Ints, Records
+
+Doubles = npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True)
 def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) -> None:
     """Make node ``top`` of tree g its root and forget all that is not below it; simulations count from 0.
 
@@ -31,9 +39,10 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
             continue
         here = nodes[kept]
         nodes[kept] = nodes[node]
-        count = here.count
-        priors[kept, :count] = priors[node, :count]
-        steps[kept, :count] = steps[node, :count]
+        for i in range(here.count):
+            priors[kept, i] = priors[node, i]
+        for i in range(here.count):
+            steps[kept, i] = steps[node, i]
         for i in range(here.edges):
             edges[used + i] = block[here.first + i]
             nodes[edges[used + i].child].owner = used + i
@@ -49,3 +58,90 @@ def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) ->
             edges[here.owner].child = kept
         kept += 1
     forest.used_nodes[g], forest.used_edges[g], forest.done[g] = kept, used, 0
+
+
+@njit(cache=True)
+def is_step(forest: Forest, roots: Any, g: int, step: int, steps: Ints) -> bool:
+    """Whether a step is legal at the root of tree g; ``steps`` is scratch, int32 [>= S]."""
+    count = 0
+    if forest.used_nodes[g] == 0:
+        count = kernels.write_steps(row(roots, g), steps)
+    else:
+        count = forest.nodes[g, 0].count
+        steps = forest.steps[g, 0]
+    for i in range(count):
+        if steps[i] == step:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Records, steps: Ints) -> int:
+    """Play a step at the root of every tree and keep what was searched below it.
+
+    Args:
+        forest: the trees, none of them waiting for the evaluator.
+        roots: stacked states [G] of the roots.
+        played: int32 [G]: steps, -1 where a tree stays as it is.
+        moved: int32 [>= N]: scratch.
+        block: EDGE [>= E]: scratch.
+        steps: int32 [>= S]: scratch.
+
+    Returns:
+        -1, or the first tree where the step is not legal; no tree has changed, then.
+    """
+    for g in range(played.size):
+        if played[g] >= 0 and not is_step(forest, roots, g, played[g], steps):
+            return g
+    for g in range(played.size):
+        if played[g] < 0:
+            continue
+        kernels.play_step(row(roots, g), played[g])
+        top = -1
+        if forest.used_nodes[g] > 0:
+            first = forest.nodes[g, 0].first
+            for edge in range(first, first + forest.nodes[g, 0].edges):
+                if forest.edges[g, edge].step == played[g]:
+                    top = forest.edges[g, edge].child
+        if top >= 0 and forest.nodes[g, top].over == 0:
+            keep_below(forest, g, top, moved, block)
+        else:
+            forest.used_nodes[g], forest.used_edges[g], forest.done[g] = 0, 0, 0
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def write_best(forest: Forest, steps: Ints) -> None:
+    """Write each root's most visited step to int32 [G]: of equals that of the greatest sum of values; -1 for none."""
+    for g in range(steps.size):
+        steps[g] = -1
+        if forest.used_nodes[g] == 0:
+            continue
+        root, best = forest.nodes[g, 0], -1
+        for edge in range(root.first, root.first + root.edges):
+            here, most = forest.edges[g, edge], forest.edges[g, max(best, 0)]
+            if (
+                best < 0
+                or here.tries > most.tries
+                or (here.tries == most.tries and here.worth > most.worth)
+                or (here.tries == most.tries and here.worth == most.worth and here.place < most.place)
+            ):
+                best = edge
+        if best >= 0:
+            steps[g] = forest.edges[g, best].step
+
+
+@njit(cache=True, nogil=True)
+def write_roots(forest: Forest, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints) -> None:
+    """Write what `puct_trees.RootTable` says; the arrays hold zeros."""
+    for g in range(counts.size):
+        if forest.used_nodes[g] == 0:
+            continue
+        root, edges = forest.nodes[g, 0], forest.edges[g]
+        counts[g] = root.count
+        bits = forest.priors[g, 0].view(np.float32)
+        for i in range(counts[g]):
+            steps[g, i], priors[g, i] = forest.steps[g, 0, i], abs(bits[i])
+        for edge in range(root.first, root.first + root.edges):
+            place = edges[edge].place
+            visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth

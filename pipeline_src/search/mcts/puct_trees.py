@@ -1,7 +1,7 @@
 """`PuctTrees`: the forest with its states and its evaluator, as self-play and players use it."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,10 @@ from pipeline_src.search.mcts.puct_forest import (
     new_forest,
 )
 from pipeline_src.search.mcts.puct_kernels import Waiting, play_round
-from pipeline_src.search.mcts.puct_reuse import keep_below
+from pipeline_src.search.mcts.puct_reuse import play_steps, write_best, write_roots
 
-EvaluateBatch = Callable[[Any, Ints, Ints], tuple[Floats, Floats]]
+Answer = tuple[Floats, Floats]
+EvaluateBatch = Callable[[Any, Ints, Ints], Answer]
 """(stacked states [B], their legal steps int32 [B, S], their numbers int32 [B]) -> (priors float32 [B, S] of those
 steps, each row's first so many summing to 1, values float32 [B] in -1..1 to the side to move)."""
 
@@ -38,11 +39,41 @@ class Leaves(NamedTuple):
     """[B]: how many there are."""
 
 
+class RootTable(NamedTuple):
+    """The roots of G trees, 0 past a row's number of steps; the arrays are the caller's."""
+
+    steps: Ints
+    """[G, S]: the legal steps."""
+    visits: Ints
+    """[G, S]"""
+    worths: npt.NDArray[np.float64]
+    """[G, S]: sums of the values, to the root's side: Q times visits."""
+    priors: Floats
+    """[G, S], noise included."""
+    counts: Ints
+    """[G]: how many steps there are; 0 before the root is evaluated."""
+
+
+Result = TypeVar("Result")
+
+
+def answer_all(search: Generator[Leaves, Answer, Result], evaluate_batch: EvaluateBatch) -> Result:
+    """Run a search that yields its leaves to the end."""
+    try:
+        leaves = next(search)
+        while True:
+            leaves = search.send(evaluate_batch(*leaves))
+    except StopIteration as ended:
+        result: Result = ended.value
+        return result
+
+
 class PuctTrees:
     """G searches in lock step: what one finds depends on nothing of the others, if the evaluator's rows do not.
 
-    `simulate` is the whole search. A caller whose evaluator works beside it (a GPU) takes two `PuctTrees` and calls
-    `leaves` and `absorb`, or `exchange`, on one while the evaluator has the other's leaves; the trees become the same.
+    `simulate` is the whole search. A caller whose evaluator works beside it (a GPU) takes two `PuctTrees` and goes on
+    with the `rounds` of one (or calls its `leaves` and `absorb`) while the evaluator has the leaves of the other; the
+    trees become the same.
     """
 
     def __init__(
@@ -94,27 +125,26 @@ class PuctTrees:
         self._empty(g)
 
     def advance(self, g: int, step: int) -> None:
-        """Play a legal step at the root of tree g and keep what was searched below it; simulations count from 0.
+        """`advance_all` in tree g alone."""
+        if step < 0:
+            raise ZugwerkError(f"step {step} is not legal at the root of tree {g}")
+        played = np.full(self.count, -1, np.int32)
+        played[g] = step
+        self.advance_all(played)
 
-        The rest of the tree is freed. Where the game is over after the step, nothing more is searched.
+    def advance_all(self, steps: Ints) -> None:
+        """Play legal steps at the roots, int32 [G], and keep what was searched below them; simulations count from 0.
+
+        Trees of step -1 stay as they are. The rest of a tree is freed. Where the game is over after the step, nothing
+        more is searched.
 
         Raises:
-            ZugwerkError: the step is not legal, or leaves wait for the evaluator.
+            ZugwerkError: a step is not legal (no tree has changed), or leaves wait for the evaluator.
         """
         self._settled()
-        forest, steps = self.forest, self.steps(g)
-        if forest.used_nodes[g] == 0:
-            steps = np.empty(self._leaves.steps.shape[1], np.int32)
-            steps = steps[: kernels.write_steps(row(self.roots, g), steps)]
-        if step not in steps:
-            raise ZugwerkError(f"step {step} is not legal at the root of tree {g}")
-        kernels.play_step(row(self.roots, g), step)
-        tried = self._root_edges(g)
-        found = tried["child"][tried["step"] == step]
-        if len(found) and not forest.nodes[g, found[0]]["over"]:
-            keep_below(forest, g, int(found[0]), self._moved, self._block)
-        else:
-            self._empty(g)
+        wrong = play_steps(self.forest, self.roots, steps, self._moved, self._block, self._leaves.steps[0])
+        if wrong >= 0:
+            raise ZugwerkError(f"step {steps[wrong]} is not legal at the root of tree {wrong}")
 
     def simulate(
         self,
@@ -127,9 +157,16 @@ class PuctTrees:
         Trees of target -1 rest. The flag, uint8 [1], is looked at between two batches and two simulations. Simulation k
         of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], where that is not negative.
         """
+        answer_all(self.rounds(targets, flag, forced), self.evaluate_batch)
+
+    def rounds(
+        self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None
+    ) -> Generator[Leaves, Answer, None]:
+        """`simulate` as a generator, which yields leaves and is sent the evaluator's answer."""
         leaves = self.leaves(targets, flag, forced)
         while len(leaves.counts):
-            leaves = self.exchange(*self.evaluate_batch(*leaves), targets, flag, forced)
+            priors, values = yield leaves
+            leaves = self.exchange(priors, values, targets, flag, forced)
 
     def leaves(self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None) -> Leaves:
         """One round of `simulate` up to the evaluator: the positions to be evaluated, none when all targets are met.
@@ -227,6 +264,21 @@ class PuctTrees:
         self.forest.priors[g, 0, : len(priors)] = signed.view(np.int32)
         root["seen"] = tried["prior"].sum(dtype=np.float64)
         root["next"] = UNKNOWN if len(tried) < len(priors) else NONE_LEFT
+
+    def table(self) -> RootTable:
+        """What is known at all roots."""
+        steps, visits = np.zeros((2, *self.forest.steps[:, 0].shape), np.int32)
+        table = RootTable(
+            steps, visits, np.zeros(steps.shape), np.zeros(steps.shape, np.float32), np.zeros(self.count, np.int32)
+        )
+        write_roots(self.forest, *table)
+        return table
+
+    def best_steps(self) -> Ints:
+        """The step of `best` at each root, int32 [G]; -1 where nothing was searched."""
+        steps = np.empty(self.count, np.int32)
+        write_best(self.forest, steps)
+        return steps
 
     def value(self, g: int) -> float:
         """Mean value of the root to its side to move."""
