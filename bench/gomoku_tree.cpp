@@ -1,9 +1,10 @@
 // PUCT for 15x15 Gomoku in plain C++, the reference of bench/gomoku_tree.py: the same algorithm over the same records,
 // with the board's size known to the compiler. The evaluator is a constant array: this is the tree alone.
 //
-// Usage: gomoku_tree FILE TREES SIMULATIONS MOVES NODES C. FILE holds float32: TREES rows of 225 priors, then TREES
-// values; the b-th position of a batch gets row b. Prints the seconds of MOVES moves (each: simulations in lock step,
-// then the most visited step is played and the tree below it kept) and a checksum of all root visits.
+// Usage: gomoku_tree FILE ROWS TREES SIMULATIONS MOVES NODES C. FILE holds float32: ROWS rows of 225 priors, then ROWS
+// values; position b of batch k gets row 97 k mod (ROWS - TREES) + b. Prints the processor's seconds for MOVES moves (each:
+// simulations in lock step, then the most visited step is played and the tree below it kept) and a checksum of all root
+// visits.
 
 #include <cmath>
 #include <cstdint>
@@ -212,10 +213,11 @@ static void keep_below(Tree& t, int top, std::vector<int>& moved, std::vector<Ed
 }
 
 int main(int argc, char** argv) {
-    if (argc != 7) return 2;
-    const int trees = std::atoi(argv[2]), simulations = std::atoi(argv[3]), moves = std::atoi(argv[4]), nodes = std::atoi(argv[5]);
-    const double c = std::atof(argv[6]);
-    std::vector<float> priors(trees * CELLS), values(trees);
+    if (argc != 8) return 2;
+    const int rows = std::atoi(argv[2]), trees = std::atoi(argv[3]), simulations = std::atoi(argv[4]);
+    const int moves = std::atoi(argv[5]), nodes = std::atoi(argv[6]);
+    const double c = std::atof(argv[7]);
+    std::vector<float> priors(rows * CELLS), values(rows);
     FILE* file = std::fopen(argv[1], "rb");
     if (!file || std::fread(priors.data(), 4, priors.size(), file) != priors.size() ||
         std::fread(values.data(), 4, values.size(), file) != values.size()) return 1;
@@ -242,16 +244,18 @@ int main(int argc, char** argv) {
             forest[g].waiting = -1;
         }
         sum = 0;
+        int batch = 0;
         const std::clock_t start = std::clock();
         for (int move = 0; move < moves; move++) {
             for (Tree& t : forest) t.done = 0;
             for (int n = 1, before = 0; n > 0; before = n) {
+                const int from = before ? 97 * batch++ % (rows - trees) : 0;
                 n = 0;
                 int b = 0;
                 for (int g = 0; g < trees; g++) {
                     Tree& t = forest[g];
                     if (b < before && tree_of[b] == g) {
-                        absorb(t, &priors[b * CELLS], values[b]);
+                        absorb(t, &priors[(from + b) * CELLS], values[from + b]);
                         b++;
                     }
                     while (t.used == 0 || t.done < simulations) {
@@ -271,8 +275,9 @@ int main(int argc, char** argv) {
                 const Edge* best = &t.edges[root.first];
                 for (int i = 0; i < root.edges; i++) {
                     const Edge& e = t.edges[root.first + i];
-                    sum = sum * 31 + (uint64_t)e.tries * (e.place + 1);
-                    if (e.tries > best->tries || (e.tries == best->tries && (e.worth > best->worth || (e.worth == best->worth && e.place < best->place)))) best = &e;
+                    sum += (uint64_t)e.tries * (e.place + 1) * (g + 1) * (move + 1);
+                    if (e.tries != best->tries ? e.tries > best->tries
+                        : e.worth != best->worth ? e.worth > best->worth : e.place < best->place) best = &e;
                 }
                 play(roots[g], best->step);
                 keep_below(t, best->child, moved, block);

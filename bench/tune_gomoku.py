@@ -2,7 +2,7 @@
 
     python -m bench.tune_gomoku mcts:c=0.1 mcts:c=0.2 --pairs 200
     python -m bench.tune_gomoku default "threats=0,0" --depth 2 --pairs 200
-    python -m bench.tune_gomoku default "to_move=0,12,4,1;to_move_spans=0,12,2" --size 15
+    python -m bench.tune_gomoku default "windows=20,9,4,1" --size 15
     python -m bench.tune_gomoku default --search 30 --pairs 200
 
 A set is ``default``, or fields of `search.evaluators.gomoku.Weights` with their values, those not named as by default.
@@ -25,8 +25,6 @@ from pipeline_src.search.evaluators.gomoku import Weights, make_evaluator
 from pipeline_src.search.limits import Limit
 
 POINTS = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
-SMALLEST = 0.25
-"""A weight below it may become 0, and 0 may become it."""
 
 
 def read_set(text: str) -> Weights:
@@ -62,13 +60,10 @@ def match(a: Player, b: Player, pairs: int, seed: int, size: int, plies: int, va
 
 
 def varied(weights: Weights, rng: np.random.Generator) -> Weights:
-    """The weights with one of them changed at random."""
-    fields = {name: list(row) for name, row in weights._asdict().items() if name != "threats"}
-    places = [(name, i) for name, row in fields.items() for i in range(len(row)) if i > 0 or name.startswith("moved")]
-    name, i = places[rng.integers(len(places))]
-    value = fields[name][i] * rng.choice([0.5, 0.7, 1.4, 2.0])
-    fields[name][i] = SMALLEST if fields[name][i] == 0 else 0.0 if value < SMALLEST else float(value)
-    return weights._replace(**{key: tuple(row) for key, row in fields.items()})
+    """The weights with one of those of windows changed at random, the last one being the unit."""
+    windows = list(weights.windows)
+    windows[rng.integers(len(windows) - 1)] *= float(rng.choice([0.5, 0.7, 1.4, 2.0]))
+    return weights._replace(windows=tuple(windows))
 
 
 def search(text: str, tries: int, pairs: int, seed: int, size: int, plies: int, depth: int) -> None:

@@ -1,4 +1,4 @@
-"""``zugwerk gomoku``: perft, move, show."""
+"""``zugwerk gomoku``: perft, move, show, generations."""
 
 from pathlib import Path
 from typing import Any
@@ -81,3 +81,11 @@ def show(
     typer.echo(diagram(state))
     typer.echo(standing(state))
     typer.echo(gomoku.to_fen(state))
+
+
+@app.command(epilog="Example: zugwerk gomoku generations 12")
+def generations(count: int = typer.Argument(..., help="How many, the first included; 2 to 99.")) -> None:
+    """Write into params.yaml how many generations self-play has; those there already are not made again."""
+    from pipeline_src.report.generations import set_generations
+
+    typer.echo(set_generations(count))

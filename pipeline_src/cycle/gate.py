@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline_src.arena.games import PlayedGame, play_games, random_openings
 from pipeline_src.arena.match import POINTS
+from pipeline_src.cycle.evaluators import prepare_model
 from pipeline_src.files import write_json
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import run_tasks
@@ -32,22 +33,17 @@ def play_gate(work: Work) -> None:
     start = game.initial_state(rules.size, rules.variant)
     seed = [work.setting.seed, TAG, work.files.number]
     openings = random_openings(game, start, params.games // 2, params.opening_plies, [*seed, 0])
+    backend = work.setting.self_play.backend
+    new, best = (
+        f"zero:{prepare_model(model, backend, work.folder)},simulations={params.simulations},search={params.search},"
+        f"backend={backend},chunk={GROUP}"
+        for model in (work.folder / "model.pt", work.best)
+    )
     tasks = [
-        (
-            player_text(work.folder / "model.pt", params),
-            player_text(work.best, params),
-            rules,
-            openings[at : at + GROUP],
-        )
-        for at in range(0, len(openings), GROUP)
+        (new, best, rules, openings[at : at + GROUP], [*seed, 1, at // GROUP]) for at in range(0, len(openings), GROUP)
     ]
-    pairs = [
-        pair
-        for group in run_tasks(
-            _play_group, [(*task, [*seed, 1, i]) for i, task in enumerate(tasks)], work.parallel, "gate"
-        )
-        for pair in group
-    ]
+    groups = run_tasks(_play_group, tasks, work.parallel, f"generation {work.files.name}: gate")
+    pairs = [pair for group in groups for pair in group]
     points = [POINTS[game.winner][i] for pair in pairs for i, game in enumerate(pair)]
     wins, draws, losses = (points.count(value) for value in (1.0, 0.5, 0.0))
     write_records(_records(pairs, rules), work.folder / "gate.parquet")

@@ -30,6 +30,7 @@ class OnnxBackend(Synchronous):
             raise ZugwerkError(
                 "the package onnxruntime is missing: pip install onnxruntime; or use another backend"
             ) from None
+        onnxruntime.disable_telemetry_events()  # some builds keep a file of events to send
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL

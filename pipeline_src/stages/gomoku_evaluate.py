@@ -62,13 +62,13 @@ def main() -> None:
     ratings = rate_all(outcome, params, champion)
     write_tables(reports, [str(number) for number in params.rated(numbers)], outcome, ratings, params)
     write_table(REPORTS / "losses.csv", tables.loss_rows(curves))
-    write_records(outcome.records(texts(params, numbers), game.size, game.variant), GAMES)
     write_json(REPORTS / "evaluate.json", metrics(outcome, params, len(numbers), champion, ratings))
     last = outcome.tables["headline"][-1]
     shown = last.games[-1]
     with written_aside(REPORTS / "game.svg") as aside:
         title = f"{params.opponents[last.pairing.b].player} (black) against generation {numbers[-1]}: {shown.winner}"
         aside.write_text(board_svg(shown.actions, game.size, title), encoding="utf-8")
+    write_records(outcome.records(texts(params, numbers), game.size, game.variant), GAMES)
     shutil.rmtree(WORK)
 
 

@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "training": {"nets", "samples", "records", "games"},
     "players": {"games", "search", "nets", "samples"},
     "arena": {"games", "players", "samples", "records"},
-    "report": {"games", "records", "arena"},
+    "report": {"games", "records", "arena", "cycle"},
     "stages": {
         "cycle",
         "games",

@@ -1,13 +1,14 @@
-"""A static evaluation of Gomoku: open windows and spans, and the threats that decide who is faster.
+"""A static evaluation of Gomoku: open windows, and the threats that decide who is faster.
 
-See `gomoku_windows` for these words. The worth of the windows and spans is a sum of weights by how many stones they
-lack; the same window weighs more for the side to move. Above it stand the threats, looked at in this order: a side to
-move that lacks one stone wins; a side that threatens to win on two cells wins next; one that forces the answer and has
-an open three beside it, and a side to move with an open three, will almost always win. Only the first two are certain.
+See `gomoku_windows` for these words. The windows are worth a sum of weights by how many stones they lack. Above it
+stand the threats, looked at in this order: a side to move that lacks one stone wins; a side that threatens to win on
+two cells wins next; one that forces the answer and has an open three beside it, and a side to move with an open three,
+will almost always win. Only the first two are certain.
 
 Such sums are the old way to judge Gomoku, and the threats are those of Allis, van den Herik and Huntjens, "Go-Moku and
-threat-space search" (1993). The weights come from matches (``python -m bench.gomoku_baselines``). Where only just a
-line wins, spans do not look at the stones beyond their ends; the windows, and so all that is certain, do.
+threat-space search" (1993). The weights come from matches (``python -m bench.tune_gomoku``); in them neither weights
+for spans nor other ones for the side to move made it any stronger. Where only just a line wins, spans do not look at
+the stones beyond their ends; the windows, and so all that is certain, do.
 """
 
 from typing import NamedTuple
@@ -45,16 +46,10 @@ LOST, TWO_CELLS, MOST = 6000.0, 5000.0, 900.0
 
 
 class Weights(NamedTuple):
-    """In points, by how many stones are lacking: 1, 2, 3, ..."""
+    """In points."""
 
-    to_move: tuple[float, ...] = (0.0, 24.0, 6.0, 1.5)
-    """Windows of the side to move; there is no position to judge where it lacks one stone."""
-    moved: tuple[float, ...] = (40.0, 12.0, 4.0, 1.0)
-    """Windows of the side that has just moved."""
-    to_move_spans: tuple[float, ...] = (0.0, 24.0, 3.0)
-    """Spans of the side to move; those that lack one stone between the ends are threats."""
-    moved_spans: tuple[float, ...] = (60.0, 12.0, 2.0)
-    """Spans of the side that has just moved."""
+    windows: tuple[float, ...] = (12.0, 9.0, 3.0, 1.0)
+    """By how many stones are lacking: 1, 2, 3, ... up to `LACKING`."""
     threats: tuple[float, float] = (3000.0, 2000.0)
     """Added to the sum: a threat to win beside an open three; an open three of the side to move."""
 
@@ -70,9 +65,8 @@ class GomokuEvaluator(NamedTuple):
 def make_evaluator(weights: Weights | None = None) -> GomokuEvaluator:
     """An evaluator for any board and rule, with the default weights if none are given."""
     weights = weights or Weights()
-    table = np.zeros((4, LACKING + 1), np.int64)
-    for row, given in enumerate((weights.moved, weights.to_move, weights.moved_spans, weights.to_move_spans)):
-        table[row, 1 : 1 + len(given)] = np.round(1000 * np.array(given))
+    table = np.zeros(LACKING + 1, np.int64)
+    table[1 : 1 + len(weights.windows)] = np.round(1000 * np.array(weights.windows))
     return GomokuEvaluator(make_windows(table), np.array(weights.threats))
 
 
@@ -160,8 +154,9 @@ def _judge(
     return points - threats[1] if other_threes > 0 else points
 
 
-@njit(cache=True)
-def _evaluate(state: GomokuState, evaluator: GomokuEvaluator) -> float:
+@njit(cache=True, nogil=True)
+def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
+    """`evaluator.evaluate`, compiled by itself, once for all searches; what Python calls."""
     own = 2 - state.turn[SIDE]
     prepare(evaluator.windows, state)
     worth, counts = sums(evaluator.windows, state.board.reshape(state.board.size), own)
@@ -177,19 +172,20 @@ def _evaluate(state: GomokuState, evaluator: GomokuEvaluator) -> float:
 def _play_and_evaluate(state: GomokuState, evaluator: GomokuEvaluator, cell: int) -> float:
     moves.play(state, cell)
     over = state.turn[STANDING]
-    value = WIN if over == WON else 0.0 if over else -_evaluate(state, evaluator)
+    value = WIN if over == WON else 0.0 if over else -value_of(state, evaluator)
     moves.take_back(state, cell)
     return value
 
 
-@njit(cache=True)
-def _rank(
+@njit(cache=True, nogil=True)
+def rank_up_to(
     state: GomokuState,
     evaluator: GomokuEvaluator,
     actions: npt.NDArray[np.int32],
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> int:
+    """`evaluator.rank`, compiled by itself, once for all searches; what Python calls."""
     n = moves.write_actions(state, actions)
     if n == 0:
         return 0
@@ -227,18 +223,20 @@ def _rank(
     return kept
 
 
-@njit(cache=True, nogil=True)
-def rank_all(
-    state: GomokuState, evaluator: GomokuEvaluator, actions: npt.NDArray[np.int32], values: npt.NDArray[np.float32]
+@njit(cache=True)
+def _evaluate(state: GomokuState, evaluator: GomokuEvaluator) -> float:
+    return value_of(state, evaluator)
+
+
+@njit(cache=True)
+def _rank(
+    state: GomokuState,
+    evaluator: GomokuEvaluator,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
 ) -> int:
-    """`evaluator.rank` without a bound, compiled by itself: what Python calls."""
-    return int(_rank(state, evaluator, actions, values, np.inf))
-
-
-@njit(cache=True, nogil=True)
-def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
-    """`evaluator.evaluate`, compiled by itself: what Python calls."""
-    return float(_evaluate(state, evaluator))
+    return rank_up_to(state, evaluator, actions, values, stop_at)
 
 
 @njit(cache=True)

@@ -1,0 +1,91 @@
+"""PUCT alone: 256 games of 15x15 Gomoku in lock step, 300 simulations a move, trees reused, beside the same in C++.
+
+The evaluator is a constant array, read at another place for each batch, so that what is measured is the tree.
+"""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.measure import row
+from pipeline_src.games import gomoku
+from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_trees import PuctTrees
+
+TREES, SIMULATIONS, MOVES, NODES = 256, 300, 6, 2048
+OPTIONS = PuctOptions(c=1.0, c_base=0.0)
+ROWS = 4096
+REPEATS = 5
+KINDS = {"gomoku_tree_sims_per_s": 6.0, "gomoku_tree_uniform_sims_per_s": 0.0}
+"""Rows by the spread of the logits: 6, with values between -0.5 and 0.5; 0: uniform priors, and all values 0."""
+
+
+class Answers:
+    """Priors and values that cost nothing: rows of an array, from another one on for each batch."""
+
+    def __init__(self, spread: float) -> None:
+        rng = np.random.default_rng(1)
+        weights = np.exp(spread * rng.random((ROWS, 225)))
+        self.priors = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+        self.values = (rng.uniform(-0.5, 0.5, ROWS) if spread else np.zeros(ROWS)).astype(np.float32)
+        self.batch = 0
+
+    def __call__(self, _states: Any, _steps: Any, counts: npt.NDArray[np.int32]) -> Any:
+        """See `EvaluateBatch`."""
+        start = 97 * self.batch % (ROWS - TREES)
+        self.batch += 1
+        return self.priors[start : start + len(counts)], self.values[start : start + len(counts)]
+
+
+def play(trees: PuctTrees, answers: Answers) -> tuple[float, int]:
+    """The processor's seconds for all moves from the empty board, and the checksum of all root visits."""
+    state = gomoku.initial_state(15)
+    for g in range(TREES):
+        trees.plant(g, state)
+    answers.batch, seconds, total = 0, 0.0, 0
+    targets = np.full(TREES, SIMULATIONS, np.int32)
+    weights = np.arange(1, TREES + 1)[:, None] * np.arange(1, 226)
+    for move in range(MOVES):
+        start = time.process_time()
+        trees.simulate(targets)
+        seconds += time.process_time() - start
+        total += (move + 1) * int((trees.table().visits * weights).sum())
+        start = time.process_time()
+        trees.advance_all(trees.best_steps())
+        seconds += time.process_time() - start
+    return seconds, total
+
+
+def measure() -> list[dict[str, Any]]:
+    """Simulations a second, the best of some runs taken in turns with the C++, whose visits must be the same."""
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    simulations, rows = TREES * SIMULATIONS * MOVES, []
+    with tempfile.TemporaryDirectory() as folder:
+        program, data = str(Path(folder) / "tree"), Path(folder) / "answers"
+        if compiler:
+            source = str(Path(__file__).with_suffix(".cpp"))
+            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, source], check=True)
+        sizes = map(str, (ROWS, TREES, SIMULATIONS, MOVES, NODES, OPTIONS.c))
+        command = [program, str(data), *sizes]
+        for name, spread in KINDS.items():
+            answers = Answers(spread)
+            data.write_bytes(answers.priors.tobytes() + answers.values.tobytes())
+            trees = PuctTrees(gomoku.initial_state(15), TREES, answers, OPTIONS, NODES)
+            play(trees, answers)
+            ours, theirs = np.inf, np.inf
+            for _ in range(REPEATS):
+                seconds, total = play(trees, answers)
+                ours = min(ours, seconds)
+                if compiler:
+                    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+                    theirs = min(theirs, float(out[0]))
+                    assert int(out[1]) == total, "the C++ tree was searched in another way"
+            reference = simulations / theirs if compiler else None
+            rows.append(row(name, simulations / ours, reference, "C++ -O3, the same tree" if compiler else None, "1/s"))
+    return rows
