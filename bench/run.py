@@ -8,7 +8,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "measure", "run", "tune_amazons"}
+NOT_BENCHES = {"__init__", "measure", "run", "tune_amazons", "tune_gomoku"}
 
 
 def main() -> None:

@@ -10,13 +10,14 @@ LIMIT_MINUTES = 720.0
 RETRIES = 1
 
 
-def parse(module: str, summary: str, argv: list[str] | None = None) -> dict[str, Any]:
+def parse(module: str, summary: str, argv: list[str] | None = None, *, crawls: bool = True) -> dict[str, Any]:
     """Read the options of `python -m flows.<module>`.
 
     Args:
         module: the flow's module, for the example.
         summary: what it does, in one sentence.
         argv: the arguments, the process' own by default.
+        crawls: whether the flow has a crawl that may be refreshed.
 
     Returns:
         Parameters of the flow, by name.
@@ -24,7 +25,7 @@ def parse(module: str, summary: str, argv: list[str] | None = None) -> dict[str,
     parser = argparse.ArgumentParser(
         prog=f"python -m flows.{module}",
         description=summary,
-        epilog=f"example: python -m flows.{module} --refresh-crawl --limit-minutes 60",
+        epilog=f"example: python -m flows.{module}{' --refresh-crawl' if crawls else ''} --limit-minutes 60",
     )
     parser.add_argument(
         "--target",
@@ -33,7 +34,8 @@ def parse(module: str, summary: str, argv: list[str] | None = None) -> dict[str,
         action="append",
         help="bring only this stage or group of dvc.yaml up to date, and what it depends on; may be repeated",
     )
-    parser.add_argument("--refresh-crawl", action="store_true", help="let the crawl fetch what is new on the site")
+    if crawls:
+        parser.add_argument("--refresh-crawl", action="store_true", help="let the crawl fetch what is new on the site")
     parser.add_argument(
         "--limit-minutes", type=float, default=LIMIT_MINUTES, help="time limit of each target (default: %(default)g)"
     )

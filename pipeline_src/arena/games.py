@@ -50,26 +50,38 @@ def play_games(
     Returns:
         The games in the order of the openings.
     """
+    return play_seated(game, [(first, second)] * len(openings), openings, rngs, start)
+
+
+def play_seated(
+    game: Game,
+    seats: Sequence[tuple[Player, Player]],
+    openings: Sequence[tuple[int, ...]],
+    rngs: Sequence[np.random.Generator],
+    start: Any,
+) -> list[PlayedGame]:
+    """As `play_games`, each game with its own players: who moves first and who second. A player may sit in many."""
     actions = [list(opening) for opening in openings]
     states = [reduce(game.play, opening, start) for opening in openings]
     done: dict[int, PlayedGame] = {}
-    players: tuple[Player, Player] = (first, second)
     while len(done) < len(states):
         for side in (0, 1):
             turn = [i for i in range(len(states)) if i not in done and game.to_play(states[i]) == side]
-            if not turn:
-                continue
-            positions = [Position(states[i], rngs[i], start, tuple(actions[i])) for i in turn]
-            chosen = _choose(players[side], positions)
-            for i, action in zip(turn, chosen, strict=True):
-                if not game.is_legal(states[i], action):
-                    done[i] = PlayedGame(tuple(actions[i]), "second" if side == 0 else "first", illegal=True)
-                    continue
-                actions[i].append(action)
-                states[i] = game.play(states[i], action)
-                winner = game.winner(states[i])
-                if winner is not None:
-                    done[i] = PlayedGame(tuple(actions[i]), winner)
+            tables: dict[int, list[int]] = {}
+            for i in turn:
+                tables.setdefault(id(seats[i][side]), []).append(i)
+            for table in tables.values():
+                positions = [Position(states[i], rngs[i], start, tuple(actions[i])) for i in table]
+                chosen = _choose(seats[table[0]][side], positions)
+                for i, action in zip(table, chosen, strict=True):
+                    if not game.is_legal(states[i], action):
+                        done[i] = PlayedGame(tuple(actions[i]), "second" if side == 0 else "first", illegal=True)
+                        continue
+                    actions[i].append(action)
+                    states[i] = game.play(states[i], action)
+                    winner = game.winner(states[i])
+                    if winner is not None:
+                        done[i] = PlayedGame(tuple(actions[i]), winner)
     return [done[i] for i in range(len(states))]
 
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from pipeline_src.arena.games import PlayedGame, play_games, random_openings
+from pipeline_src.arena.games import PlayedGame, play_seated, random_openings
 from pipeline_src.arena.score import Score, pair_score
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.players.player import Player
 from pipeline_src.players.registry import make_player
 
 GROUP = 16
@@ -52,9 +53,18 @@ class MatchResult:
 
 
 def play_match(
-    game: str, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int], parallel: Parallel, size: int
+    game: str,
+    a: str,
+    b: str,
+    pairs: int,
+    opening_plies: int,
+    seed: Sequence[int],
+    parallel: Parallel,
+    size: int,
+    variant: str | None = None,
+    openings: Sequence[tuple[int, ...]] | None = None,
 ) -> MatchResult:
-    """Play ``pairs`` colour-swapped pairs from as many random openings.
+    """Play ``pairs`` colour-swapped pairs, by default from as many random openings.
 
     Args:
         game: its name.
@@ -64,29 +74,45 @@ def play_match(
         opening_plies: random plies of an opening.
         seed: the match depends on nothing else.
         parallel: how the groups of pairs run.
-        size: board size, with the game's standard start.
+        size: board size.
+        variant: rules or start position; None is the game's standard.
+        openings: what to play from instead, one a pair, e.g. from `balance.balanced_openings`.
 
     Raises:
-        ZugwerkError: a player's text cannot be read, or the game has no such size.
+        ZugwerkError: a player's text cannot be read, the game has no such size or variant, or ``openings`` are fewer
+            than the pairs.
     """
-    rules = get_game(game)
+    start = start_state(game, size, variant)
     for text in (a, b):
         make_player(game, text)  # a wrong text fails here, before any game is played
-    openings = random_openings(rules, rules.initial_state(size), pairs, opening_plies, [*seed, 0])
-    tasks = [(game, a, b, size, openings[at : at + GROUP], [*seed, 1, at // GROUP]) for at in range(0, pairs, GROUP)]
+    if openings is None:
+        openings = random_openings(get_game(game), start, pairs, opening_plies, [*seed, 0])
+    elif len(openings) < pairs:
+        raise ZugwerkError(f"{len(openings)} openings for {pairs} pairs; play fewer games or give more openings")
+    tasks = [
+        (game, a, b, size, variant, list(openings[at : min(at + GROUP, pairs)]), [*seed, 1, at // GROUP])
+        for at in range(0, pairs, GROUP)
+    ]
     groups = run_tasks(_play_group, tasks, parallel, f"{a} against {b}")
     return MatchResult(a, b, [played for group in groups for played in group])
 
 
-def _play_group(
-    game: str, a: str, b: str, size: int, openings: list[tuple[int, ...]], seed: list[int]
-) -> list[PlayedGame]:
+def start_state(game: str, size: int, variant: str | None = None) -> Any:
+    """The position that a game begins with; None is the game's standard variant."""
     rules = get_game(game)
-    start = rules.initial_state(size)
+    return rules.initial_state(size) if variant is None else rules.initial_state(size, variant)
+
+
+def _play_group(
+    game: str, a: str, b: str, size: int, variant: str | None, openings: list[tuple[int, ...]], seed: list[int]
+) -> list[PlayedGame]:
+    """All games of a group in lock step, so that a player sees as many positions at once as there can be."""
     one, other = make_player(game, a), make_player(game, b)
-
-    def play(first: Player, second: Player, swapped: int) -> list[PlayedGame]:
-        rngs = [np.random.default_rng([*seed, i, swapped]) for i in range(len(openings))]
-        return play_games(rules, first, second, openings, rngs, start)
-
-    return [g for pair in zip(play(one, other, 0), play(other, one, 1), strict=True) for g in pair]
+    games = [(i, swapped) for i in range(len(openings)) for swapped in (0, 1)]
+    return play_seated(
+        get_game(game),
+        [(other, one) if swapped else (one, other) for _, swapped in games],
+        [openings[i] for i, _ in games],
+        [np.random.default_rng([*seed, i, swapped]) for i, swapped in games],
+        start_state(game, size, variant),
+    )

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from pipeline_src.cli import play
+
 app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 2", no_args_is_help=True)
 
 MODEL = Path("artifacts/models/amazons/cross_entropy/nets.pt")
@@ -15,23 +17,16 @@ FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers emp
 Fen = typer.Option(None, "--fen", help=FEN_HELP, metavar="FEN")
 
 
-@app.command(epilog="Example: zugwerk amazons perft 2 --divide")
-def perft(
-    depth: int = typer.Argument(..., help="Number of plies."),
-    fen: str | None = Fen,
-    divide: bool = typer.Option(False, "--divide", help="Also print the count behind each first turn."),
-) -> None:
-    """Count the sequences of DEPTH legal turns; the count stands on the last line."""
+def _position(fen: str | None) -> Any:
     from pipeline_src.games import amazons
 
-    state = amazons.from_fen(fen) if fen is not None else amazons.initial_state()
-    if not divide:
-        typer.echo(amazons.perft(state, depth))
-        return
-    counts = amazons.divide(state, depth)
-    for action, count in counts.items():
-        typer.echo(f"{amazons.format_move(action, *state.board.shape)}: {count}")
-    typer.echo(sum(counts.values()))
+    return amazons.initial_state() if fen is None else amazons.from_fen(fen)
+
+
+@app.command(epilog="Example: zugwerk amazons perft 2 --divide")
+def perft(depth: int = play.DEPTH, fen: str | None = Fen, divide: bool = play.DIVIDE) -> None:
+    """Count the sequences of DEPTH legal turns; the count stands on the last line."""
+    play.print_perft("amazons", _position(fen), depth, divide)
 
 
 @app.command(epilog='Example: zugwerk amazons features --fen "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"')
@@ -48,15 +43,14 @@ def move(
     fen: str | None = Fen,
     model: Path = typer.Option(MODEL, "--model", help="Trained nets.", show_default=True),
     player: str | None = typer.Option(None, "--player", help="Any player instead, e.g. alphabeta:movetime=1000."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON, unrounded."),
+    as_json: bool = play.AS_JSON,
 ) -> None:
     """Print Amazons-Net's turn and its win rate: two forward passes, whatever the position. Or any player's turn."""
-    from pipeline_src.games import amazons
-
-    state = amazons.from_fen(fen) if fen is not None else amazons.initial_state()
+    state = _position(fen)
     if player is not None:
-        _player_move(state, player, as_json)
+        play.print_move("amazons", state, player, as_json)
         return
+    from pipeline_src.games import amazons
     from pipeline_src.players.amazons_nets import NetsPlayer
 
     turn = NetsPlayer.load(str(model), batch=1).turns([state])[0]
@@ -66,35 +60,6 @@ def move(
         typer.echo(json.dumps({"move": text, **rates}))
         return
     typer.echo(f"{text}  win rate {turn.win_rate:.1%} (Move-Net, before the move: {turn.win_rate_move_net:.1%})")
-
-
-def _player_move(state: Any, player: str, as_json: bool) -> None:
-    import numpy as np
-
-    from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games import amazons
-    from pipeline_src.players.player import Position
-    from pipeline_src.players.registry import make_player
-    from pipeline_src.players.think import Bounds, close, think
-
-    if amazons.winner(state) is not None:
-        raise ZugwerkError("the game is over: the side to move has no turn")
-    chosen = make_player("amazons", player)
-    try:
-        action, found = think(chosen, Position(state, np.random.default_rng(0), state), Bounds())
-    finally:
-        close(chosen)
-    text = amazons.format_move(action, *state.board.shape)
-    if found is None:
-        typer.echo(json.dumps({"move": text}) if as_json else text)
-        return
-    pv = [amazons.format_move(one, *state.board.shape) for one in found.pv]
-    if as_json:
-        figures = {"value": found.value, "depth": found.depth, "nodes": found.nodes, "seconds": found.seconds}
-        typer.echo(json.dumps({"move": text, **figures, "pv": pv}))
-        return
-    typer.echo(f"{text}  value {found.value:+.2f}, depth {found.depth}, {found.nodes:,} nodes, {found.seconds:.2f} s")
-    typer.echo("pv " + " ".join(pv))
 
 
 @app.command(epilog="Example: zugwerk amazons uci --player alphabeta")

@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, match, project
+from pipeline_src.cli import amazons, export, gomoku, match, project
 from pipeline_src.errors import run_main
 
 app = typer.Typer(
@@ -15,7 +15,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(amazons.app, name="amazons")
+app.add_typer(gomoku.app, name="gomoku")
 app.add_typer(match.app, name="match")
+app.command("export")(export.export)
 app.command("profile")(project.profile)
 app.command("report")(project.report)
 

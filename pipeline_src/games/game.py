@@ -56,6 +56,9 @@ class Game(Protocol):
     def perft(self, state: Any, depth: int) -> int:
         """Number of sequences of ``depth`` legal actions."""
 
+    def divide(self, state: Any, depth: int) -> dict[int, int]:
+        """Perft of ``depth - 1`` behind each legal action, by action."""
+
 
 def get_game(name: str) -> Game:
     """The module of the game called ``name``; only this game is imported.

@@ -9,19 +9,32 @@ and to, then the arrow), each part is a step, and the same side may step twice r
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 from numba.extending import overload
 
 Ids = npt.NDArray[np.int32]
+_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+_UNCOUNTED: dict[str, Any] = {"cache": True, "_nrt": False}
+
+
+def uncounted(kernel: _Kernel) -> _Kernel:
+    """Compile a kernel that allocates nothing without reference counts, as numba does with kernels of its own.
+
+    Numba counts each array in and out of a function, atomically; for rules of a few dozen instructions that is half
+    of their time. Slices and new arrays are refused then, when the kernel is compiled.
+    """
+    return cast(_Kernel, njit(**_UNCOUNTED)(kernel))
 
 
 def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline: bool = False) -> None:
     """Make ``generic(state, ...)`` run ``kernel(state, ...)`` for states of a NamedTuple type, in and out of numba.
 
     Inlined where ``inline`` says so: a call counts references to every array of the state, which takes 100 ns and more.
+    A kernel that is `uncounted` stays so.
     """
     generic.register(state_type, kernel)
     body = getattr(kernel, "py_func", kernel)
@@ -29,7 +42,8 @@ def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline
     def choose(state: Any, *_: Any) -> Callable[..., Any] | None:
         return body if getattr(state, "instance_class", None) is state_type else None
 
-    overload(generic, jit_options={"forceinline": inline}, strict=False)(choose)
+    options: Any = {"forceinline": inline, "_nrt": getattr(kernel, "targetoptions", {}).get("_nrt", True)}
+    overload(generic, jit_options=options, strict=False)(choose)
 
 
 def _unknown(state: Any) -> TypeError:

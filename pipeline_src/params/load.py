@@ -66,7 +66,7 @@ def _build(kind: type[Any], values: Any, key: str, path: str) -> Any:
         if name not in fields:
             raise ZugwerkError(f"{path}: {key}.{name}: unknown key; known: {', '.join(fields)}")
     for name, field in fields.items():
-        if name not in values and field.default is dataclasses.MISSING:
+        if name not in values and dataclasses.MISSING is field.default is field.default_factory:
             raise ZugwerkError(f"{path}: {key}.{name}: missing")
     built = {name: _convert(hints[name], value, f"{key}.{name}", path) for name, value in values.items()}
     try:

@@ -15,6 +15,13 @@ PLAYERS: dict[str, dict[str, str]] = {
         "puct": "pipeline_src.players.puct:amazons_puct",
         "uci": "pipeline_src.players.uci_engine:uci_player",
     },
+    "gomoku": {
+        "random": "pipeline_src.players.gomoku_basic:random_player",
+        "minimax": "pipeline_src.players.minimax:gomoku_minimax",
+        "alphabeta": "pipeline_src.players.gomoku_alphabeta:gomoku_alphabeta",
+        "mcts": "pipeline_src.players.mcts:gomoku_mcts",
+        "zero": "pipeline_src.players.zero:zero_player",
+    },
 }
 """Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch."""
 

@@ -11,7 +11,8 @@ import yaml
 
 from pipeline_src.files import read_json
 from pipeline_src.params.load import read_tree
-from pipeline_src.report.registry import REGISTRY, Figure
+from pipeline_src.report import generation_times
+from pipeline_src.report.registry import REGISTRY, Counted, Figure
 
 Row = dict[str, Any]
 
@@ -41,14 +42,18 @@ def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
 
 def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row]) -> Row:
     """A figure as the metrics have it, ``value`` null where they do not; ``command`` empty if no stage makes it."""
-    path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path)
-    found = _at(read_json(path), figure.key) if figure.path and path.exists() else None
+    found: Any
+    if figure.timing:
+        found = generation_times.figures(folder).get(figure.timing)
+    else:
+        path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path)
+        found = _at(read_json(path), figure.key) if figure.path and path.exists() else None
     command = f"dvc repro {figure.stage}" if figure.stage else ""
     if found is None:
         return {"value": None, "command": command}
     estimate = found if isinstance(found, dict) else {"value": found}
     profile = params.get("profile") if _is_current(figure.stage, params, locked) else None
-    return estimate | {"profile": profile, "data": _sources(folder / figure.sources), "command": command}
+    return estimate | {"profile": profile, "data": _words(figure.data, folder), "command": command}
 
 
 def _at(tree: Any, key: str) -> Any:
@@ -59,13 +64,15 @@ def _at(tree: Any, key: str) -> Any:
     return tree
 
 
-def _sources(path: Path) -> str | None:
-    """Where the games came from, in words."""
-    sources = _at(read_json(path), "sources") if path.is_file() else None
-    if not sources:
+def _words(data: str | Counted, folder: Path) -> str | None:
+    """Where the data came from."""
+    if isinstance(data, str):
+        return data or None
+    path = folder / data.path
+    counts = _at(read_json(path), data.key) if path.is_file() else None
+    if not counts:
         return None
-    words = {"engine": "engine games", "littlegolem": "LittleGolem", "file": "files"}
-    return " and ".join(words[name] for name, games in sorted(sources.items()) if games)
+    return " and ".join(data.words[name] for name, count in sorted(counts.items()) if count)
 
 
 def _locked_params(folder: Path) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,8 @@ from pipeline_src.files import written_aside
 PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
+GIVEN_WHOLE = ("gomoku_generations",)
+"""Sections whose keys are a list of things: a profile that has one gives all of it."""
 
 
 def switch_profile(name: str, folder: Path = Path()) -> str:
@@ -22,7 +24,7 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
     Raises:
         ZugwerkError: no such profile, a difference in a key that the laptop does not have, or no laptop values found.
     """
-    yaml, params = _yaml(), folder / PARAMS
+    yaml, params = round_trip_yaml(), folder / PARAMS
     known = sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
     if name not in known:
         raise ZugwerkError(f"no profile {name!r}; there are: {', '.join(known)}")
@@ -41,7 +43,7 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
     Raises:
         ZugwerkError: ``text`` is not the laptop's, or the profile has a key that it does not have.
     """
-    yaml, params = _yaml(), folder / PARAMS
+    yaml, params = round_trip_yaml(), folder / PARAMS
     tree = yaml.load(params.read_text(encoding="utf-8") if text is None else text)
     if tree.get("profile") != LAPTOP:
         raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
@@ -53,7 +55,8 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
     return out.getvalue()
 
 
-def _yaml() -> Any:
+def round_trip_yaml() -> Any:
+    """A reader and writer of params.yaml that keeps comments, order and quotes."""
     from ruamel.yaml import YAML
 
     yaml = YAML()
@@ -66,7 +69,7 @@ def _merge(tree: Any, differences: Any, key: str, source: Path) -> None:
     for name, value in differences.items():
         if name not in tree:
             raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")
-        if isinstance(value, dict) and isinstance(tree[name], dict):
+        if isinstance(value, dict) and isinstance(tree[name], dict) and key + name not in GIVEN_WHOLE:
             _merge(tree[name], value, f"{key}{name}.", source)
         else:
             tree[name] = value

@@ -1,6 +1,18 @@
 """Every headline figure of every system: where it is found, what was published, how to rerun it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Words about the data of a figure: those whose key has a count above 0 in a metrics file."""
+
+    path: str
+    key: str
+    """Dotted path of the counts in the file."""
+    words: Mapping[str, str]
+    """By the counts' keys."""
 
 
 @dataclass(frozen=True)
@@ -18,16 +30,24 @@ class Figure:
     stage: str = ""
     """DVC stage that makes it."""
     published: float | None = None
-    sources: str = ""
-    """Metrics file whose ``sources`` counts the games by where they came from."""
+    data: str | Counted = ""
+    """Where the data came from, in words."""
+    timing: str = ""
+    """Name among `generation_times.figures`, in place of a metrics file: times are no metrics."""
 
 
 REPORTS = "artifacts/reports/amazons"
-SAMPLES = f"{REPORTS}/samples.json"
+CRAWLED = Counted(
+    f"{REPORTS}/samples.json",
+    "sources",
+    {"engine": "engine games", "littlegolem": "LittleGolem", "file": "files"},
+)
+GOMOKU = "artifacts/reports/gomoku/evaluate.json"
+SELF_PLAY = "its own games"
 
 
 def _amazons(unit: str, file: str, key: str, stage: str, published: float | None = None) -> Figure:
-    return Figure(unit, f"{REPORTS}/{file}", key, f"amazons_{stage}", published, SAMPLES)
+    return Figure(unit, f"{REPORTS}/{file}", key, f"amazons_{stage}", published, CRAWLED)
 
 
 def _nets(name: str, unit: str = "fraction", published: float | None = None) -> Figure:
@@ -40,6 +60,14 @@ def _residual(name: str, unit: str = "fraction") -> Figure:
 
 def _score(match: str) -> Figure:
     return _amazons("score", "match.json", f"{match}.score", "match")
+
+
+def _gomoku(unit: str, key: str, published: float | None = None) -> Figure:
+    return Figure(unit, GOMOKU, key, "gomoku_evaluate", published, SELF_PLAY)
+
+
+def _gomoku_time(unit: str, name: str, published: float | None = None) -> Figure:
+    return Figure(unit, published=published, stage="gomoku_generation", data=SELF_PLAY, timing=name)
 
 
 REGISTRY: dict[str, dict[str, Figure]] = {
@@ -72,5 +100,18 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "elo_per_doubling": Figure("Elo"),
         "illegal_moves": Figure("games"),
         "time_losses": Figure("games"),
+    },
+    "gomoku_zero": {
+        "generations": _gomoku("generations", "generations", 28),
+        "score_vs_mcts1000": _gomoku("score", "score_vs_mcts1000"),
+        "score_vs_minimax": _gomoku("score", "score_vs_minimax"),
+        "score_vs_alphabeta2": _gomoku("score", "score_vs_alphabeta2"),
+        "score_vs_alphabeta4": _gomoku("score", "score_vs_alphabeta4"),
+        # Of the models 1, 4, ..., 28, those from 13 on.
+        "best_of_five_won": _gomoku("fraction of the models", "best_of_five_won", 0.6),
+        # About 4,000 were printed, on a scale whose zero was not.
+        "elo_last": _gomoku("Elo, MCTS with 1,000 playouts being 0", "elo_last"),
+        "train_hours": _gomoku_time("hours", "train_hours", 48),
+        "self_play_games_per_hour": _gomoku_time("games an hour", "self_play_games_per_hour"),
     },
 }

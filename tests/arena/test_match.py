@@ -8,6 +8,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
 from pipeline_src.parallel import Parallel
+from tests.arena.gomoku_stubs import stubs  # noqa: F401
 
 ALONE = Parallel(workers=1)
 
@@ -102,3 +103,15 @@ def test_a_wrong_player_is_named_before_any_game(a, b, complaint):
 def test_nets_of_another_size_are_refused(model):
     with pytest.raises(ZugwerkError, match="8x8 board, but these nets play on 6x6"):
         play(f"nets:{model}", "random", size=8)
+
+
+@pytest.mark.usefixtures("stubs")
+def test_variant_and_openings_may_be_given():
+    openings = [(0,), (5,), (7,)]
+    result = play_match("gomoku", "random", "random", 2, 0, [1], ALONE, 4, "freestyle-3", openings)
+    assert [game.actions[0] for game in result.games] == [0, 0, 5, 5]
+    assert result == play_match("gomoku", "random", "random", 2, 0, [1], ALONE, 4, "freestyle-3", openings[:2])
+    with pytest.raises(ZugwerkError, match="3 openings for 4 pairs"):
+        play_match("gomoku", "random", "random", 4, 0, [1], ALONE, 4, "freestyle-3", openings)
+    with pytest.raises(ZugwerkError, match="a line of 5"):
+        play_match("gomoku", "random", "random", 2, 0, [1], ALONE, 4, "freestyle", openings)

@@ -18,8 +18,21 @@ MAY_IMPORT = {
     "training": {"nets", "samples", "records", "games"},
     "players": {"games", "search", "nets", "samples"},
     "arena": {"games", "players", "samples", "records"},
-    "report": {"games", "records", "arena"},
-    "stages": {"games", "records", "search", "nets", "samples", "training", "players", "arena", "report", "spiders"},
+    "report": {"games", "records", "arena", "cycle"},
+    "stages": {
+        "cycle",
+        "games",
+        "records",
+        "search",
+        "nets",
+        "samples",
+        "training",
+        "players",
+        "arena",
+        "report",
+        "spiders",
+    },
+    "cycle": {"games", "records", "search", "nets", "samples", "training", "players", "arena"},
     "cli": {"games", "records", "search", "nets", "samples", "players", "arena", "report"},
     "errors": set(),
     "files": set(),
@@ -29,8 +42,8 @@ MAY_IMPORT = {
     "spiders": {"records"},
     "flows": {"report"},
 }
-BARE = ("games", "search", "nets", "samples", "training", "players", "arena", "params", "records")
-BARE_STAGES = ("amazons_samples", "amazons_train")
+BARE = ("games", "search", "nets", "samples", "training", "players", "arena", "cycle", "params", "records")
+BARE_STAGES = ("amazons_samples", "amazons_train", "gomoku_generation", "gomoku_cycle")
 ON_A_BARE_MACHINE = {"torch", "lightning", "numba", "numpy", "yaml"}
 
 

@@ -8,10 +8,15 @@ import yaml
 from tests.layout.imports import ROOT, modules, reached
 
 ENGINE = ["games.amazons", "players.amazons_basic", "players.alphabeta", "players.uct"]
+ZERO = ["games.gomoku", "players.zero"]
+BASELINES = ["players.gomoku_basic", "players.gomoku_alphabeta", "players.minimax", "players.mcts"]
 BY_NAME = {
     "amazons_crawl": ["spiders.replica.__main__"],
     "amazons_archive": [f"pipeline_src.{name}" for name in ENGINE],
     "amazons_match": [f"pipeline_src.{name}" for name in [*ENGINE, "players.amazons_nets", "players.puct"]],
+    "gomoku_first": [f"pipeline_src.{name}" for name in ZERO],
+    "gomoku_generation": [f"pipeline_src.{name}" for name in ZERO],
+    "gomoku_evaluate": [f"pipeline_src.{name}" for name in [*ZERO, *BASELINES]],
 }
 """What a stage imports by a name that its source does not show: games and players."""
 PACKAGE = {"pipeline_src/__init__.py", "pipeline_src/errors.py", "pipeline_src/stages/__init__.py"}

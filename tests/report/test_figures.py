@@ -1,8 +1,10 @@
 import json
 import re
 
+import pytest
 import yaml
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.figures import figures
 from pipeline_src.report.registry import REGISTRY
 from tests.layout.imports import ROOT
@@ -89,3 +91,26 @@ def test_a_figure_that_only_a_measurement_tells_says_how_to_make_it(tmp_path):
     found = figures(tmp_path)["amazons_engine"]["elo_per_doubling"]
     assert found["ours"] is None
     assert found["command"] == "make measure-amazons_engine"
+
+
+def test_times_of_the_generations_are_read_from_their_timings(tmp_path):
+    (tmp_path / "params.yaml").write_text('profile: laptop\ngomoku_generations: {"02": {before: "01"}}\n')
+    reports = tmp_path / "artifacts/reports/gomoku/generations"
+    reports.mkdir(parents=True)
+
+    def write(number, **seconds):
+        (reports / f"{number:02d}.json").write_text(json.dumps({"self_play": {"games": 100}}))
+        (reports / f"{number:02d}.timings.json").write_text(json.dumps({"seconds": seconds}))
+
+    write(1, self_play=1000, train=100, gate=100)
+    assert figures(tmp_path)["gomoku_zero"]["train_hours"]["ours"] is None  # the second is not made yet
+    write(2, self_play=800, train=800, gate=800)
+    write(3, self_play=1, train=1, gate=1)  # left over from longer params
+    found = figures(tmp_path)["gomoku_zero"]
+    assert found["train_hours"]["ours"] == 1.0
+    assert found["train_hours"]["published"] == 48
+    assert found["self_play_games_per_hour"]["ours"] == 400
+    assert found["self_play_games_per_hour"]["data"] == "its own games"
+    (reports / "02.timings.json").write_text("{}")
+    with pytest.raises(ZugwerkError, match=r"02.timings.json: damaged"):
+        figures(tmp_path)

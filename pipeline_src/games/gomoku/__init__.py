@@ -4,14 +4,14 @@ Black and White place a stone in turn, Black first. In ``freestyle`` a line of f
 ``exact`` one of just five. A full board is a draw.
 
 `board` holds the state and its text, `moves` the kernels that change and read it, `turns` the Python face, `notation`
-the text of cells, `perft` the counts, `kernels` what searches call.
+the text of cells, `diagram` a board for people, `kernels` what searches call.
 """
 
 from pipeline_src.games.gomoku import kernels as _kernels  # noqa: F401, makes the searches know the game
 from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, RULES, from_fen, initial_state, to_fen, to_play
 from pipeline_src.games.gomoku.notation import format_move, parse_move
-from pipeline_src.games.gomoku.perft import divide, perft
 from pipeline_src.games.gomoku.turns import is_legal, legal_actions, play, winner
+from pipeline_src.games.perft import divide, perft
 
 NAME = "gomoku"
 VERSION = 1

@@ -47,7 +47,7 @@ class GomokuState(NamedTuple):
     board: npt.NDArray[np.int8]
     """[H, W]: EMPTY, BLACK or WHITE; row 0 is the top."""
     moves: npt.NDArray[np.int16]
-    """[N]: cells in the order of play, ``ply`` of them, -1 where that is not known; what follows is undefined."""
+    """[N]: cells in the order of play, ``ply`` of them, -1 where that is not known; -1 too in what follows."""
     turn: npt.NDArray[np.int16]
     """[5]: side to move, ply, standing (GOING, WON or DRAWN), length of a line, 1 where only just that length wins."""
     hash: npt.NDArray[np.uint64]
@@ -134,24 +134,30 @@ def from_fen(fen: str) -> GomokuState:
 
     fields = fen.split()
     if len(fields) not in (2, 3) or fields[1] not in ("b", "w"):
-        raise FenError(f"bad FEN {fen[:700]!r}: expected ranks, a space, 'b' or 'w', and perhaps a variant")
+        raise _bad(fen, "expected ranks, a space, 'b' or 'w', and perhaps a variant")
     ranks = [_read_rank(text, fen) for text in fields[0].split("/")]
-    if len({len(rank) for rank in ranks}) != 1:
-        raise FenError(f"bad FEN {fen!r}: its ranks have {', '.join(str(len(r)) for r in ranks)} cells")
-    height, width = len(ranks), len(ranks[0])
+    height, width = len(ranks), max(map(len, ranks))
     if not (MIN_SIDE <= height <= MAX_SIDE and MIN_SIDE <= width <= MAX_SIDE):
-        raise FenError(f"bad FEN {fen!r}: board {height}x{width}; sides go from {MIN_SIDE} to {MAX_SIDE}")
+        raise _bad(fen, f"board {height}x{width}; sides go from {MIN_SIDE} to {MAX_SIDE}")
+    if any(len(rank) != width for rank in ranks):
+        raise _bad(fen, f"its ranks have {', '.join(str(len(rank)) for rank in ranks)} cells")
     board, side = np.array(ranks, np.int8), "bw".index(fields[1])
     more = int((board == BLACK).sum()) - int((board == WHITE).sum())
     if more != side:
-        raise FenError(f"bad FEN {fen!r}: {more} more black than white stones with {fields[1]!r} to move")
+        raise _bad(fen, f"{more} more black than white stones with {fields[1]!r} to move")
     state = from_board(board, side, fields[2] if len(fields) == 3 else "freestyle")
     if any_line(state, BLACK if side == FIRST else WHITE):
-        raise FenError(f"bad FEN {fen!r}: the side to move has a line already")
+        raise _bad(fen, "the side to move has a line already")
     return state
 
 
 _CODE = {"x": BLACK, "o": WHITE}
+_SHOWN = 700
+"""Letters of a bad text that its message repeats: more than any board needs."""
+
+
+def _bad(fen: str, what: str) -> FenError:
+    return FenError(f"bad FEN {fen[:_SHOWN]!r}: {what}")
 
 
 def _read_rank(text: str, fen: str) -> list[int]:
@@ -159,12 +165,12 @@ def _read_rank(text: str, fen: str) -> list[int]:
     for number, letter in re.findall(r"([0-9]+)|(.)", text):
         if number:
             if len(number) > 2 or int(number) == 0:
-                raise FenError(f"bad FEN {fen[:700]!r}: a run of {number[:20]} empty cells")
+                raise _bad(fen, f"a run of {number[:20]} empty cells")
             cells += [EMPTY] * int(number)
         elif letter in _CODE:
             cells.append(_CODE[letter])
         else:
-            raise FenError(f"bad FEN {fen[:700]!r}: unknown letter {letter!r}; known are x o and numbers")
+            raise _bad(fen, f"unknown letter {letter!r}; known are x o and numbers")
     return cells
 
 

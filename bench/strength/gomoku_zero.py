@@ -1,0 +1,161 @@
+"""Make Gomoku's generations for several seeds, evaluate each, and write docs/measured/gomoku_zero.json.
+
+Each seed has a project folder of its own under work/strength/gomoku_zero/; killed at any moment, the same command goes
+on. The params are those of a profile, with more headline games. Runs of other machines are collected from their
+folders, which hold the artifacts of ``gomoku_cycle`` and ``gomoku_evaluate``. Examples:
+
+    python -m bench.strength.gomoku_zero
+    python -m bench.strength.gomoku_zero --profile paper --collect FOLDER --hardware "one H200"
+"""
+
+import argparse
+import datetime
+import hashlib
+import math
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bench.strength.amazons_engine import _processor
+from pipeline_src.arena.score import Z95, Score, pair_score, rate
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, write_json
+from pipeline_src.params.load import read_tree
+from pipeline_src.records.parquet import read_records
+from pipeline_src.report import generation_times
+from pipeline_src.report.profile import LAPTOP, merged_text
+
+ROOT = Path(__file__).parents[2]
+OUT = Path("docs/measured/gomoku_zero.json")
+WORK = Path("work/strength/gomoku_zero")
+COMMAND = "make measure-gomoku_zero"
+REPORT = Path("artifacts/reports/gomoku/evaluate.json")
+GAMES = Path("artifacts/records/gomoku/matches.parquet")
+SEEDS = (1, 2, 3)
+POINTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
+
+
+def main() -> None:
+    """Run or collect, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--profile", default=LAPTOP, help="laptop, smoke or paper")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="of whole runs, self-play to evaluation")
+    parser.add_argument("--pairs", type=int, default=50, help="pairs of games against each opponent, a seed")
+    parser.add_argument("--collect", type=Path, nargs="+", help="make nothing; read these folders")
+    parser.add_argument("--hardware", help="in words; by default this machine's processor")
+    options = parser.parse_args()
+    folders = options.collect or [WORK / options.profile / f"seed-{seed}" for seed in options.seeds]
+    if options.collect is None:
+        for seed, folder in zip(options.seeds, folders, strict=True):
+            write_params(folder, options.profile, seed, options.pairs)
+            make(folder)
+    about = {
+        "profile": options.profile,
+        "data": "its own games",
+        "hardware": options.hardware or f"{os.cpu_count()} cores of {_processor()}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": COMMAND if options.profile == LAPTOP else f"{COMMAND} PROFILE={options.profile}",
+    }
+    made = {name: row | about for name, row in figures(folders).items()}
+    seeds = {str(read_tree(folder / "params.yaml")["seed"]): read_json(folder / REPORT) for folder in folders}
+    known = read_json(OUT) if OUT.exists() else {}
+    runs = known.get("runs", {}) | {options.profile: {"figures": made, "seeds": seeds}}
+    headline = made if options.profile == LAPTOP else {k: v for k, v in known.items() if k != "runs"}
+    write_json(OUT, headline | {"runs": runs})
+    for name, row in made.items():
+        print(f"{name}: {row['value']:.4g} ({row['low']} to {row['high']}, n {row['n']})")
+
+
+def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
+    """params.yaml of a seed's folder."""
+    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    tree = yaml.safe_load(text if profile == LAPTOP else merged_text(profile, ROOT, text))
+    if tree["profile"] != profile:
+        raise ZugwerkError(f"params.yaml is the profile {tree['profile']}'s; `zugwerk profile laptop` restores it")
+    tree["seed"] = seed
+    evaluate = tree["gomoku_evaluate"]
+    for opponent in evaluate["opponents"].values():
+        opponent["pairs"] = pairs
+    evaluate["openings"]["count"] = max(pairs, evaluate["openings"]["count"])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+
+
+def make(folder: Path) -> None:
+    """The generations and their evaluation, or what is missing of them."""
+    _run("gomoku_cycle", folder)
+    last = sorted((folder / "artifacts/models/gomoku").glob("*/best.pt"))[-1]
+    key = hashlib.sha256((folder / "params.yaml").read_bytes() + last.read_bytes()).hexdigest()
+    mark = folder / "evaluated.json"
+    if not (mark.exists() and read_json(mark) == {"key": key} and (folder / REPORT).exists()):
+        _run("gomoku_evaluate", folder)
+        write_json(mark, {"key": key})
+
+
+def _run(stage: str, folder: Path) -> None:
+    command = [sys.executable, "-m", f"pipeline_src.stages.{stage}"]
+    done = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    if done.returncode:
+        raise ZugwerkError(f"{stage} failed in {folder}; the same command goes on from there")
+
+
+def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """The registry's figures over all runs: matches pooled, the others as means.
+
+    The interval of a mean is that of the runs' own errors or that of the scatter between the runs, if that is wider.
+    """
+    reports = [read_json(folder / REPORT) for folder in folders]
+    scores: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for folder in folders:
+        for name, pairs in headline_pairs(folder).items():
+            scores[name] += pairs
+    found = {f"score_vs_{name}": pair_score(pairs).as_metrics() for name, pairs in scores.items()}
+    best_of = [report["best_of_five_won"] for report in reports]
+    count = sum(one["n"] for one in best_of)
+    won = rate(sum(round(one["value"] * one["n"]) for one in best_of), count)
+    times = [generation_times.figures(folder) for folder in folders]
+    return {
+        "generations": _mean([report["generations"] for report in reports]),
+        **found,
+        "best_of_five_won": won.as_metrics(),
+        "elo_last": _mean_elo([report["elo_last"] for report in reports]),
+        **{name: _mean([time[name] for time in times]) for name in ("train_hours", "self_play_games_per_hour")},
+    }
+
+
+def headline_pairs(folder: Path) -> dict[str, list[tuple[float, float]]]:
+    """Points of the best player, a pair of games at a time, by opponent's name."""
+    opponents = read_tree(folder / "params.yaml")["gomoku_evaluate"]["opponents"]
+    points: dict[str, list[float]] = {name: [] for name in opponents}
+    games = iter([game for game in read_records(folder / GAMES) if game.event == "headline"])
+    for name, opponent in opponents.items():  # in the order of params.yaml, as the stage plays them
+        for _ in range(2 * opponent["pairs"]):
+            game = next(games)
+            ours_first = game.second_name == opponent["player"]
+            if not ours_first and game.first_name != opponent["player"]:
+                raise ZugwerkError(f"{folder / GAMES}: not the games of {folder / 'params.yaml'}")
+            points[name].append(POINTS[game.winner or "draw"] if ours_first else 1 - POINTS[game.winner or "draw"])
+    return {name: list(zip(one[::2], one[1::2], strict=True)) for name, one in points.items()}
+
+
+def _mean(values: Sequence[float]) -> dict[str, Any]:
+    return {"value": sum(values) / len(values), "low": None, "high": None, "n": len(values)}
+
+
+def _mean_elo(found: Sequence[dict[str, float]]) -> dict[str, Any]:
+    n = len(found)
+    mean = sum(one["value"] for one in found) / n
+    within = sum(((one["high"] - one["low"]) / 2 / Z95) ** 2 for one in found) / n**2
+    between = sum((one["value"] - mean) ** 2 for one in found) / (n - 1) / n if n > 1 else 0.0
+    half = Z95 * math.sqrt(max(within, between))
+    return Score(mean, mean - half, mean + half, int(sum(one["n"] for one in found))).as_metrics()
+
+
+if __name__ == "__main__":
+    run_main(main)

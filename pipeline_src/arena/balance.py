@@ -1,0 +1,113 @@
+"""Openings for matches: random plies, no two alike but for a symmetry of the board, and none that decides the game.
+
+On a square board with small pieces, such as Gomoku's, the first player wins most games: an opening says something of
+the players only where both sides still have a chance, and only if it is played with both colours.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.arena.games import ATTEMPTS
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.players.player import Player, Position
+from pipeline_src.players.registry import make_player
+from pipeline_src.players.think import Bounds, searches, think
+from pipeline_src.samples.symmetry import board_maps
+
+
+def balanced_openings(
+    game: str,
+    start: Any,
+    count: int,
+    plies: int,
+    seed: Sequence[int],
+    judge: str,
+    bound: float,
+    among: Collection[int] | None = None,
+) -> list[tuple[int, ...]]:
+    """``count`` openings of random plies in which the judge sees no side with a decided advantage.
+
+    The i-th depends on ``seed`` and i alone, but for those that are drawn again because an earlier one is the same up
+    to the eight symmetries. With no plies at all, every opening is the start position.
+
+    Args:
+        game: its name.
+        start: the position before the openings; its board is square.
+        count: how many.
+        plies: of an opening.
+        seed: the openings depend on nothing else.
+        judge: text of a player that searches, and whose search tells a value.
+        bound: the greatest value, to either side, that it may see; in the unit of its evaluation.
+        among: the actions that are drawn from, where they are legal; None is all.
+
+    Raises:
+        ZugwerkError: the judge does not search, or there are not that many openings that pass.
+    """
+    if plies == 0:
+        return [()] * count
+    rules, expert = get_game(game), make_player(game, judge)
+    if not searches(expert):
+        raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
+    seen: set[bytes] = set()
+    openings = []
+    for number in range(count):
+        for attempt in range(ATTEMPTS):
+            drawn = _draw(rules, start, plies, np.random.default_rng([*seed, number, attempt]), among)
+            if drawn is None:
+                continue
+            opening, state = drawn
+            form = canonical_form(state.board, rules.to_play(state))
+            if form not in seen and abs(_value(expert, state, start, opening)) <= bound:
+                seen.add(form)
+                openings.append(opening)
+                break
+        else:
+            raise ZugwerkError(
+                f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "
+                f"beside the {number} already found; ask for fewer openings, more plies or a wider bound"
+            )
+    return openings
+
+
+def central_cells(size: int, side: int) -> list[int]:
+    """The cells (row * size + column) of the square of ``side`` in the middle of a board; 0 is the whole board."""
+    if not 0 <= side <= size:
+        raise ZugwerkError(f"no square of {side} cells a side in the middle of a board of {size}")
+    begin = (size - (side or size)) // 2
+    rows = range(begin, begin + (side or size))
+    return [row * size + column for row in rows for column in rows]
+
+
+def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
+    """The same bytes for a square board [H, H] and its eight symmetric forms; ``side`` is the one to move."""
+    forms: npt.NDArray[np.int8] = board.ravel()[board_maps(board.shape[0])]
+    smallest: bytes = min(form.tobytes() for form in forms)
+    return smallest + bytes([side])
+
+
+def _draw(
+    rules: Game, start: Any, plies: int, rng: np.random.Generator, among: Collection[int] | None
+) -> tuple[tuple[int, ...], Any] | None:
+    """An opening and the position after it; None where it ends the game."""
+    state, opening = start, list[int]()
+    for _ in range(plies):
+        legal = rules.legal_actions(state)
+        if among is not None:
+            legal = legal[np.isin(legal, list(among))]
+        if not len(legal):
+            return None
+        opening.append(int(rng.choice(legal)))
+        state = rules.play(state, opening[-1])
+        if rules.winner(state) is not None:
+            return None
+    return tuple(opening), state
+
+
+def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
+    """What the judge makes of a position, to the side to move."""
+    _, found = think(expert, Position(state, np.random.default_rng(0), start, opening), Bounds())
+    return 0.0 if found is None else found.value

@@ -1,0 +1,36 @@
+"""``zugwerk export``."""
+
+from pathlib import Path
+
+import typer
+
+
+def export(
+    model: Path = typer.Argument(..., help="A model of self-play, e.g. artifacts/models/gomoku/08/best.pt."),
+    out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx]"),
+    int8: bool = typer.Option(False, "--int8", help="Convolutions in 8-bit integers: faster, and not quite the same."),
+) -> None:
+    """Write MODEL as an ONNX model, which plays without torch. Example: zugwerk export best.pt --out gomoku.onnx.
+
+    Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.samples.zero_planes. Outputs: policy float32
+    [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
+    """
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.files import written_aside
+    from pipeline_src.nets.zero_models import load_model
+    from pipeline_src.nets.zero_onnx import export_onnx
+    from pipeline_src.players.zero_backends_onnx import OnnxBackend, as_int8
+
+    if model.suffix == ".onnx":
+        raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")
+    content = export_onnx(load_model(model))
+    if int8:
+        content = as_int8(content)
+    info = OnnxBackend(content).info
+    target = model.with_suffix(".onnx") if out is None else out
+    with written_aside(target) as aside:
+        aside.write_bytes(content)
+    typer.echo(
+        f"{target}: {info.game} {info.height}x{info.width} {info.variant}, {info.kind} net, "
+        f"{info.positions} positions of history, {len(content):,} bytes"
+    )

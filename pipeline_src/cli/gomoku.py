@@ -1,0 +1,91 @@
+"""``zugwerk gomoku``: perft, move, show, generations."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from pipeline_src.cli import play
+
+app = typer.Typer(help="Gomoku. Example: zugwerk gomoku perft 2 --size 9", no_args_is_help=True)
+
+SIZE, VARIANT = 15, "freestyle"
+Fen = typer.Option(
+    None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
+)
+Size = typer.Option(None, "--size", help=f"Of the empty board, 3 to 25.  [default: {SIZE}]")
+Variant = typer.Option(
+    None, "--variant", help=f"freestyle or exact; freestyle-4 for lines of four.  [default: {VARIANT}]"
+)
+
+
+def _position(fen: str | None, size: int | None, variant: str | None) -> Any:
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games import gomoku
+
+    if fen is None:
+        return gomoku.initial_state(SIZE if size is None else size, VARIANT if variant is None else variant)
+    if size is not None or variant is not None:
+        raise ZugwerkError(
+            "--fen tells size and variant itself, as in '3/3/3 b exact-3'; leave --size and --variant out"
+        )
+    return gomoku.from_fen(fen)
+
+
+@app.command(epilog="Example: zugwerk gomoku perft 3 --size 9 --divide")
+def perft(
+    depth: int = play.DEPTH,
+    fen: str | None = Fen,
+    size: int | None = Size,
+    variant: str | None = Variant,
+    divide: bool = play.DIVIDE,
+) -> None:
+    """Count the sequences of DEPTH legal moves; the count stands on the last line."""
+    play.print_perft("gomoku", _position(fen, size, variant), depth, divide)
+
+
+@app.command(epilog='Example: zugwerk gomoku move --player mcts:playouts=1000 --fen "5/5/2x2/5/5 w freestyle-4"')
+def move(
+    player: str = typer.Option(..., "--player", help="Any player of the game, e.g. alphabeta:depth=4 or zero:MODEL."),
+    fen: str | None = Fen,
+    size: int | None = Size,
+    variant: str | None = Variant,
+    as_json: bool = play.AS_JSON,
+) -> None:
+    """Print a player's move, and what its search found."""
+    play.print_move("gomoku", _position(fen, size, variant), player, as_json)
+
+
+@app.command(epilog='Example: zugwerk gomoku show "3/1x1/3 w freestyle-3"')
+def show(
+    position: str = typer.Argument(..., help="A FEN, or a Piskvorky record (.psq).", metavar="FEN_OR_PSQ"),
+    variant: str | None = typer.Option(None, "--variant", help=f"Rule of a record.  [default: {VARIANT}]"),
+) -> None:
+    """Print the board with its coordinates, the last stone in brackets, and how the game stands."""
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games import gomoku
+    from pipeline_src.games.gomoku.diagram import diagram, standing
+    from pipeline_src.records.psq import read_psq
+
+    is_file = position.lower().endswith(".psq") or Path(position[:255]).is_file()
+    if not is_file:
+        if variant is not None:
+            raise ZugwerkError("a FEN tells its variant itself (3/3/3 b exact-3); leave --variant out")
+        state = gomoku.from_fen(position)
+    else:
+        game = read_psq(position, variant=variant or VARIANT)
+        state, record = game.state, game.record
+        if record.first_name or record.second_name:
+            typer.echo(f"x {record.first_name}, o {record.second_name}")
+        typer.echo(" ".join(gomoku.format_move(action, *state.board.shape) for action in record.actions))
+    typer.echo(diagram(state))
+    typer.echo(standing(state))
+    typer.echo(gomoku.to_fen(state))
+
+
+@app.command(epilog="Example: zugwerk gomoku generations 12")
+def generations(count: int = typer.Argument(..., help="How many, the first included; 2 to 99.")) -> None:
+    """Write into params.yaml how many generations self-play has; those there already are not made again."""
+    from pipeline_src.report.generations import set_generations
+
+    typer.echo(set_generations(count))

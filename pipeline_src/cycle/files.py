@@ -1,0 +1,76 @@
+"""Where a generation's files are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ARTIFACTS = Path("artifacts")
+WORK = Path("work/gomoku")
+"""Of generations under way: not in git, no outs of DVC, gone when a generation is whole."""
+
+
+@dataclass(frozen=True)
+class GenerationFiles:
+    """The files of one generation; the first is number 1."""
+
+    number: int
+    artifacts: Path = ARTIFACTS
+
+    @property
+    def name(self) -> str:
+        """Two digits."""
+        return f"{self.number:02d}"
+
+    @property
+    def games(self) -> Path:
+        """Records of the self-play games."""
+        return self.artifacts / "records/gomoku/self_play" / f"{self.name}.parquet"
+
+    @property
+    def gate_games(self) -> Path:
+        """Records of the games against the best player."""
+        return self.artifacts / "records/gomoku/gate" / f"{self.name}.parquet"
+
+    @property
+    def window(self) -> Path:
+        """Folder of the replay window: the games that this generation trained on."""
+        return self.artifacts / "samples/gomoku" / self.name
+
+    @property
+    def models(self) -> Path:
+        """Folder of the models."""
+        return self.artifacts / "models/gomoku" / self.name
+
+    @property
+    def model(self) -> Path:
+        """The net that this generation trained, whether or not it became the best."""
+        return self.models / "model.pt"
+
+    @property
+    def best(self) -> Path:
+        """The best player after this generation's gate."""
+        return self.models / "best.pt"
+
+    @property
+    def learner(self) -> Path:
+        """State of the optimiser, with which the next generation goes on."""
+        return self.models / "learner.pt"
+
+    @property
+    def done(self) -> Path:
+        """Written last: what this generation was made from."""
+        return self.models / "generation.json"
+
+    @property
+    def report(self) -> Path:
+        """Metrics."""
+        return self.artifacts / "reports/gomoku/generations" / f"{self.name}.json"
+
+    @property
+    def curves(self) -> Path:
+        """Losses by step."""
+        return self.report.with_suffix(".csv")
+
+    @property
+    def timings(self) -> Path:
+        """Seconds and hardware; no output of the graph."""
+        return self.report.with_suffix(".timings.json")

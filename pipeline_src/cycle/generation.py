@@ -1,0 +1,123 @@
+"""One generation: self-play, training, the gate. What each leaves is kept until all is done, so a kill costs little."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline_src.cycle.files import WORK, GenerationFiles
+from pipeline_src.cycle.gate import play_gate
+from pipeline_src.cycle.groups import play_groups
+from pipeline_src.cycle.learn import learn
+from pipeline_src.cycle.setting import Setting, make_key
+from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.nets.uniform import UniformConfig, UniformNet
+from pipeline_src.nets.zero_models import save_model
+from pipeline_src.parallel import Parallel
+
+
+class Work(NamedTuple):
+    """Where a generation under way keeps what is done, and how it works."""
+
+    folder: Path
+    files: GenerationFiles
+    before: GenerationFiles | None
+    """Of the generation before; None for the first."""
+    setting: Setting
+    parallel: Parallel
+
+    @property
+    def best(self) -> Path:
+        """The best player so far; before the first generation, one that knows nothing."""
+        return self.before.best if self.before else self.folder / "best_before.pt"
+
+
+def run_generation(number: int, setting: Setting, parallel: Parallel, artifacts: Path, *, again: bool = True) -> bool:
+    """Make generation ``number``, the first of which is 1, from the one before it.
+
+    Killed at any moment and run again, it goes on with what was done and ends in the same bytes on the same machine's
+    CPU, whatever the number of workers.
+
+    Args:
+        number: from 1 on.
+        setting: the params.
+        parallel: how games are played side by side.
+        artifacts: folder of all files.
+        again: make it even where it is there already, made from just the same.
+
+    Returns:
+        Whether anything was made.
+
+    Raises:
+        ZugwerkError: the generation before is missing or damaged.
+    """
+    files = GenerationFiles(number, artifacts)
+    before = GenerationFiles(number - 1, artifacts) if number > 1 else None
+    made_from = [before.best, before.model, before.learner, before.window / "manifest.json"] if before else []
+    key = make_key(setting, number, made_from)
+    if not again and files.done.exists() and read_json(files.done) == {"key": key} and files.report.exists():
+        return False
+    files.done.unlink(missing_ok=True)
+    folder = WORK / f"{files.name}-{key}"
+    for old in WORK.glob(f"{files.name}-*"):
+        if old != folder:
+            shutil.rmtree(old)
+    folder.mkdir(parents=True, exist_ok=True)
+    work = Work(folder, files, before, setting, parallel)
+    if before is None and not work.best.exists():
+        size = setting.game.size
+        save_model(work.best, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)
+
+    seconds = {"self_play": _timed(folder, "self_play", lambda: play_groups(work))}
+    seconds["train"] = _timed(folder, "train", lambda: learn(work))
+    seconds["gate"] = _timed(folder, "gate", lambda: play_gate(work))
+    _publish(work, seconds, key)
+    shutil.rmtree(folder)
+    return True
+
+
+def _timed(folder: Path, phase: str, run: Callable[[], None]) -> float:
+    """Run a phase unless it is done; its seconds, of the last try alone where it was killed."""
+    done = folder / f"{phase}.json"
+    if not done.exists():
+        start = time.perf_counter()
+        run()
+        write_json(done, {"seconds": time.perf_counter() - start})
+    return float(read_json(done)["seconds"])
+
+
+def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
+    """Copy what the phases left to its place; the mark that all is there comes last."""
+    folder, files = work.folder, work.files
+    gate = read_json(folder / "gate_result.json")
+    best = folder / "model.pt" if gate["accepted"] else work.best
+    for source, target in (
+        (folder / "games.parquet", files.games),
+        (folder / "gate.parquet", files.gate_games),
+        (folder / "window", files.window),
+        (folder / "model.pt", files.model),
+        (best, files.best),
+        (folder / "learner.pt", files.learner),
+        (folder / "curves.csv", files.curves),
+    ):
+        with written_aside(target) as aside:
+            if source.is_dir():
+                shutil.copytree(source, aside)
+            else:
+                shutil.copyfile(source, aside)
+    report: dict[str, Any] = {
+        name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")
+    }
+    write_json(files.report, report)
+    games = int(report["self_play"]["games"])
+    write_json(
+        files.timings,
+        {
+            "seconds": seconds,
+            "hours": sum(seconds.values()) / 3600,
+            "self_play_games_per_hour": 3600 * games / max(seconds["self_play"], 1e-9),
+            "training": read_json(folder / "training.json"),
+        },
+    )
+    write_json(files.done, {"key": key})

@@ -1,0 +1,56 @@
+"""A generation's training on the replay window."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pipeline_src.files import write_json, written_aside
+from pipeline_src.nets.zero_models import load_model, make_config, make_net, save_model
+from pipeline_src.samples.zero_games import open_window
+from pipeline_src.samples.zero_positions import positions
+from pipeline_src.training.zero_learner import load_learner, save_learner
+from pipeline_src.training.zero_run import train_generation
+
+if TYPE_CHECKING:
+    from pipeline_src.cycle.generation import Work
+
+TAG = 13
+"""Keeps this step's random numbers apart from the others'."""
+
+
+def learn(work: Work) -> None:
+    """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
+
+    The first generation begins with fresh weights, each other one with what the one before it trained, whether or not
+    that became the best player.
+    """
+    setting, number = work.setting, work.files.number
+    torch.set_num_threads(setting.torch_threads)  # the weights depend on it
+    seen = positions(open_window(work.folder / "window"), setting.net.positions)
+    if work.before is None:
+        torch.manual_seed(setting.seed * 1009 + TAG)
+        net: Any = make_net(make_config(setting.net, setting.game.size, setting.game.size))
+        learner = None
+    else:
+        net = load_model(work.before.model).net
+        learner = load_learner(work.before.learner)
+    trained = train_generation(
+        net,
+        seen,
+        setting.train,
+        seed=setting.seed,
+        generation=number,
+        folder=work.folder / "training",
+        learner_state=learner,
+    )
+    save_model(work.folder / "model.pt", net, variant=setting.game.variant)
+    save_learner(work.folder / "learner.pt", trained.learner_state)
+    with written_aside(work.folder / "curves.csv") as aside, open(aside, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, trained.rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(trained.rows)
+    write_json(work.folder / "train_result.json", trained.metrics)
+    write_json(work.folder / "training.json", trained.timings)

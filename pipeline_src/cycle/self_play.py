@@ -1,0 +1,143 @@
+"""The best player against itself, many games in lock step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.games import kernels
+from pipeline_src.games.game import Game
+from pipeline_src.params.gomoku_self_play import GomokuSelfPlay
+from pipeline_src.search.mcts.gumbel import GumbelTrees
+from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
+
+COLDEST = 0.05
+"""Below this temperature the most visited action is played."""
+
+Policy = npt.NDArray[np.float32]
+
+
+@dataclass
+class SelfPlayGame:
+    """One game, under way or finished."""
+
+    state: Any
+    rng: np.random.Generator
+    """All that is random in this game comes from it."""
+    opening: int
+    """Random plies before the first search."""
+    actions: list[int]
+    policies: list[Policy] = field(default_factory=list)
+    """Of each searched ply what the search makes of it: float32 [N], summing to 1."""
+
+
+def play_self(
+    game: Game, start: Any, evaluate: EvaluateBatch, params: GomokuSelfPlay, seeds: Sequence[Sequence[int]]
+) -> list[SelfPlayGame]:
+    """Play one game from ``start`` for each seed to its end, all in lock step.
+
+    What happens in a game depends on its seed and on nothing of the others, if the evaluator's answers do not.
+    """
+    games = [_begin(game, start, seed, params.opening_plies) for seed in seeds]
+    chooser: _Puct | _Gumbel = (_Gumbel if params.search == "gumbel" else _Puct)(start, len(games), evaluate, params)
+    for g, one in enumerate(games):
+        chooser.trees.plant(g, one.state)
+    going = list(range(len(games)))
+    while going:
+        for g, (action, policy) in zip(going, chooser.choose(going, games), strict=True):
+            one = games[g]
+            full = np.zeros(one.state.board.size, np.float32)
+            full[chooser.trees.steps(g)] = policy
+            one.policies.append(full)
+            one.actions.append(action)
+            one.state = game.play(one.state, action)
+        going = [g for g in going if not kernels.outcome(games[g].state)[0]]
+        played = np.full(len(games), -1, np.int32)
+        played[going] = [games[g].actions[-1] for g in going]
+        chooser.trees.advance_all(played)
+    return games
+
+
+def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[SelfPlayGame]:
+    """Games of uniformly random moves; the policies are what was played."""
+    games = []
+    for seed in seeds:
+        one = _begin(game, start, seed, 0)
+        while not kernels.outcome(one.state)[0]:
+            action = int(one.rng.choice(game.legal_actions(one.state)))
+            policy = np.zeros(one.state.board.size, np.float32)
+            policy[action] = 1
+            one.policies.append(policy)
+            one.actions.append(action)
+            one.state = game.play(one.state, action)
+        games.append(one)
+    return games
+
+
+def _begin(game: Game, start: Any, seed: Sequence[int], most: int) -> SelfPlayGame:
+    rng = np.random.default_rng(seed)
+    one = SelfPlayGame(start, rng, int(rng.integers(0, most + 1)), [])
+    for _ in range(one.opening):
+        action = int(rng.choice(game.legal_actions(one.state)))
+        after = game.play(one.state, action)
+        if kernels.outcome(after)[0]:  # on a tiny board; the search goes on from before it
+            one.opening = len(one.actions)
+            break
+        one.actions.append(action)
+        one.state = after
+    return one
+
+
+class _Puct:
+    """Moves drawn by visits, after searches with noise at their roots."""
+
+    def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
+        self.params = params
+        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
+        self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
+
+    def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> list[tuple[int, Policy]]:
+        """An action of each game that goes on, and its search's policy over the legal ones."""
+        params, targets = self.params, np.full(self.trees.count, -1, np.int32)
+        targets[going] = 0
+        self.trees.simulate(targets)  # noise needs the priors of the roots
+        if params.noise_fraction:
+            for g in going:
+                self.trees.add_noise(g, games[g].rng, params.noise_alpha, params.noise_fraction)
+        targets[going] = params.simulations
+        self.trees.simulate(targets)
+        return [self._draw(g, games[g]) for g in going]
+
+    def _draw(self, g: int, one: SelfPlayGame) -> tuple[int, Policy]:
+        steps, visits, params = self.trees.steps(g), self.trees.visits(g), self.params
+        late = len(one.actions) - params.temperature_plies + 1
+        temperature = 1.0 if late <= 0 else params.temperature_decay**late
+        action = steps[self.trees.best(g)]
+        if temperature > COLDEST:
+            action = sample_step(steps, visits, one.rng, temperature)
+        return int(action), (visits / visits.sum()).astype(np.float32)
+
+
+class _Gumbel:
+    """Moves and policies by sequential halving at the roots."""
+
+    def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
+        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
+        self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
+        self._search = GumbelTrees(
+            self.trees, params.considered, params.simulations, c_visit=params.c_visit, c_scale=params.c_scale
+        )
+
+    def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> list[tuple[int, Policy]]:
+        """An action of each game that goes on, and the improved policy over the legal ones."""
+        found = self._search.search(going, [games[g].rng for g in going])
+        rows = zip(found.steps, found.policies, found.counts, strict=True)
+        return [(int(action), policy[:count]) for action, policy, count in rows]
+
+
+def room(simulations: int) -> int:
+    """Nodes of a tree that is searched so often and keeps, from move to move, what is below the move played."""
+    return 2 * simulations + 16

@@ -1,0 +1,70 @@
+"""All params of the cycle, and the key that tells whether a generation was made from just these."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.params.gomoku_game import GomokuGame
+from pipeline_src.params.gomoku_gate import GomokuGate
+from pipeline_src.params.gomoku_net import GomokuNet
+from pipeline_src.params.gomoku_self_play import GomokuSelfPlay
+from pipeline_src.params.gomoku_train import GomokuTrainParams
+from pipeline_src.params.load import PARAMS_FILE, load, load_value
+
+SOURCES = ("cycle", "games", "nets", "players", "samples", "search", "training")
+"""Folders of the package whose files decide what a generation ends in."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a generation is made with, beside the generation before it."""
+
+    seed: int
+    torch_threads: int
+    game: GomokuGame
+    net: GomokuNet
+    self_play: GomokuSelfPlay
+    train: GomokuTrainParams
+    gate: GomokuGate
+
+
+def read_setting(path: Path = PARAMS_FILE) -> Setting:
+    """The params of the cycle.
+
+    Raises:
+        ZugwerkError: a section is missing or malformed.
+    """
+    return Setting(
+        seed=load_value(int, "seed", path),
+        torch_threads=load_value(int, "torch_threads", path),
+        game=load(GomokuGame, "gomoku_game", path),
+        net=load(GomokuNet, "gomoku_net", path),
+        self_play=load(GomokuSelfPlay, "gomoku_self_play", path),
+        train=load(GomokuTrainParams, "gomoku_train", path),
+        gate=load(GomokuGate, "gomoku_gate", path),
+    )
+
+
+def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
+    """Hash of params, code, generation number and of the files that a generation is made from (16 hex digits).
+
+    Raises:
+        ZugwerkError: one of these files is missing; names it.
+    """
+    digest = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
+    package = Path(__file__).parents[1]
+    for folder in SOURCES:
+        for path in sorted((package / folder).rglob("*.py")):
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in made_from:
+        try:
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        except OSError as error:
+            raise ZugwerkError(
+                f"{path}: {error.strerror}; generation {number} is made from it: run the one before it first"
+            ) from None
+    return digest.hexdigest()[:16]

@@ -1,0 +1,77 @@
+"""Perft of any game that brings its kernels: the number of action sequences of a given length."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels
+
+MAX_DEPTH = 12
+
+
+@njit(cache=True)
+def count_sequences(
+    state: Any, actions: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
+) -> int:
+    """Number of sequences of D legal actions; the last action of each is counted, not played.
+
+    Args:
+        state: played on in place, and as it was at the end.
+        actions: room for those of each ply, [D, A]; D is at least 1.
+        counts: room, [D].
+        at: room, [D].
+    """
+    last = counts.size - 1
+    total, ply = 0, 0
+    counts[0], at[0] = kernels.write_actions(state, actions[0]), 0
+    while True:
+        if ply == last:
+            total += counts[ply]
+        elif at[ply] < counts[ply]:
+            kernels.play(state, actions[ply, at[ply]])
+            ply += 1
+            counts[ply], at[ply] = kernels.write_actions(state, actions[ply]), 0
+            continue
+        if ply == 0:
+            return total
+        ply -= 1
+        kernels.take_back(state, actions[ply, at[ply]])
+        at[ply] += 1
+
+
+def perft(state: Any, depth: int) -> int:
+    """Number of sequences of ``depth`` legal actions from ``state``.
+
+    Raises:
+        ZugwerkError: depth outside 0..12.
+    """
+    if not 0 <= depth <= MAX_DEPTH:
+        raise ZugwerkError(f"perft depth must be 0 to {MAX_DEPTH}, not {depth}")
+    if depth == 0:
+        return 1
+    room = np.empty((depth, kernels.max_actions(state)), np.int32)
+    return int(count_sequences(_copy(state), room, np.empty(depth, np.int64), np.empty(depth, np.int64)))
+
+
+def divide(state: Any, depth: int) -> dict[int, int]:
+    """Perft of ``depth - 1`` behind each legal action, by action.
+
+    Raises:
+        ZugwerkError: depth outside 1..12.
+    """
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ZugwerkError(f"divide needs a depth of 1 to {MAX_DEPTH}, not {depth}")
+    actions = np.empty(kernels.max_actions(state), np.int32)
+    found, after = {}, _copy(state)
+    for action in actions[: kernels.write_actions(state, actions)]:
+        kernels.play(after, int(action))
+        found[int(action)] = perft(after, depth - 1)
+        kernels.take_back(after, int(action))
+    return found
+
+
+def _copy(state: Any) -> Any:
+    return type(state)(*(array.copy() for array in state))

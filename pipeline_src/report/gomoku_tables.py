@@ -1,0 +1,90 @@
+"""The published tables and curves of Gomoku's generations as rows for CSV files."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pipeline_src.arena.best_of import BestOfMatch, Rules
+from pipeline_src.arena.event import Played
+from pipeline_src.arena.ratings import Rating
+from pipeline_src.arena.round_robin import cross_table
+from pipeline_src.arena.tables import Row
+
+
+def gate_rows(reports: Mapping[int, Mapping[str, Any]]) -> list[Row]:
+    """Table 1: each generation against the best player before it, from the reports by generation."""
+    names = ("wins", "draws", "losses", "score", "accepted")
+    return [
+        {"generation": number, **{name: report["gate"][name] + 0 for name in names}}
+        for number, report in reports.items()
+    ]
+
+
+def round_robin_rows(names: Sequence[str], matches: Iterable[Played]) -> list[Row]:
+    """Table 2 in long form: a row for each player and opponent, and one with the opponent ``all``."""
+    standings = {(played.pairing.a, played.pairing.b): played.standing for played in matches}
+    return [
+        {"generation": name, "opponent": other, **standing.row()}
+        for name, other, standing in cross_table(names, standings)
+    ]
+
+
+def opponent_rows(matches: Iterable[Played]) -> list[Row]:
+    """Table 3: each model against players that learn nothing, with the score's 95 % interval."""
+    return [
+        {
+            "generation": played.pairing.a,
+            "opponent": played.pairing.b,
+            **played.standing.row(),
+            "score": played.score.value,
+            "low": played.score.low,
+            "high": played.score.high,
+        }
+        for played in matches
+    ]
+
+
+def best_of_rows(matches: Iterable[BestOfMatch], rules: Rules) -> list[Row]:
+    """Table 4: best-of matches; ``won`` is 0 also where nobody won within the games that there are."""
+    return [
+        {
+            "generation": match.a,
+            "opponent": match.b,
+            "wins": match.standing.wins,
+            "draws": match.standing.draws,
+            "losses": match.standing.losses,
+            "won": int(match.won(rules) is True),
+        }
+        for match in matches
+    ]
+
+
+def elo_rows(names: Iterable[str], ratings: Mapping[str, Rating]) -> list[Row]:
+    """Elo by generation with its 95 % interval."""
+    return [
+        {"generation": name, "elo": ratings[name].elo, "low": ratings[name].low, "high": ratings[name].high}
+        for name in names
+    ]
+
+
+def loss_rows(curves: Mapping[int, Sequence[Mapping[str, str]]]) -> list[Row]:
+    """Figure 6: the losses over all iterations, from the learning curves by generation.
+
+    ``iteration`` counts the steps of all generations; ``mean`` is that of the two losses.
+    """
+    rows: list[Row] = []
+    before = 0.0
+    for number, curve in curves.items():
+        for entry in curve:
+            policy, value = float(entry["policy_loss"]), float(entry["value_loss"])
+            iteration = int(before + float(entry["step"]))
+            rows.append(
+                {
+                    "generation": number,
+                    "iteration": iteration,
+                    "policy": policy,
+                    "value": value,
+                    "mean": (policy + value) / 2,
+                }
+            )
+        before += float(curve[-1]["step"]) if curve else 0.0
+    return rows

@@ -1,0 +1,278 @@
+"""Plain UCT: the tree grows by a node a playout, playouts are uniformly random to the end of the game.
+
+After Kocsis and Szepesvari, "Bandit based Monte-Carlo planning" (2006): at each node first every action once, in random
+order, then the one with the greatest UCB1, its mean result and ``c * sqrt(ln(visits) / tries)``; results go from 0 to 1
+(a draw is 0.5). The answer is the most tried action. No evaluation, no priors, no other knowledge: the yardstick that
+ratings stand on, so nothing here may change how it plays.
+"""
+
+import time
+from functools import singledispatch
+from math import log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.mcts.xorshift import below, seeded
+
+C = 0.15
+"""Best of 0 to 1.4 for 1,000 playouts a move on 9x9, by colour-swapped matches; 0.1 to 0.2 are as good."""
+MAX_DEPTH = 1024
+"""Plies of a line in the tree; a longer one is played out from there."""
+FIRST_NODES = 1 << 11
+FOREVER = (1 << 31) - 1
+NODES, EDGES, DEPTH = 0, 1, 2
+"""Entries of `PlayoutTree.used`: nodes, edges, and the longest line so far."""
+
+Ints = npt.NDArray[np.int32]
+
+
+@singledispatch
+def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:  # noqa: ARG001
+    """Result, to the side to move, of a uniformly random game from ``state``: 1, 0 or -1; the state stays as it is.
+
+    ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `xorshift`.
+    """
+    raise TypeError(f"no random playouts for states of type {type(state).__name__}, or they are not imported")
+
+
+class PlayoutTree(NamedTuple):
+    """Nodes [N], 0 the root, and edges [E]. A node gets its edges, one an action, when a playout goes on from it."""
+
+    first: Ints
+    """[N]: a node's first edge, -1 where it has none yet."""
+    branches: Ints
+    """[N]: how many edges it has."""
+    tried: Ints
+    """[N]: how many of them, the first ones, have a child."""
+    visits: Ints
+    """[N]: playouts that went on below it."""
+    action: Ints
+    """[E]"""
+    child: Ints
+    """[E]: node."""
+    tries: Ints
+    """[E]: playouts through it."""
+    total: npt.NDArray[np.float64]
+    """[E]: sum of their results, 0 to 1, of the side that plays the edge's action."""
+    used: npt.NDArray[np.int64]
+    """[3]"""
+
+
+def new_tree(nodes: int, edges: int) -> PlayoutTree:
+    """Room for so much. Untouched pages cost nothing."""
+    return PlayoutTree(
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.float64),
+        np.zeros(3, np.int64),
+    )
+
+
+@njit(cache=True)
+def clear(tree: PlayoutTree) -> None:
+    """Leave nothing but a root that has not been visited."""
+    tree.used[:] = 0
+    _add_node(tree)
+
+
+@njit(cache=True)
+def _add_node(tree: PlayoutTree) -> int:
+    node = tree.used[NODES]
+    tree.first[node], tree.branches[node], tree.tried[node], tree.visits[node] = -1, 0, 0, 0
+    tree.used[NODES] += 1
+    return int(node)
+
+
+@njit(cache=True)
+def _add_edges(tree: PlayoutTree, node: int, state: Any) -> None:
+    first = tree.used[EDGES]
+    n = kernels.write_actions(state, tree.action[first:])
+    tree.first[node], tree.branches[node] = first, n
+    tree.used[EDGES] += n
+
+
+@njit(cache=True)
+def _try_another(tree: PlayoutTree, node: int, random: npt.NDArray[np.uint64]) -> int:
+    """The edge of an action not tried before, drawn at random, with a new node as its child."""
+    first, tried = tree.first[node], tree.tried[node]
+    edge, other = first + tried, first + tried + below(random, tree.branches[node] - tried)
+    tree.action[edge], tree.action[other] = tree.action[other], tree.action[edge]
+    tree.tries[edge], tree.total[edge], tree.child[edge] = 0, 0.0, _add_node(tree)
+    tree.tried[node] += 1
+    return int(edge)
+
+
+@njit(cache=True)
+def _greatest_bound(tree: PlayoutTree, node: int, c: float) -> int:
+    """The edge with the greatest UCB1, all having been tried; the first of equals."""
+    tries, total, first = tree.tries, tree.total, tree.first[node]
+    spread, best, best_bound = c * sqrt(log(float(tree.visits[node]))), -1, -np.inf
+    for edge in range(first, first + tree.branches[node]):
+        share = 1.0 / tries[edge]
+        bound = total[edge] * share + spread * sqrt(share)
+        if bound > best_bound:
+            best, best_bound = edge, bound
+    return best
+
+
+@njit(cache=True)
+def _grow(tree: PlayoutTree, state: Any, c: float, path: Ints, actions: Ints, random: npt.NDArray[np.uint64]) -> None:
+    """One playout, and one node more unless the line ends a game that is in the tree already."""
+    node, depth = 0, 0
+    over, result = kernels.outcome(state)
+    while not over:
+        if tree.first[node] < 0:
+            _add_edges(tree, node, state)
+        fresh = tree.tried[node] < tree.branches[node]
+        edge = _try_another(tree, node, random) if fresh else _greatest_bound(tree, node, c)
+        path[depth, 0], path[depth, 1] = node, edge
+        depth += 1
+        kernels.play(state, tree.action[edge])
+        node = tree.child[edge]
+        over, result = kernels.outcome(state)
+        if not over and (fresh or depth == path.shape[0]):
+            over, result = True, playout(state, actions, random)
+    side = kernels.to_play(state)
+    tree.used[DEPTH] = max(tree.used[DEPTH], depth)
+    for i in range(depth - 1, -1, -1):
+        node, edge = path[i, 0], path[i, 1]
+        kernels.take_back(state, tree.action[edge])
+        tree.tries[edge] += 1
+        tree.total[edge] += 0.5 + 0.5 * (result if kernels.to_play(state) == side else -result)
+        tree.visits[node] += 1
+
+
+@njit(cache=True, nogil=True)
+def grow(
+    tree: PlayoutTree,
+    state: Any,
+    c: float,
+    until: int,
+    depth: int,
+    path: Ints,
+    actions: Ints,
+    random: npt.NDArray[np.uint64],
+    flag: npt.NDArray[np.uint8],
+) -> None:
+    """Play on until the root has ``until`` visits, or a line ``depth`` plies, or ``flag`` is up, or the tree is full.
+
+    Args:
+        tree: see there.
+        state: the root's, unfinished; changed on the way, and the same again at the end.
+        c: weight of exploration.
+        until: visits of the root.
+        depth: plies of the longest line.
+        path: scratch, [D, 2]; lines are followed no further than D plies.
+        actions: scratch, [A].
+        random: see `xorshift`.
+        flag: uint8 [1]; looked at before every playout but the first.
+    """
+    while has_room(tree, actions.size) and tree.visits[0] < until and tree.used[DEPTH] < depth:
+        if flag[0] != 0 and tree.visits[0] > 0:
+            break
+        _grow(tree, state, c, path, actions, random)
+
+
+@njit(cache=True)
+def has_room(tree: PlayoutTree, actions: int) -> bool:
+    """Whether the tree can take one playout more in a game with so many actions."""
+    return bool(tree.used[NODES] < tree.first.size and tree.used[EDGES] + actions <= tree.action.size)
+
+
+@njit(cache=True)
+def most_tried(tree: PlayoutTree, node: int) -> int:
+    """The edge to play at a node, the one with the better results of equals; -1 where none has been tried."""
+    best = -1
+    for edge in range(tree.first[node], tree.first[node] + tree.tried[node]):
+        if best < 0 or (tree.tries[edge], tree.total[edge]) > (tree.tries[best], tree.total[best]):
+            best = edge
+    return best
+
+
+class PlainUct:
+    """Plain UCT, for any game that has kernels and a `playout`; see `limits.Searcher`.
+
+    ``Limit.nodes`` counts playouts; values are mean results from -1 to 1.
+    """
+
+    def __init__(self, c: float = C) -> None:
+        """``c`` is the weight of exploration.
+
+        Raises:
+            ZugwerkError: c below 0 or not finite.
+        """
+        if not 0 <= c < np.inf:
+            raise ZugwerkError(f"UCT needs c of 0 or more, not {c}")
+        self.c, self.flag = float(c), StopFlag()
+        self.tree = new_tree(1, 1)
+
+    def stop(self) -> None:
+        """See `Searcher`."""
+        self.flag.set()
+
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+        """See `Searcher`; the memory grows with the tree, about 30 bytes an action of a node.
+
+        Raises:
+            ZugwerkError: the game is over.
+        """
+        began = time.perf_counter()
+        self.flag.clear()
+        if kernels.outcome(state)[0]:
+            raise ZugwerkError("the game is over: there is nothing to search")
+        state, room = type(state)(*(array.copy() for array in state)), int(kernels.max_actions(state))
+        path, actions, random = np.empty((MAX_DEPTH, 2), np.int32), np.empty(room, np.int32), seeded(seed)
+        until, depth = limit.nodes or FOREVER, limit.depth or FOREVER
+        clear(self.tree)
+        with self.flag.after(None if limit.movetime_ms is None else limit.movetime_ms / 1000):
+            while True:
+                if not has_room(self.tree, room):
+                    self.tree = _larger(self.tree, max(FIRST_NODES, 2 * self.tree.first.size), room)
+                grow(self.tree, state, self.c, until, depth, path, actions, random, self.flag.raised)
+                result = _result(self.tree, time.perf_counter() - began)
+                if on_info is not None:
+                    on_info(result)
+                if has_room(self.tree, room) or result.nodes == until or result.depth >= depth or self.flag.raised[0]:
+                    return result
+
+
+def _larger(tree: PlayoutTree, nodes: int, actions: int) -> PlayoutTree:
+    """The same tree with room for at least so many nodes, and for the edges of a quarter of them: few are gone on from.
+
+    Where that is not enough for the edges, there will be more at the next call.
+    """
+    edges = max(2 * tree.action.size, (nodes // 4 + 1) * actions)
+    larger = new_tree(nodes, edges)
+    old: npt.NDArray[np.generic]
+    new: npt.NDArray[np.generic]
+    for old, new in zip(tree, larger, strict=True):  # type: ignore[assignment]
+        new[: old.size] = old
+    return larger
+
+
+def _result(tree: PlayoutTree, seconds: float) -> SearchResult:
+    best = edge = int(most_tried(tree, 0))
+    line = []
+    while edge >= 0:
+        line.append(int(tree.action[edge]))
+        node = tree.child[edge]
+        edge = int(most_tried(tree, node)) if tree.first[node] >= 0 else -1
+    return SearchResult(
+        action=line[0],
+        value=2.0 * float(tree.total[best]) / int(tree.tries[best]) - 1.0,
+        depth=int(tree.used[DEPTH]),
+        nodes=int(tree.visits[0]),
+        pv=tuple(line),
+        seconds=seconds,
+    )

@@ -1,0 +1,65 @@
+"""A uniformly random game of Gomoku to its end.
+
+Nobody needs the state of such a game afterwards, so it is played on a copy with a border, where a cell is a number and
+its neighbours lie at fixed distances from it: no divisions, no bounds.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.games.gomoku.board import EMPTY, EXACT, LINE, SIDE, STANDING, WON, GomokuState
+from pipeline_src.games.kernels import implement
+from pipeline_src.search.mcts.playouts import playout
+from pipeline_src.search.mcts.xorshift import high_below
+
+BORDER = 3
+
+
+@njit(cache=True)
+def _stones(board: npt.NDArray[np.int8], cell: int, step: int) -> int:
+    """Length of the line through a stone, in both directions of ``step``."""
+    colour, length = board[cell], 1
+    at = cell + step
+    while board[at] == colour:
+        length += 1
+        at += step
+    at = cell - step
+    while board[at] == colour:
+        length += 1
+        at -= step
+    return length
+
+
+@njit(cache=True)
+def _playout(state: GomokuState, actions: npt.NDArray[np.int32], random: npt.NDArray[np.uint64]) -> float:
+    """Drawing cells without putting any back gives every order of stones the same chance."""
+    side, line, exact = np.int64(state.turn[SIDE]), np.int64(state.turn[LINE]), state.turn[EXACT] == 1
+    if state.turn[STANDING] == WON:
+        return -1.0
+    height, width = state.board.shape
+    wide = width + 1  # one border cell a row does for both its sides
+    board = np.full((height + 2) * wide + 1, BORDER, np.int8)
+    n = 0
+    for row in range(height):
+        for column in range(width):
+            cell = (row + 1) * wide + column + 1
+            board[cell] = state.board[row, column]
+            if board[cell] == EMPTY:
+                actions[n] = cell
+                n += 1
+    mover = side
+    for left in range(n, 0, -1):
+        at = high_below(random, left)
+        cell = actions[at]
+        actions[at] = actions[left - 1]
+        board[cell] = mover + 1
+        for step in (1, wide - 1, wide, wide + 1):
+            length = _stones(board, cell, step)
+            if length == line or (length > line and not exact):
+                return 1.0 if mover == side else -1.0
+        mover = 1 - mover
+    return 0.0
+
+
+implement(playout, GomokuState, _playout)

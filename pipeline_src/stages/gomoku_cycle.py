@@ -1,0 +1,57 @@
+"""All generations of Gomoku's self-play in one process: the same files as the stages make one by one.
+
+Example: ``python -m pipeline_src.stages.gomoku_cycle``
+
+For a machine without DVC, such as one with a GPU, where starting a process for each generation costs too much. A
+generation that is there already, made from the same params, code and files, is left alone; killed and run again, the
+cycle goes on where it was.
+"""
+
+import argparse
+import time
+
+from pipeline_src.cycle.files import ARTIFACTS, GenerationFiles
+from pipeline_src.cycle.generation import run_generation
+from pipeline_src.cycle.setting import read_setting
+from pipeline_src.errors import run_main
+from pipeline_src.files import read_json
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.gomoku_generations import read_numbers
+from pipeline_src.params.load import load
+
+
+def main() -> None:
+    """Read the command line.
+
+    Raises:
+        ZugwerkError: bad params, or a file of a generation is damaged.
+    """
+    parser = argparse.ArgumentParser(
+        prog="gomoku_cycle",
+        description="All generations of Gomoku's self-play in one process.",
+        epilog="Example: python -m pipeline_src.stages.gomoku_cycle --minutes 9",
+    )
+    parser.add_argument("--minutes", type=float, help="begin no generation after so many; run again to go on")
+    minutes = parser.parse_args().minutes
+    start = time.perf_counter()
+    setting, parallel = read_setting(), load(Parallel, "parallel")
+    for number in read_numbers():
+        if minutes is not None and time.perf_counter() - start > 60 * minutes:
+            break
+        made = run_generation(number, setting, parallel, ARTIFACTS, again=False)
+        print(_line(GenerationFiles(number), made), flush=True)  # noqa: T201
+
+
+def _line(files: GenerationFiles, made: bool) -> str:
+    report = read_json(files.report)
+    gate, train = report["gate"], report["train"]
+    return (
+        f"generation {files.name}{'' if made else ' (there already)'}: "
+        f"gate {gate['wins']}-{gate['draws']}-{gate['losses']}{'' if gate['accepted'] else ', kept the old best'}; "
+        f"policy loss {train['policy_loss']:.3f}, value loss {train['value_loss']:.3f}; "
+        f"{read_json(files.timings)['seconds']}"
+    )
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,190 @@
+"""Stage gomoku_evaluate: the published tables, the headline matches and the ratings of Gomoku's generations.
+
+Reads what the generations of params.yaml left: ``artifacts/models/gomoku/NN/{model,best}.pt`` and
+``artifacts/reports/gomoku/generations/NN.{json,csv}``. Writes the games ``artifacts/records/gomoku/matches.parquet``
+and, under ``artifacts/reports/gomoku/``, the metrics ``evaluate.json``, ``table1.csv`` to ``table4.csv``, ``elo.csv``,
+``losses.csv``, and the last game of the match against the strongest opponent, ``game.svg``.
+
+Killed and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
+"""
+
+import csv
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.arena.balance import balanced_openings, central_cells
+from pipeline_src.arena.best_of import Rules
+from pipeline_src.arena.event import Event, Pairing, Played
+from pipeline_src.arena.fixtures import Board
+from pipeline_src.arena.match import start_state
+from pipeline_src.arena.outcome import Outcome, first_side_share
+from pipeline_src.arena.ratings import Rating, rate_players
+from pipeline_src.arena.round_robin import pairings
+from pipeline_src.arena.score import rate
+from pipeline_src.arena.tables import write_table
+from pipeline_src.cycle.files import GenerationFiles
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.gomoku_evaluate import GomokuEvaluateParams
+from pipeline_src.params.gomoku_game import GomokuGame
+from pipeline_src.params.gomoku_generations import read_numbers
+from pipeline_src.params.load import load, load_value
+from pipeline_src.records.parquet import write_records
+from pipeline_src.report import gomoku_tables as tables
+from pipeline_src.report.gomoku_board import board_svg
+
+REPORTS = Path("artifacts/reports/gomoku")
+GAMES = Path("artifacts/records/gomoku/matches.parquet")
+WORK = Path("work/gomoku_evaluate")
+TAG = 14
+"""Keeps this stage's random numbers apart from the others'."""
+BEST = "best"
+"""Name of the best player after the last generation; the models are called by their generation's number."""
+SOURCES = ("arena", "games", "nets", "players", "samples", "search")
+"""Folders of the package whose files decide how a game goes."""
+
+
+def main() -> None:
+    """Play and write.
+
+    Raises:
+        ZugwerkError: bad params, a model or report of a generation is missing, or a text that names no player.
+    """
+    params, game = load(GomokuEvaluateParams, "gomoku_evaluate"), load(GomokuGame, "gomoku_game")
+    seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
+    reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
+    curves = {number: _curve(GenerationFiles(number).curves) for number in numbers}
+    outcome = play(params, game, numbers, seed, parallel)
+    champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)
+    ratings = rate_all(outcome, params, champion)
+    write_tables(reports, [str(number) for number in params.rated(numbers)], outcome, ratings, params)
+    write_table(REPORTS / "losses.csv", tables.loss_rows(curves))
+    write_json(REPORTS / "evaluate.json", metrics(outcome, params, len(numbers), champion, ratings))
+    last = outcome.tables["headline"][-1]
+    shown = last.games[-1]
+    with written_aside(REPORTS / "game.svg") as aside:
+        title = f"{params.opponents[last.pairing.b].player} (black) against generation {numbers[-1]}: {shown.winner}"
+        aside.write_text(board_svg(shown.actions, game.size, title), encoding="utf-8")
+    write_records(outcome.records(texts(params, numbers), game.size, game.variant), GAMES)
+    shutil.rmtree(WORK)
+
+
+def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
+    """The players' texts by name."""
+    models = {str(number): GenerationFiles(number).model for number in params.rated(numbers)}
+    models[BEST] = GenerationFiles(numbers[-1]).best
+    for path in models.values():
+        if not path.is_file():
+            raise ZugwerkError(f"{path}: no such model; `python -m pipeline_src.stages.gomoku_cycle` makes it")
+    opponents = {name: opponent.player for name, opponent in params.opponents.items()}
+    return {name: params.model_text(str(path)) for name, path in models.items()} | opponents
+
+
+def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], seed: int, parallel: Parallel) -> Outcome:
+    """All matches, or what is left of them."""
+    keep = WORK / _code()
+    for old in WORK.glob("*"):
+        if old != keep:
+            shutil.rmtree(old)
+    keep.mkdir(parents=True, exist_ok=True)
+    chosen, start = params.openings, start_state("gomoku", game.size, game.variant)
+    players = texts(params, numbers)
+    openings = balanced_openings(
+        "gomoku",
+        start,
+        chosen.count,
+        chosen.plies,
+        [seed, TAG, 0],
+        chosen.judge,
+        chosen.bound,
+        central_cells(game.size, chosen.area),
+    )
+    board = Board("gomoku", game.size, game.variant)
+    event = Event(board, players, openings, [seed, TAG, 1], parallel, params.group, keep)
+    names = [str(number) for number in params.rated(numbers)]
+    plan = [Pairing("headline", BEST, name, opponent.pairs) for name, opponent in params.opponents.items()]
+    for name in names:
+        plan += [Pairing("table3", name, other, params.table3_games // 2) for other in params.tables_against]
+        plan.append(Pairing("anchor", name, params.anchor, params.anchor_pairs))
+    plan += [Pairing("table2", a, b, params.table2_games // 2) for a, b in pairings(names)]
+    found: dict[str, list[Played]] = {name: [] for name in ("table2", "table3", "headline", "anchor")}
+    for played in event.play(plan):
+        found[played.pairing.table].append(played)
+    meetings = [(name, other) for name in names for other in params.tables_against]
+    return Outcome(found, event.play_best_of("table4", meetings, Rules(params.best_of, params.replays)))
+
+
+def _code() -> str:
+    """Name for the games that this code plays."""
+    digest, package = hashlib.sha256(), Path(__file__).parents[1]
+    for folder in SOURCES:
+        for path in sorted((package / folder).rglob("*.py")):
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def rate_all(outcome: Outcome, params: GomokuEvaluateParams, champion: int | None) -> dict[str, Rating]:
+    """Ratings by name, of all matches but those of table 4, which end when they are decided.
+
+    The best player is the model of the last generation that passed its gate, so their games count together.
+    """
+    same = {BEST: str(champion)} if champion is not None else {}
+    results = [
+        played.standing.result(same.get(played.pairing.a, played.pairing.a), played.pairing.b)
+        for played in outcome.matches
+    ]
+    ratings = rate_players(results, params.anchor)
+    return ratings | {name: ratings[other] for name, other in same.items()}
+
+
+def write_tables(
+    reports: dict[int, dict[str, Any]],
+    names: list[str],
+    outcome: Outcome,
+    ratings: dict[str, Rating],
+    params: GomokuEvaluateParams,
+) -> None:
+    """All CSV files."""
+    rules = Rules(params.best_of, params.replays)
+    write_table(REPORTS / "table1.csv", tables.gate_rows(reports))
+    write_table(REPORTS / "table2.csv", tables.round_robin_rows(names, outcome.tables["table2"]))
+    write_table(REPORTS / "table3.csv", tables.opponent_rows(outcome.tables["table3"]))
+    write_table(REPORTS / "table4.csv", tables.best_of_rows(outcome.best_of, rules))
+    write_table(REPORTS / "elo.csv", tables.elo_rows(names, ratings))
+
+
+def _curve(path: Path) -> list[dict[str, str]]:
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file; `python -m pipeline_src.stages.gomoku_cycle` makes it") from None
+
+
+def metrics(
+    outcome: Outcome, params: GomokuEvaluateParams, generations: int, champion: int | None, ratings: dict[str, Rating]
+) -> dict[str, Any]:
+    """The headline figures; ``best_of_five_won`` is the share of the rated models that won all their matches."""
+    rules = Rules(params.best_of, params.replays)
+    won: dict[str, bool] = {}
+    for match in outcome.best_of:
+        won[match.a] = won.get(match.a, True) and match.won(rules) is True
+    games = outcome.games
+    return {
+        **{f"score_vs_{played.pairing.b}": played.score.as_metrics() for played in outcome.tables["headline"]},
+        "best_of_five_won": rate(sum(won.values()), len(won)).as_metrics(),
+        "elo_last": ratings[BEST].as_metrics(),
+        "generations": generations,
+        "last_accepted": champion or 0,
+        "games": len(games),
+        "first_side_score": first_side_share(games),
+        "mean_plies": sum(len(game.actions) for game in games) / len(games),
+        "illegal": sum(game.illegal for game in games),
+    }
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,42 @@
+"""Stage gomoku_generation: one generation of Gomoku's self-play, from the one before it.
+
+Example: ``python -m pipeline_src.stages.gomoku_generation --number 2``
+
+Reads ``artifacts/models/gomoku/<before>/`` and ``artifacts/samples/gomoku/<before>/``; the first generation has none
+before it. Writes (``NN`` is the number in two digits) the games ``artifacts/records/gomoku/self_play/NN.parquet`` and
+``.../gate/NN.parquet``, the replay window ``artifacts/samples/gomoku/NN/``, ``artifacts/models/gomoku/NN/`` and, under
+``artifacts/reports/gomoku/generations/``, the metrics ``NN.json``, the losses ``NN.csv`` and ``NN.timings.json``.
+Killed and run again, it goes on under ``work/gomoku/``.
+"""
+
+import argparse
+
+from pipeline_src.cycle.files import ARTIFACTS
+from pipeline_src.cycle.generation import run_generation
+from pipeline_src.cycle.setting import read_setting
+from pipeline_src.errors import run_main
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.load import load
+
+
+def main() -> None:
+    """Read the command line.
+
+    Raises:
+        ZugwerkError: bad params, or the generation before is missing or damaged.
+    """
+    parser = argparse.ArgumentParser(
+        prog="gomoku_generation",
+        description="One generation of Gomoku's self-play: play, train, gate.",
+        epilog="Example: python -m pipeline_src.stages.gomoku_generation --number 2",
+    )
+    parser.add_argument("--number", required=True, type=int, help="from 1 on; each is made from the one before it")
+    number = parser.parse_args().number
+    if number < 1:
+        parser.error("--number must be at least 1")
+    setting = read_setting()
+    run_generation(number, setting, load(Parallel, "parallel"), ARTIFACTS)
+
+
+if __name__ == "__main__":
+    run_main(main)

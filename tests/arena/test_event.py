@@ -1,0 +1,125 @@
+import dataclasses
+from itertools import product
+
+import pytest
+
+from pipeline_src.arena.best_of import BestOfMatch, Rules, play_best_of
+from pipeline_src.arena.event import Event, Pairing, Played
+from pipeline_src.arena.fixtures import Board, Fixture
+from pipeline_src.arena.games import PlayedGame
+from pipeline_src.arena.outcome import Outcome, first_side_share
+from pipeline_src.arena.round_robin import Standing, cross_table, pairings
+from pipeline_src.parallel import Parallel
+from tests.arena.gomoku_stubs import stubs  # noqa: F401
+
+OPENINGS = [(i,) for i in range(8)]
+RULES = Rules(5, 4)
+
+
+@pytest.fixture
+def event(tmp_path, stubs):  # noqa: F811
+    (tmp_path / "m.pt").write_text("1.0")
+    texts = {"strong": f"zero:{tmp_path / 'm.pt'},search=puct", "weak": "random", "other": "random"}
+    return Event(Board("gomoku", 4, "freestyle-3"), texts, OPENINGS, [1, 2], Parallel(workers=1), group=6)
+
+
+def test_a_match_is_the_same_whatever_else_is_played(event):
+    pairing = Pairing("t", "strong", "weak", 4)
+    (alone,) = event.play([pairing])
+    both = event.play([Pairing("t", "other", "weak", 3), pairing])
+    assert both[1] == alone
+    assert event.play([Pairing("u", "strong", "weak", 4)])[0].games != alone.games
+
+
+def test_pairs_share_openings_and_matches_repeat_none(event):
+    (played,) = event.play([Pairing("t", "strong", "weak", 8)])
+    openings = [game.actions[0] for game in played.games]
+    assert openings[::2] == openings[1::2]
+    assert sorted(openings[::2]) == list(range(8))
+    assert openings[::2] != list(range(8))
+    assert played.standing.games == 16
+    assert played.standing.wins >= 12
+    assert played.score.value == played.standing.points / 16
+
+
+def best_of(winners, a_begins=True, rules=RULES):
+    """A match whose games are won by those sides; how many games each round asked for."""
+    match, rounds = BestOfMatch("a", "b", a_begins), []
+
+    def play(fixtures):
+        rounds.append(len(fixtures))
+        return [PlayedGame((one.seed[0],), winners[one.seed[0]]) for one in fixtures]
+
+    play_best_of([match], rules, lambda _, number: Fixture("", "", (), (number,)), play)
+    assert [game.actions[0] for game in match.games] == list(range(len(match.games)))
+    return match, rounds
+
+
+@pytest.mark.parametrize(("results", "won", "games"), [
+    ("aaa", True, 3), ("bbb", False, 3), ("abab" "a", True, 5), ("daadb" "a", True, 6), ("ddddddddd", None, 9),
+    ("abdddddab", None, 9), ("ddaabb" "b", False, 7),
+])  # fmt: skip
+def test_play_stops_when_decided_and_draws_are_replayed_up_to_the_limit(results, won, games):
+    for a_begins in (True, False):
+        sides = []
+        for number, one in enumerate(results.ljust(9, "a")):
+            first = a_begins == (number % 2 == 0)
+            sides.append("draw" if one == "d" else "first" if (one == "a") == first else "second")
+        match, rounds = best_of(sides, a_begins)
+        assert len(match.games) == games
+        assert match.won(RULES) is won
+        assert sum(rounds) == games
+        assert rounds[0] == 3
+
+
+def test_no_game_is_played_that_the_protocol_would_not_play():
+    """All results of a best of three: a game is asked for only while nobody has two wins."""
+    for results in product(["first", "second", "draw"], repeat=5):
+        match, _ = best_of(results, rules=Rules(3, 2))
+        wins, losses = 0, 0
+        for number, game in enumerate(match.games):
+            assert max(wins, losses) < 2
+            if game.winner != "draw":
+                ahead = (game.winner == "first") == (number % 2 == 0)
+                wins, losses = wins + ahead, losses + (not ahead)
+        assert max(wins, losses) == 2 or len(match.games) == 5
+
+
+def test_best_of_matches_of_an_event_swap_sides_within_openings(event):
+    matches = event.play_best_of("t4", [("strong", "weak"), ("weak", "other")], RULES)
+    assert matches == event.play_best_of("t4", [("strong", "weak"), ("weak", "other")], RULES)
+    assert matches[0].won(RULES) is True
+    openings = [game.actions[0] for game in matches[0].games]
+    assert openings[0] == openings[1] != openings[2]
+    assert event.play_best_of("t4", [("weak", "other")], RULES) == matches[1:]
+
+
+def test_cross_table_has_both_ways_and_totals():
+    names = ["1", "2", "3"]
+    assert pairings(names) == [("1", "2"), ("1", "3"), ("2", "3")]
+    standings = {("1", "2"): Standing(1, 0, 1), ("1", "3"): Standing(0, 1, 1), ("2", "3"): Standing(2, 0, 0)}
+    rows = {(a, b): standing for a, b, standing in cross_table(names, standings)}
+    assert rows["3", "1"] == Standing(1, 1, 0)
+    assert rows["1", "all"] == Standing(1, 1, 2)
+    assert rows["2", "all"].points == 3
+    assert len(rows) == 9
+    assert sum(rows[name, "all"].points for name in names) == 6
+
+
+def test_records_name_who_moved_first():
+    games = [PlayedGame((1,), "first"), PlayedGame((2,), "second")]
+    played = Played(Pairing("t", "a", "b", 1), games)
+    match = BestOfMatch("b", "a", False, [PlayedGame((3,), "draw"), PlayedGame((4,), "first")])
+    outcome = Outcome({"t": [played]}, [match])
+    found = [
+        (one.gid, one.event, one.first_name, one.second_name, one.actions)
+        for one in outcome.records({"a": "A", "b": "B"}, 4, "freestyle-3")
+    ]
+    assert found == [
+        (1, "t", "A", "B", (1,)),
+        (2, "t", "B", "A", (2,)),
+        (3, "table4", "A", "B", (3,)),
+        (4, "table4", "B", "A", (4,)),
+    ]
+    assert first_side_share(outcome.games) == pytest.approx(2.5 / 4)
+    assert dataclasses.asdict(played.standing) == {"wins": 2, "draws": 0, "losses": 0}

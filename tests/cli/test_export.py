@@ -1,0 +1,55 @@
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline_src.cli.app import app
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.nets.zero_models import save_model
+from pipeline_src.players.zero_backends import open_backend
+from tests.nets.zero_nets import SMALL, fresh, some_planes
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    save_model(tmp_path / "best.pt", fresh(SMALL["residual"]), variant="exact")
+    return tmp_path / "best.pt"
+
+
+def run(*words: object) -> str:
+    result = CliRunner().invoke(app, ["export", *map(str, words)], catch_exceptions=True)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def test_the_exported_file_plays_without_the_model(model: Path) -> None:
+    expected = open_backend(model, "onnx").run(some_planes(SMALL["residual"]).numpy())
+    said = run(model)
+    assert "best.onnx: gomoku 6x6 exact, residual net, 2 positions of history" in said
+    model.unlink()
+    backend = open_backend(model.with_suffix(".onnx"))
+    for mine, theirs in zip(backend.run(some_planes(SMALL["residual"]).numpy()), expected, strict=True):
+        assert (mine == theirs).all()
+
+
+def test_a_name_of_one_s_own_and_8_bits(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "there" / "small.onnx"
+    run(model, "--out", out, "--int8")
+    info = open_backend(out).info
+    assert (info.kind, info.variant, info.height) == ("residual", "exact", 6)
+    assert b"QLinearConv" in out.read_bytes()
+    assert not model.with_suffix(".onnx").exists()
+
+
+def test_what_is_no_model_is_told_and_leaves_no_file(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model"):
+        run(tmp_path / "none.pt")
+    (tmp_path / "bad.pt").write_bytes(b"no model")
+    with pytest.raises(ZugwerkError, match=r"bad\.pt: damaged"):
+        run(tmp_path / "bad.pt")
+    shutil.copy(model, tmp_path / "model.onnx")
+    with pytest.raises(ZugwerkError, match="an ONNX model already"):
+        run(tmp_path / "model.onnx")
+    assert not (tmp_path / "bad.onnx").exists()

@@ -1,0 +1,123 @@
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline_src.cli.app import app
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.players.registry import PLAYERS
+from pipeline_src.records.psq import write_psq
+from pipeline_src.records.record import GameRecord
+from pipeline_src.search.limits import Limit, SearchResult
+
+OVER = "xxx/oo1/3 w freestyle-3"
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["gomoku", *words])
+
+
+class LastCell:
+    """Plays the last empty cell at once."""
+
+    def choose(self, positions):
+        return [int(gomoku.legal_actions(position.state)[-1]) for position in positions]
+
+
+class TwoPlies:
+    """A searcher that finds a line of two plies."""
+
+    def search(self, state, limit, seed=0, on_info=None):
+        first, second = gomoku.legal_actions(state)[:2]
+        return SearchResult(int(first), -0.5, 2, 1234, (int(first), int(second)), 0.01)
+
+    def stop(self):
+        pass
+
+
+def last_cell(text):
+    return LastCell()
+
+
+def two_plies(text):
+    from pipeline_src.players.searching import SearchPlayer
+
+    return SearchPlayer(TwoPlies(), Limit(nodes=1))
+
+
+@pytest.fixture(autouse=True)
+def players(monkeypatch):
+    makers = {name: f"{__name__}:{name}" for name in ("last_cell", "two_plies")}
+    monkeypatch.setitem(PLAYERS, "gomoku", makers)
+
+
+def test_perft_of_the_start_and_of_positions():
+    assert run("perft", "2").stdout.splitlines() == ["50400"]
+    assert run("perft", "6", "--size", "3", "--variant", "freestyle-3").stdout.splitlines() == ["54720"]
+    lines = run("perft", "2", "--fen", "xx1/oo1/3 b freestyle-3", "--divide").stdout.splitlines()
+    assert lines[0] == "c3: 0", "it wins"
+    assert lines[1:] == ["c2: 4", "a1: 4", "b1: 4", "c1: 4", "16"]
+
+
+def test_move_of_a_player_that_does_not_search():
+    assert run("move", "--player", "last_cell").stdout == "o1\n"
+    assert run("move", "--player", "last_cell", "--size", "9").stdout == "i1\n"
+    assert json.loads(run("move", "--player", "last_cell", "--fen", "5/5/2x2/5/5 w", "--json").stdout) == {"move": "e1"}
+
+
+def test_move_of_a_search():
+    text = run("move", "--player", "two_plies", "--fen", "x4/5/5/5/5 w").stdout
+    assert text == "b5  value -0.50, depth 2, 1,234 nodes, 0.01 s\npv b5 c5\n"
+    found = json.loads(run("move", "--player", "two_plies", "--size", "5", "--json").stdout)
+    assert (found["move"], found["value"], found["nodes"], found["pv"]) == ("a5", -0.5, 1234, ["a5", "b5"])
+
+
+def test_show_a_position():
+    lines = run("show", "3/1x1/3 w freestyle-3").stdout.splitlines()
+    assert lines[2].split() == ["2", ".", "x", ".", "2"]
+    assert lines[-2:] == ["White to move after 1 plies, freestyle-3", "3/1x1/3 w freestyle-3"]
+
+
+@pytest.mark.parametrize("name", ["game.psq", "GAME.PSQ", "game.txt"])
+def test_show_a_record(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(write_psq(GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112, 97), None, False, "A", "B")))
+    lines = run("show", str(path)).stdout.splitlines()
+    assert lines[:2] == ["x A, o B", "h8 h9"]
+    assert "[o]" in lines[9]
+    assert lines[9].split()[0] == "9"
+    assert lines[-2] == "Black to move after 2 plies, freestyle"
+    assert run("show", str(path), "--variant", "exact").stdout.splitlines()[-1].endswith(" b exact")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["perft", "2", "--fen", "nonsense"], "bad FEN 'nonsense'"),
+        (["perft", "13"], "perft depth must be 0 to 12"),
+        (["perft", "2", "--size", "26"], "no Gomoku board of size 26"),
+        (["perft", "2", "--size", "0"], "no Gomoku board of size 0"),
+        (["perft", "2", "--size", "4"], "a line of 5 does not fit a board of 4x4"),
+        (["perft", "2", "--variant", "renju"], "no variant 'renju'"),
+        (["perft", "2", "--variant", ""], "no variant ''"),
+        (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen tells size and variant itself"),
+        (["move", "--player", "nobody"], "no player 'nobody' for gomoku; there are: last_cell, two_plies"),
+        (["move", "--player", "last_cell", "--fen", OVER], "the game is over"),
+        (["show", "nonsense"], "bad FEN 'nonsense'"),
+        (["show", "no/game.psq"], "no/game.psq: no such file"),
+        (["show", OVER, "--variant", "exact"], "a FEN tells its variant itself"),
+    ],
+)
+def test_errors_say_what_is_wrong(words, message):
+    done = run(*words)
+    assert done.exit_code == 1
+    assert isinstance(done.exception, ZugwerkError)
+    assert message in str(done.exception)
+
+
+@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"]])
+def test_help_shows_an_example(words):
+    shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
+    assert "Example: zugwerk gomoku" in shown

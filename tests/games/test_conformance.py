@@ -1,0 +1,224 @@
+"""What every game promises (`pipeline_src.games.game.Game`, `pipeline_src.games.kernels`), on random games of each."""
+
+import random
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import kernels
+from pipeline_src.games import perft as any_perft
+from pipeline_src.games.game import GAMES, get_game
+
+CASES = [
+    ("amazons", 6, "standard"),
+    ("amazons", 10, "cross"),
+    ("gomoku", 3, "freestyle-3"),
+    ("gomoku", 7, "exact-4"),
+    ("gomoku", 9, "freestyle"),
+    ("gomoku", 15, "exact"),
+]
+PLAYED = 2
+"""Random games a case."""
+
+
+@lru_cache
+def random_game(name, size, variant, seed):
+    """The states of a random game, the last one finished, and the actions between them."""
+    rules, rng = get_game(name), random.Random(f"{name} {size} {variant} {seed}")
+    states, actions = [rules.initial_state(size, variant)], []
+    while rules.winner(states[-1]) is None:
+        actions.append(int(rng.choice(rules.legal_actions(states[-1]))))
+        states.append(rules.play(states[-1], actions[-1]))
+    return states, actions
+
+
+@pytest.fixture(params=CASES, ids=lambda case: "-".join(map(str, case)))
+def case(request):
+    """The rules of a game, and random games by them as (states, actions)."""
+    return get_game(request.param[0]), [random_game(*request.param, seed) for seed in range(PLAYED)]
+
+
+def all_states(games):
+    return [state for states, _ in games for state in states]
+
+
+def copied(state):
+    return type(state)(*(array.copy() for array in state))
+
+
+def assert_equal(state, other):
+    for name, found, expected in zip(state._fields, state, other, strict=True):
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+
+
+def test_every_game_is_here():
+    assert {name for name, _, _ in CASES} == set(GAMES)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_says_what_it_is(name):
+    rules = get_game(name)
+    assert name == rules.NAME
+    assert rules.VERSION >= 1
+    for size in rules.SIZES:
+        for variant in rules.VARIANTS[:1]:
+            if name != "gomoku" or size >= 5:
+                assert max(rules.initial_state(size, variant).board.shape) == size
+    assert rules.to_play(rules.initial_state()) == 0
+    with pytest.raises(ZugwerkError):
+        rules.initial_state(1000)
+    with pytest.raises(ZugwerkError):
+        rules.initial_state(max(rules.SIZES), "no such variant")
+
+
+def test_there_is_no_other_game():
+    with pytest.raises(ZugwerkError, match=f"no game called 'chess'; there are: {', '.join(GAMES)}"):
+        get_game("chess")
+
+
+def test_legal_actions_are_those_that_are_legal(case):
+    rules, games = case
+    rng = random.Random(1)
+    for state in all_states(games):
+        legal = rules.legal_actions(state)
+        assert legal.dtype == np.int32
+        assert len(set(legal.tolist())) == len(legal)
+        some = rng.sample(legal.tolist(), min(20, len(legal)))
+        assert all(rules.is_legal(state, action) for action in some)
+        top = state.board.size ** (3 if rules.NAME == "amazons" else 1)
+        tried = [rng.randrange(top) for _ in range(20)] + [-1, top, 1 << 40, -(1 << 40)]
+        assert [rules.is_legal(state, action) for action in tried] == [action in legal for action in tried]
+
+
+def test_playing_leaves_the_state_as_it_was(case):
+    rules, games = case
+    for states, actions in games:
+        for state, action, after in zip(states, actions, states[1:], strict=False):
+            before = copied(state)
+            assert_equal(rules.play(state, action), after)
+            assert_equal(state, before)
+            assert not any(np.shares_memory(a, b) for a, b in zip(state, after, strict=True))
+
+
+def test_a_game_ends_where_somebody_has_won(case):
+    rules, games = case
+    for states, _ in games:
+        assert [rules.winner(state) for state in states[:-1]] == [None] * (len(states) - 1)
+        assert rules.winner(states[-1]) in ("first", "second", "draw")
+        assert len(rules.legal_actions(states[-1])) == 0
+
+
+def test_fen_round_trip(case):
+    rules, games = case
+    for state in all_states(games):
+        fen = rules.to_fen(state)
+        again = rules.from_fen(fen)
+        assert rules.to_fen(again) == fen
+        assert rules.to_play(again) == rules.to_play(state)
+        assert rules.winner(again) == rules.winner(state)
+        np.testing.assert_array_equal(again.board, state.board)
+        np.testing.assert_array_equal(rules.legal_actions(again), rules.legal_actions(state))
+
+
+def test_equal_positions_and_only_these_share_a_hash(case):
+    """However they came about: in a game, or from a text."""
+    rules, games = case
+    by_hash = {}
+    for state in all_states(games):
+        fen = rules.to_fen(state)
+        found = int(kernels.position_hash(state))
+        assert int(kernels.position_hash(rules.from_fen(fen))) == found
+        assert by_hash.setdefault(found, fen) == fen
+
+
+def test_move_text_round_trip(case):
+    rules, games = case
+    for states, actions in games:
+        for state, action in zip(states, actions, strict=False):
+            text = rules.format_move(action, *state.board.shape)
+            assert rules.parse_move(text, *state.board.shape) == action
+
+
+@pytest.mark.parametrize("text", ["", "?", "a99", "resign"])
+def test_bad_move_text_is_refused(case, text):
+    rules, games = case
+    with pytest.raises(ZugwerkError):
+        rules.parse_move(text, *games[0][0][0].board.shape)
+
+
+@pytest.mark.parametrize("fen", ["", "?", "8/8 w", "3/3/3 x"])
+def test_bad_fen_is_refused(case, fen):
+    with pytest.raises(ZugwerkError):
+        case[0].from_fen(fen)
+
+
+def test_kernels_play_and_take_back_what_the_game_does(case):
+    _, games = case
+    for states, actions in games:
+        state = copied(states[0])
+        for action, after in zip(actions, states[1:], strict=True):
+            assert kernels.is_legal(state, action)
+            kernels.play(state, action)
+            assert_equal(state, after)
+        for action, before in zip(reversed(actions), reversed(states[:-1]), strict=True):
+            kernels.take_back(state, action)
+            assert_equal(state, before)
+
+
+def test_kernels_see_what_the_game_does(case):
+    rules, games = case
+    for state in all_states(games):
+        room = np.full(kernels.max_actions(state), -1, np.int32)
+        np.testing.assert_array_equal(room[: kernels.write_actions(state, room)], rules.legal_actions(state))
+        assert kernels.to_play(state) == rules.to_play(state)
+        winner = rules.winner(state)
+        over, value = kernels.outcome(state)
+        assert over == (winner is not None)
+        expected = {None: 0.0, "draw": 0.0}.get(winner)
+        if expected is None:
+            expected = 1.0 if ("first", "second").index(winner) == rules.to_play(state) else -1.0
+        assert value == expected
+
+
+def test_a_copy_is_equal_and_apart(case):
+    for states, _ in case[1]:
+        other = copied(states[0])
+        for state in states:
+            kernels.copy_into(state, other)
+            assert_equal(other, state)
+
+
+def test_steps_lead_where_actions_do(case):
+    """Near the end of a game, where that is quick: all ways of stepping until the other side is to move."""
+    rules, games = case
+    for states, _ in games:
+        for state in states[-6:]:
+            wanted = {rules.to_fen(rules.play(state, int(a))) for a in rules.legal_actions(state)}
+            found, todo = set(), [state]
+            while todo:
+                before = todo.pop()
+                room = np.empty(kernels.max_steps(before), np.int32)
+                for step in room[: kernels.write_steps(before, room)]:
+                    after = copied(before)
+                    kernels.play_step(after, int(step))
+                    if kernels.to_play(after) == rules.to_play(state):
+                        todo.append(after)
+                    else:
+                        found.add(rules.to_fen(after))
+            assert found == wanted
+
+
+def test_perft_counts_sequences(case):
+    rules, games = case
+    for states, _ in games:
+        for state in states[-4:]:
+            assert rules.perft(state, 0) == 1
+            assert rules.perft(state, 1) == len(rules.legal_actions(state))
+            behind = {int(a): rules.play(state, int(a)) for a in rules.legal_actions(state)}
+            expected = {a: len(rules.legal_actions(after)) for a, after in behind.items()}
+            assert rules.divide(state, 2) == expected
+            assert rules.perft(state, 2) == sum(expected.values())
+            assert rules.perft(state, 3) == any_perft.perft(state, 3)
+            assert rules.divide(state, 3) == any_perft.divide(state, 3)

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
+from pipeline_src.search.limits import Limit
+from tests.search.gomoku_positions import random_states
+
+TEXTS = ["random", "minimax:depth=2", "alphabeta:depth=2", "alphabeta:nodes=500", "mcts:playouts=50"]
+
+
+def chosen(player, states, seed=0):
+    return player.choose([Position(state, np.random.default_rng([seed, i])) for i, state in enumerate(states)])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_they_play_legally_on_any_board(text):
+    player = make_player("gomoku", text)
+    for size, variant in ((5, "freestyle-4"), (9, "exact"), (15, "freestyle"), (3, "freestyle-1")):
+        states = [gomoku.initial_state(size, variant), *random_states(4, size, variant, seed=1)]
+        for state, action in zip(states, chosen(player, states), strict=True):
+            assert gomoku.is_legal(state, action)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_choice_depends_on_the_position_and_its_own_generator(text):
+    player, states = make_player("gomoku", text), random_states(4, 9, seed=2)
+    together = chosen(player, states)
+    assert chosen(player, states) == together
+    alone = [
+        make_player("gomoku", text).choose([Position(s, np.random.default_rng([0, i]))])[0]
+        for i, s in enumerate(states)
+    ]
+    assert alone == together
+    if text.startswith(("random", "mcts")):
+        assert any(chosen(player, states, seed) != together for seed in (1, 2))
+
+
+def test_random_takes_every_cell():
+    state = gomoku.initial_state(3, "freestyle-3")
+    assert set(chosen(make_player("gomoku", "random"), [state] * 200)) == set(range(9))
+
+
+def test_limits_and_widths():
+    make = make_player
+    assert make("gomoku", "alphabeta").limit == Limit(depth=4)
+    assert make("gomoku", "mcts").limit == Limit(nodes=1000)
+    assert make("gomoku", "mcts:playouts=70,c=0.5").limit == Limit(nodes=70)
+    assert make("gomoku", "mcts:playouts=70,c=0.5").searcher.c == 0.5
+    assert make("gomoku", "mcts:movetime=20").limit == Limit(movetime_ms=20)
+    assert make("gomoku", "minimax:depth=3").limit == Limit(depth=3)
+    full, narrow = (make("gomoku", text).searcher.options for text in ("alphabeta:depth=3", "alphabeta:movetime=9"))
+    assert (full.widths, full.reduce_after) == ((0,), 0)
+    assert min(narrow.widths) > 0
+    assert make("gomoku", "alphabeta:nodes=9,width=7,reduce_after=0,table_mb=1").searcher.options.widths == (7,)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("alphabeta:4", "takes no '4'"),
+        ("alphabeta:depth=0", "depth must be above 0"),
+        ("alphabeta:near=2", "has no option 'near'"),
+        ("alphabeta:width=1.5", "width must be a whole number"),
+        ("alphabeta:table_mb=-1", "table_mb"),
+        ("minimax:depth=0", "1 to 8"),
+        ("minimax:depth=9", "1 to 8"),
+        ("minimax:depth=1.5", "whole number"),
+        ("minimax:nodes=5", "has no option 'nodes'"),
+        ("mcts:playouts=0", "playouts must be a whole number from 1"),
+        ("mcts:playouts=2.5", "playouts must be a whole number from 1"),
+        ("mcts:c=-1", "c of 0 or more"),
+        ("mcts:1000", "takes no '1000'"),
+        ("random:1", "takes no '1'"),
+    ],
+)
+def test_what_cannot_be_read_is_said(text, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        make_player("gomoku", text)
+
+
+def test_they_stand_in_the_known_order():
+    """Alpha-beta beats random play from any opening, and with few playouts so does UCT."""
+    from pipeline_src.arena.games import play_games, random_openings
+
+    start = gomoku.initial_state(9)
+    rngs = [np.random.default_rng(i) for i in range(4)]
+    openings = random_openings(gomoku, start, 4, 4, [5])
+    other = make_player("gomoku", "random")
+    for text in ("alphabeta:depth=2", "mcts:playouts=200"):
+        player = make_player("gomoku", text)
+        won = [game.winner == "first" for game in play_games(gomoku, player, other, openings, rngs, start)]
+        won += [game.winner == "second" for game in play_games(gomoku, other, player, openings, rngs, start)]
+        assert sum(won) >= 7

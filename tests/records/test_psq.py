@@ -1,0 +1,153 @@
+import dataclasses
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.records.psq import PsqError, parse_psq, read_psq, write_psq
+from pipeline_src.records.record import GameRecord
+
+REAL = Path(__file__).parents[2] / "../shared/data/gomoku/1x0-16(2).psq"
+WON = "Piskvorky 7x6, 1:0, 0\n1,1,0\n1,6,5\n2,2,10\n2,6,0\n3,3,20\n3,6,0\n4,4,1\n7,6,0\n5,5,2\nAlpha\nBeta\n0\n"
+
+
+def with_line(number, line):
+    """`WON` with another line at ``number``, counted from 1; None takes it away."""
+    lines = WON.splitlines()
+    lines[number - 1 : number] = [] if line is None else [line]
+    return "\n".join(lines)
+
+
+def test_reads_stones_names_times_and_who_won():
+    game = parse_psq(WON, gid=7)
+    record = game.record
+    assert [gomoku.format_move(action, 6, 7) for action in record.actions[:4]] == ["a6", "a1", "b5", "b1"]
+    assert (record.game, record.gid, record.source) == ("gomoku", 7, "file")
+    assert (record.height, record.width, record.variant, record.winner) == (6, 7, "freestyle", "first")
+    assert (record.first_name, record.second_name) == ("Alpha", "Beta")
+    assert game.milliseconds == (0, 5, 10, 0, 20, 0, 1, 0, 2)
+    assert gomoku.winner(game.state) == "first"
+
+
+def test_the_head_tells_which_player_moved_first():
+    record = parse_psq(WON.replace("1:0, 0", "1:0, 1")).record
+    assert (record.first_name, record.second_name, record.winner) == ("Beta", "Alpha", "first")
+
+
+@pytest.mark.parametrize("ending", ["", "0\n", "Alpha\nBeta\n", "Alpha\nBeta\n-1\n1,Freestyle\n", "-1\n1,Exact five\n"])
+def test_endings_of_every_kind(ending):
+    record = parse_psq(WON.replace("Alpha\nBeta\n0\n", ending)).record
+    assert record.winner == "first"
+    assert record.first_name == ("Alpha" if "Alpha" in ending else "")
+
+
+def test_any_line_ends_and_no_times():
+    text = WON.replace(",10\n", "\n").replace("\n", "\r\n")
+    assert parse_psq(text).record == parse_psq(WON).record
+    assert parse_psq(text).milliseconds[2] == 0
+
+
+def test_a_game_that_just_stops_has_no_winner():
+    assert parse_psq(with_line(10, None)).record.winner is None
+    assert parse_psq("Piskvorky 15x15, 0:0, 0").record.actions == ()
+
+
+def test_the_winner_depends_on_the_rule():
+    row = [(1, 1), (1, 9), (2, 1), (2, 9), (3, 1), (4, 9), (5, 1), (5, 9), (6, 1), (9, 9), (4, 1)]
+    text = "Piskvorky 15x15, 1:1, 0\n" + "".join(f"{x},{y},0\n" for x, y in row)
+    assert parse_psq(text).record.winner == "first"
+    exact = parse_psq(text, variant="exact").record
+    assert (exact.winner, exact.variant) == (None, "exact")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: expected a head.*found nothing"),
+        ("<html>", "line 1: expected a head like 'Piskvorky 20x20, 11:11, 0', found '<html>'"),
+        (with_line(1, "Piskvorky 7x6"), "line 1: expected a head"),
+        (with_line(1, "Piskvorky 7x6, 1:1, 2"), "line 1: expected a head"),
+        (with_line(1, "Piskvorky 2x6, 1:1, 0"), "line 1: no Gomoku board of 2x6; sides go from 3 to 25"),
+        (with_line(1, "Piskvorky 7x26, 1:1, 0"), "line 1: no Gomoku board of 7x26"),
+        (with_line(4, "8,1,0"), "line 4: no cell 8,1 on a board of 7x6"),
+        (with_line(4, "1,7,0"), "line 4: no cell 1,7 on a board of 7x6"),
+        (with_line(4, "0,1,0"), "line 4: no cell 0,1"),
+        (with_line(4, "1,6,0"), "line 4: 1,6 is not legal, there is a stone already"),
+        (WON.replace("Alpha", "7,1,0\nAlpha"), "line 11: 7,1 is not legal, the game was over before it"),
+        (with_line(4, "2;2;10"), "line 4: expected a stone, e.g. '8,8,120', found '2;2;10'"),
+        (with_line(4, "-2,2,10"), "line 4: expected a stone"),
+        (with_line(4, ""), "line 4: expected a stone"),
+        (with_line(13, "end"), "line 13: expected a stone .* or a code, found 'end'"),
+        (WON + "what\n", "line 14: expected the end, or the winner and the rule"),
+        (WON + "1,Freestyle\nmore\n", "line 15: expected the end, found 'more'"),
+    ],
+)
+def test_errors_name_the_line(text, message):
+    with pytest.raises(PsqError, match="^games/1.psq: " + message):
+        parse_psq(text, name="games/1.psq")
+
+
+def test_other_errors():
+    with pytest.raises(ZugwerkError, match="no variant 'renju'"):
+        parse_psq(WON, variant="renju")
+    with pytest.raises(ZugwerkError, match="a line of 5 does not fit"):
+        parse_psq("Piskvorky 4x4, 1:1, 0\n")
+    with pytest.raises(ZugwerkError, match=r"no/game\.psq: no such file"):
+        read_psq("no/game.psq")
+    record = parse_psq(WON).record
+    with pytest.raises(ZugwerkError, match="amazons cannot be written"):
+        write_psq(dataclasses.replace(record, game="amazons"))
+    with pytest.raises(ZugwerkError, match="2 times for 9 stones"):
+        write_psq(record, [1, 2])
+
+
+names = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_size=1, max_size=20).filter(
+    lambda name: name == name.strip() and name.isalpha()
+)
+
+
+@given(
+    st.integers(3, 25),
+    st.integers(3, 25),
+    st.integers(0, 2**32),
+    st.integers(0, 400),
+    st.tuples(names, names) | st.just(("", "")),
+)
+def test_round_trip(height, width, seed, plies, both):
+    """Of whole and unfinished games by lines of three, on boards of all shapes."""
+    rng = random.Random(seed)
+    state = gomoku.from_fen("/".join([str(width)] * height) + " b freestyle-3")
+    actions = []
+    while len(actions) < plies and gomoku.winner(state) is None:
+        actions.append(int(rng.choice(gomoku.legal_actions(state))))
+        state = gomoku.play(state, actions[-1])
+    winner = gomoku.winner(state)
+    given_record = GameRecord(
+        *("gomoku", 3, "file", "freestyle-3", height, width, tuple(actions), winner, False), *both
+    )
+    times = tuple(rng.randrange(5000) for _ in actions)
+    again = parse_psq(write_psq(given_record, times), gid=3, variant="freestyle-3")
+    assert again.record == given_record
+    assert again.milliseconds == times
+    assert gomoku.to_fen(again.state) == gomoku.to_fen(state)
+
+
+def test_names_are_written_on_one_line_each():
+    record = dataclasses.replace(parse_psq(WON).record, first_name="", second_name="a\nb")
+    again = parse_psq(write_psq(record)).record
+    assert (again.first_name, again.second_name) == ("unknown", "a?b")
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the real record is not here")
+def test_a_real_record():
+    game = read_psq(REAL)
+    assert (game.record.height, game.record.width, len(game.record.actions)) == (20, 20, 16)
+    assert (game.record.first_name, game.record.second_name) == ("pisq7.exe", "renjusolver.ZIP")
+    assert game.record.winner == "second"
+    assert game.milliseconds[:2] == (456, 4500)
+    text = REAL.read_bytes().decode("latin-1")
+    assert write_psq(game.record, game.milliseconds).splitlines()[1:] == text.splitlines()[1:]

@@ -1,0 +1,197 @@
+import csv
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+import yaml
+
+from pipeline_src.arena import fixtures
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.params.gomoku_generations import wanted
+from pipeline_src.records.parquet import read_records
+from pipeline_src.stages import gomoku_evaluate as stage
+from tests.arena import gomoku_stubs
+from tests.arena.gomoku_stubs import stubs  # noqa: F401
+
+
+def opponents(pairs=4, player="random"):
+    return {"mcts1000": {"player": player, "pairs": pairs}, "minimax": {"player": "random:strength=1", "pairs": 4}}
+
+
+SECTION = {
+    "opponents": opponents(),
+    "anchor_pairs": 2,
+    "table3_games": 4,
+    "tables_against": ["minimax"],
+    "openings": {"count": 8, "plies": 2, "area": 0, "judge": "judge", "bound": 3.0},
+    "group": 16,
+}
+SKILLS = (0.0, 0.1, 0.2, 0.4, 1.0)
+ACCEPTED = (1, 1, 0, 1, 0)
+CSVS = ("table1", "table2", "table3", "table4", "elo", "losses")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, stubs):  # noqa: F811
+    """Five generations of models that are a number each, on 5x5 with lines of four."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        gomoku_stubs, "random_player", lambda text: gomoku_stubs.Careful(text.numbers(strength=0)["strength"])
+    )
+    for number, (skill, accepted) in enumerate(zip(SKILLS, ACCEPTED, strict=True), 1):
+        files = stage.GenerationFiles(number)
+        files.models.mkdir(parents=True)
+        files.model.write_text(str(skill))
+        best = max(i for i in range(number) if ACCEPTED[i])
+        files.best.write_text(str(SKILLS[best]))
+        files.report.parent.mkdir(parents=True, exist_ok=True)
+        gate = {"wins": 3, "draws": 1, "losses": 2, "score": 3.5 / 6, "accepted": accepted}
+        files.report.write_text(json.dumps({"gate": gate, "self_play": {"games": 4}, "train": {}}))
+        files.curves.write_text("step,loss,policy_loss,value_loss\n" + "".join(f"{s}.0,5,4,{s}\n" for s in (10, 20)))
+    return tmp_path
+
+
+def evaluate(project, generations=5, **changes):
+    params = {
+        "seed": 1,
+        "parallel": {"workers": 1},
+        "gomoku_game": {"size": 5, "variant": "freestyle-4"},
+        "gomoku_generations": wanted(generations),
+        "gomoku_evaluate": SECTION | changes,
+    }
+    (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    stage.main()
+    return {path.name: path.read_bytes() for path in [*stage.REPORTS.glob("*.*"), stage.GAMES]}
+
+
+def table(name):
+    with open(stage.REPORTS / f"{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_tables_metrics_and_games_say_the_same(project):
+    files = evaluate(project)
+    assert set(files) == {"evaluate.json", "game.svg", "matches.parquet", *(f"{name}.csv" for name in CSVS)}
+    metrics, games = json.loads(files["evaluate.json"]), read_records(stage.GAMES)
+    assert metrics["games"] == len(games)
+    assert (metrics["generations"], metrics["last_accepted"], metrics["illegal"]) == (5, 4, 0)
+    rated = ["1", "4", "5"]
+    assert [row["generation"] for row in table("table1")] == list("12345")
+    assert table("table1")[2] == {
+        "generation": "3", "wins": "3", "draws": "1", "losses": "2", "score": str(3.5 / 6),
+        "accepted": "0",
+    }  # fmt: skip
+    assert [(row["generation"], row["opponent"]) for row in table("table2")] == [
+        (a, b) for a in rated for b in [*(x for x in rated if x != a), "all"]
+    ]
+    assert sum(float(row["points"]) for row in table("table2") if row["opponent"] == "all") == 3 * 2
+    assert [(row["generation"], row["games"]) for row in table("table3")] == [(name, "4") for name in rated]
+    assert [row["generation"] for row in table("table4")] == rated
+    assert [row["generation"] for row in table("elo")] == rated
+    by_event = {
+        event: [game for game in games if game.event == event]
+        for event in ("headline", "anchor", "table2", "table3", "table4")
+    }
+    assert [len(found) for found in by_event.values()][:4] == [2 * 2 * 4, 3 * 2 * 2, 3 * 2, 3 * 4]
+    assert sum(map(len, by_event.values())) == len(games)
+    best = f"zero:{stage.GenerationFiles(5).best},simulations=300,search=puct"
+    won = sum(
+        (game.first_name == best) == (game.winner == "first") if game.winner != "draw" else 0.5
+        for game in by_event["headline"][:8]
+    )
+    assert metrics["score_vs_mcts1000"]["value"] == won / 8
+    assert metrics["score_vs_mcts1000"]["n"] == 8
+    for game in games:
+        state = gomoku.initial_state(5, game.variant)
+        for action in game.actions:
+            state = gomoku.play(state, action)
+        assert gomoku.winner(state) == game.winner
+
+
+def test_the_strong_are_rated_above_the_weak_and_best_is_the_last_accepted(project):
+    evaluate(project, opponents=opponents(8), anchor_pairs=8, table2_games=16)
+    metrics = json.loads((stage.REPORTS / "evaluate.json").read_text())
+    elo = {row["generation"]: float(row["elo"]) for row in table("elo")}
+    assert elo["1"] < elo["4"] < elo["5"]
+    assert elo["4"] == metrics["elo_last"]["value"]
+    assert metrics["elo_last"]["n"] == (8 + 4) * 2 + 8 * 2 + 2 * 16 + 4  # headlines, anchor, table 2, table 3
+
+
+def test_losses_go_on_over_the_generations(project):
+    evaluate(project, 2)
+    assert [(row["generation"], row["iteration"], row["mean"]) for row in table("losses")] == [
+        ("1", "10", "7.0"), ("1", "20", "12.0"), ("2", "30", "7.0"), ("2", "40", "12.0")
+    ]  # fmt: skip
+
+
+def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+    whole = evaluate(project)
+    assert not stage.WORK.exists()
+    real, count = fixtures.play_seated, []
+
+    def die(*arguments):
+        count.append(1)
+        if len(count) == 4:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(fixtures, "play_seated", die)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(project)
+    kept = list(stage.WORK.rglob("*.json"))
+    assert len(kept) == 3
+    count.append(1)
+    monkeypatch.setattr(fixtures, "play_seated", lambda *arguments: count.append(1) or real(*arguments))
+    before = len(count)
+    assert evaluate(project) == whole
+    groups = len(count) - before
+    count.clear()
+    assert evaluate(project) == whole
+    assert len(count) == groups + 3
+
+
+def test_generations_come_from_params_and_not_from_folders(project):
+    three = evaluate(project, 3)
+    assert b"\n4," not in three["table1.csv"]
+    assert json.loads(three["evaluate.json"])["last_accepted"] == 2
+    assert [row["generation"] for row in table("elo")] == ["1", "3"]
+
+
+def test_the_game_shown_is_a_picture_of_the_last_headline_game(project):
+    picture = evaluate(project)["game.svg"].decode()
+    ET.fromstring(picture)
+    game = [game for game in read_records(stage.GAMES) if game.event == "headline"][-1]
+    assert picture.count("<circle") == len(game.actions)
+    assert f"random:strength=1 (black) against generation 5: {game.winner}" in picture
+
+
+@pytest.mark.parametrize(("changes", "complaint"), [
+    ({"anchor": "nobody"}, "no opponent is called 'nobody'; there are: mcts1000, minimax"),
+    ({"table3_games": 3}, "table3_games must be even"),
+    ({"best_of": 4}, "best_of must be odd"),
+    ({"opponents": opponents(9)}, "openings.count must be at least 9"),
+    ({"headline_games": 9}, "gomoku_evaluate.headline_games: unknown key"),
+    ({"search": "minimax"}, "search: 'minimax' is not one of puct, gumbel"),
+    ({"opponents": opponents(0)}, "opponents.mcts1000.pairs must be at least 1"),
+    ({"opponents": opponents(4, "mcts9")}, "no player 'mcts9' for gomoku"),
+    ({"openings": SECTION["openings"] | {"judge": "random"}}, "'random' cannot judge"),
+    ({"openings": SECTION["openings"] | {"area": 6}}, "no square of 6"),
+    ({"options": "strange"}, "cannot read 'strange'"),
+])  # fmt: skip
+def test_bad_params_are_named_before_any_game(project, changes, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        evaluate(project, **changes)
+    assert not gomoku_stubs.CALLS
+    assert not stage.REPORTS.joinpath("evaluate.json").exists()
+
+
+@pytest.mark.parametrize("name", ["model", "best", "report", "curves"])
+def test_a_missing_file_of_a_generation_is_named(project, name):
+    path = getattr(stage.GenerationFiles(5), name)
+    path.unlink()
+    gomoku_stubs.CALLS.clear()
+    with pytest.raises(ZugwerkError, match=re.escape(str(path))):
+        evaluate(project)
+    assert not gomoku_stubs.CALLS
