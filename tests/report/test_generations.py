@@ -40,7 +40,7 @@ def test_more_generations_are_added_behind_and_comments_stay(folder):
 def test_going_back_forgets_the_files_of_the_rest(folder):
     set_generations(2, folder)
     assert read_numbers(folder / "params.yaml") == [1, 2]
-    assert not [p for p in (folder / "artifacts").rglob("*03*")]
+    assert not list((folder / "artifacts").rglob("*03*"))
     assert GenerationFiles(2, folder / "artifacts").games.exists()
 
 
