@@ -119,13 +119,13 @@ def _records(spec: MatchSpec, pairs: dict[int, Pair]) -> Iterator[GameRecord]:
     rules = get_game(spec.game)
     for number, pair in sorted(pairs.items()):
         for swapped, game in enumerate(pair):
-            start = rules.from_fen(game.start) if game.start else rules.initial_state(spec.size)
+            start = spec.start(game.start)
             first, second = (spec.b, spec.a) if swapped else (spec.a, spec.b)
             yield GameRecord(
                 game=spec.game,
                 gid=2 * number + swapped + 1,
                 source="engine",
-                variant=game.start or "standard",
+                variant=game.start or spec.variant or rules.VARIANTS[0],
                 height=start.board.shape[0],
                 width=start.board.shape[1],
                 actions=game.actions,

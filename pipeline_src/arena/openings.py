@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline_src.arena.games import random_openings
 from pipeline_src.errors import ZugwerkError
@@ -19,10 +20,10 @@ class Opening:
     actions: tuple[int, ...] = ()
 
 
-def read_openings(game: Game, text: str, size: int, pairs: int, seed: Sequence[int]) -> list[Opening]:
+def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[int]) -> list[Opening]:
     """One opening a pair, by ``random:PLIES``, ``none`` or the path of a file.
 
-    A file has an opening a line: moves from the start position with spaces between them, or a position text; empty
+    A file has an opening a line: moves from the position ``start`` with spaces between them, or a position text; empty
     lines and those that begin with # are passed over. The i-th pair gets the i-th opening.
 
     Raises:
@@ -34,7 +35,7 @@ def read_openings(game: Game, text: str, size: int, pairs: int, seed: Sequence[i
         plies = text.removeprefix("random:")
         if not (plies.isascii() and plies.isdigit()) or int(plies[:4]) > 1000:
             raise ZugwerkError(f"openings {text!r}: expected random:PLIES, a number of plies")
-        drawn = random_openings(game, game.initial_state(size), pairs, int(plies), seed)
+        drawn = random_openings(game, start, pairs, int(plies), seed)
         return [Opening("", actions) for actions in drawn]
     try:
         lines = Path(text).read_text(encoding="utf-8").splitlines()
@@ -42,7 +43,7 @@ def read_openings(game: Game, text: str, size: int, pairs: int, seed: Sequence[i
         reason = error.strerror if isinstance(error, OSError) else "not text"
         raise ZugwerkError(f"openings {text!r}: {reason}; expected random:PLIES, none, or a file") from None
     found = [
-        _read_line(game, line, size, f"{text}:{number}")
+        _read_line(game, line, start, f"{text}:{number}")
         for number, line in enumerate(lines, 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
@@ -51,13 +52,13 @@ def read_openings(game: Game, text: str, size: int, pairs: int, seed: Sequence[i
     return found[:pairs]
 
 
-def _read_line(game: Game, line: str, size: int, where: str) -> Opening:
+def _read_line(game: Game, line: str, start: Any, where: str) -> Opening:
     words = line.split()
     fen = ""
     if len(words) > 1 and words[1] in ("w", "b"):
-        fen, words = " ".join(words[:2]), []
+        fen, words = " ".join(words), []
     try:
-        state = game.from_fen(fen) if fen else game.initial_state(size)
+        state = game.from_fen(fen) if fen else start
         actions = []
         for text in words:
             actions.append(read_move(game, state, text))

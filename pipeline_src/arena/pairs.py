@@ -27,7 +27,7 @@ def play_pair(spec: MatchSpec, number: int, opening: Opening) -> Pair:
 
 def _play(spec: MatchSpec, number: int, opening: Opening, swapped: bool) -> TimedGame:
     game = get_game(spec.game)
-    start = game.from_fen(opening.start) if opening.start else game.initial_state(spec.size)
+    start = spec.start(opening.start)
     a, b = (_sit_down(spec.game, seat, text, start) for seat, text in enumerate((spec.a, spec.b)))
     rng = np.random.default_rng([spec.seed, 1, number, swapped])
     return play_timed(game, (b, a) if swapped else (a, b), opening, start, rng, spec.timing(swapped))

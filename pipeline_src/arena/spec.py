@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pipeline_src.arena.match import start_state
 from pipeline_src.arena.openings import Opening, read_openings
 from pipeline_src.arena.timed import Timing
 from pipeline_src.errors import ZugwerkError
@@ -29,6 +30,8 @@ class MatchSpec:
     openings: str = "random:2"
     """``random:PLIES``, ``none`` or a file (`read_openings`)."""
     size: int = 10
+    variant: str | None = None
+    """Of the game; None is its standard one."""
     seed: int = 1
     clock: tuple[float, float] | None = None
     """Milliseconds a side and increment a move; without one, a player's own ``movetime`` is watched."""
@@ -51,7 +54,11 @@ class MatchSpec:
 
     def read_openings(self) -> list[Opening]:
         """One a pair; the first ones are the same whatever the number of games."""
-        return read_openings(get_game(self.game), self.openings, self.size, self.pairs, [self.seed, 0])
+        return read_openings(get_game(self.game), self.openings, self.start(), self.pairs, [self.seed, 0])
+
+    def start(self, fen: str = "") -> Any:
+        """The position that a game begins with: that of a text, or the standard one where that is empty."""
+        return get_game(self.game).from_fen(fen) if fen else start_state(self.game, self.size, self.variant)
 
     def timing(self, swapped: bool) -> Timing:
         """Of the games in which ``a`` moves first, or second where ``swapped``."""

@@ -16,7 +16,7 @@ app = typer.Typer(
 )
 app.add_typer(amazons.app, name="amazons")
 app.add_typer(gomoku.app, name="gomoku")
-app.add_typer(match.app, name="match")
+app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("export")(export.export)
 app.command("profile")(project.profile)
 app.command("report")(project.report)

@@ -9,16 +9,13 @@ import typer
 if TYPE_CHECKING:
     from pipeline_src.arena.summary import Summary
 
-app = typer.Typer(help="Matches. Example: zugwerk match amazons one_ply random --games 20", no_args_is_help=True)
+SIZES = {"amazons": 10, "gomoku": 15}
+"""Of the standard boards."""
+EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
 
-@app.callback()
-def _group() -> None:
-    """Matches between any two players, in colour-swapped pairs."""
-
-
-@app.command(epilog="Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet")
-def amazons(
+def match(
+    game: str = typer.Argument(..., help="amazons or gomoku."),
     a: str = typer.Argument(..., help="Whose score is told, e.g. alphabeta:width=20 or uci:PROGRAM."),
     b: str = typer.Argument(..., help="Whom against."),
     games: int = typer.Option(100, help="Number of games, even: each opening is played with both sides."),
@@ -28,7 +25,8 @@ def amazons(
     depth: int | None = typer.Option(None, help="The same in plies."),
     clock: str | None = typer.Option(None, help="Milliseconds a side and a move's increment, e.g. 900000+0."),
     margin: float = typer.Option(100.0, help="Milliseconds beyond its movetime that lose a player the game."),
-    size: int = typer.Option(10, help="Board: 10, 8 or 6."),
+    size: int | None = typer.Option(None, help="Board: 10, 8 or 6; of Gomoku 3 to 25, 15 if not given."),
+    variant: str | None = typer.Option(None, help="Of the game, e.g. exact or freestyle-4."),
     seed: int = typer.Option(1, help="Of openings and players."),
     workers: int = typer.Option(1, min=1, help="Games side by side; timed ones want a core each."),
     sprt: str | None = typer.Option(None, help="elo0,elo1[,alpha,beta]: stop as soon as one is accepted."),
@@ -40,10 +38,13 @@ def amazons(
     from pipeline_src.arena.matches import run_match
     from pipeline_src.arena.spec import MatchSpec, with_limits
     from pipeline_src.arena.sprt import Sprt
+    from pipeline_src.games.game import get_game
 
+    get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
-    one, other = (with_limits("amazons", text, limits) for text in (a, b))
-    spec = MatchSpec("amazons", one, other, games, openings, size, seed, _read_clock(clock), margin)
+    one, other = (with_limits(game, text, limits) for text in (a, b))
+    board = SIZES.get(game, 0) if size is None else size
+    spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
         summary = run_match(spec, out, workers, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
     if as_json:

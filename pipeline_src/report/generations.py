@@ -41,8 +41,8 @@ def set_generations(count: int, folder: Path = Path()) -> str:
         files = GenerationFiles(number, folder / "artifacts")
         for there in (files.window, files.models):
             shutil.rmtree(there, ignore_errors=True)
-        for file in (files.games, files.gate_games, files.report, files.curves, files.timings):
-            file.unlink(missing_ok=True)
+        for name in (files.games, files.gate_games, files.report, files.curves, files.timings):
+            name.unlink(missing_ok=True)
     return f"{path} has {count} generations, where it had {before}; `dvc repro gomoku_evaluate` makes what is missing"
 
 

@@ -10,7 +10,7 @@ FEN = "1q1/3/1Q1 w"
 
 
 def read(text, pairs=2, size=10):
-    return read_openings(GAME, str(text), size, pairs, [1, 0])
+    return read_openings(GAME, str(text), GAME.initial_state(size), pairs, [1, 0])
 
 
 def test_random_openings_are_the_same_whatever_the_number_of_pairs():
