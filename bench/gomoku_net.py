@@ -10,13 +10,15 @@ import importlib.util
 import multiprocessing
 import statistics
 import time
+from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import row, seconds
+from bench.measure import row
 from pipeline_src.games.gomoku.board import initial_state
 from pipeline_src.players.zero_evaluator import ZeroEvaluator
 from pipeline_src.samples.zero_planes import plane_count
@@ -25,16 +27,17 @@ from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
 
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64
-MOVES = 2
+WARM = 2
+"""Simulations before the clock runs."""
 SLICE = 60
 """Simulations of ours between two searches of the reference, so that noise of the machine falls on both."""
-PAIR_SIMULATIONS, PAIR_REPEATS = 24, 5
-"""Of each game between two starts of the one and the two processes."""
+PAIR_SIMULATIONS, PAIR_REPEATS = 16, 6
+"""Of each game, for one process and for two in turn."""
 Planes = npt.NDArray[np.float32]
 
 
 class TimedNet:
-    """The net; sums up the seconds spent in it."""
+    """The net; sums up the processor's seconds in it."""
 
     def __init__(self) -> None:
         import torch
@@ -49,9 +52,10 @@ class TimedNet:
         self.seconds = 0.0
 
     def __call__(self, planes: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        start = time.perf_counter()
+        """Policy and values, as the backend finds them."""
+        start = time.process_time()
         found = self.backend.run(planes)
-        self.seconds += time.perf_counter() - start
+        self.seconds += time.process_time() - start
         return found
 
 
@@ -64,6 +68,8 @@ class SelfPlay:
         options = PuctOptions(c=1.25, c_base=0.0)
         start = initial_state(SIZE)
         self.trees = PuctTrees(start, GAMES, evaluate, options, 2 * SIMULATIONS + 16)
+        for array in self.trees.forest:  # touched once, as after the first moves of a long run
+            array[...] = np.zeros((), array.dtype)
         self.rng = np.random.default_rng(seed)
         for g in range(GAMES):
             self.trees.plant(g, start)
@@ -129,7 +135,7 @@ def opponent() -> Any:
         bot = mcts.MCTSBot(
             *(game, 1.25, SIMULATIONS, NetEvaluator()),
             solve=False,
-            random_state=np.random.RandomState(1),  # noqa: NPY002 - what it takes
+            random_state=np.random.RandomState(1),
             child_selection_fn=mcts.SearchNode.puct_value,
             dirichlet_noise=(0.25, 0.05),
         )
@@ -138,24 +144,29 @@ def opponent() -> Any:
     return search
 
 
+def seconds(function: Callable[[], None]) -> float:
+    """The processor's seconds of one call; both sides have one thread, and other processes do not count."""
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
 def measure() -> list[dict[str, Any]]:
     """``gomoku_net_sims_per_s``, ``gomoku_in_net_share`` of its loop, and ``gomoku_two_process_speedup``."""
     games, search = SelfPlay(), opponent()
     if search is not None:
         search()
     games.begin_move()
-    games.simulate(2)
-    games.net.seconds = ours = theirs = 0.0
-    searches = 0
-    for _ in range(MOVES):
-        ours += seconds(games.begin_move)
-        for upto in range(SLICE, SIMULATIONS + 1, SLICE):
-            ours += seconds(lambda upto=upto: games.simulate(upto))  # type: ignore[misc]
-            if search is not None:
-                theirs += seconds(search)
-                searches += 1
-        ours += seconds(games.end_move)
-    rate = MOVES * GAMES * SIMULATIONS / ours
+    games.simulate(WARM)
+    games.net.seconds = theirs = 0.0
+    ours, searches = seconds(games.begin_move), 0
+    for upto in range(SLICE, SIMULATIONS + 1, SLICE):
+        ours += seconds(partial(games.simulate, upto))
+        if search is not None:
+            theirs += seconds(search)
+            searches += 1
+    ours += seconds(games.end_move)
+    rate = GAMES * (SIMULATIONS - WARM) / ours
     reference = searches * SIMULATIONS / theirs if searches else None
     name = "OpenSpiel's Python MCTS, same net" if searches else None
     return [
@@ -170,38 +181,40 @@ def two_process_speedup() -> float:
     context = multiprocessing.get_context("spawn")
     ends = [context.Pipe() for _ in range(2)]
     workers = [context.Process(target=work, args=(theirs, seed), daemon=True) for seed, (_, theirs) in enumerate(ends)]
-    for worker in workers:
+    for worker, (_, theirs) in zip(workers, ends, strict=True):
         worker.start()
+        theirs.close()  # so that a worker's end is noticed
     connections = [ours for ours, _ in ends]
     try:
-        together(connections, 2)  # compiled, loaded and warm
+        together(connections)  # loaded and warm
         ratios = []
-        for repeat in range(1, PAIR_REPEATS + 1):
-            upto = 2 + 2 * repeat * PAIR_SIMULATIONS
-            alone = sum(together([one], upto - PAIR_SIMULATIONS) for one in connections) / 2
-            ratios.append(2 * alone / together(connections, upto))
-    finally:
+        for repeat in range(PAIR_REPEATS):
+            alone = together(connections[repeat % 2 :][:1])
+            ratios.append(2 * alone / together(connections))
         for connection in connections:
             connection.send(None)
-        for worker in workers:
+    finally:
+        for connection, worker in zip(connections, workers, strict=True):
+            connection.close()
             worker.join()
     return statistics.median(ratios)
 
 
-def together(connections: list[Any], upto: int) -> float:
-    """Seconds until all of these workers have brought their games to so many simulations."""
+def together(connections: list[Any]) -> float:
+    """Seconds until all of these workers have searched on in their games."""
     start = time.perf_counter()
     for connection in connections:
-        connection.send(upto)
+        connection.send(PAIR_SIMULATIONS)
     for connection in connections:
         connection.recv()
     return time.perf_counter() - start
 
 
-def work(connection: "Connection", seed: int) -> None:
-    """A worker: simulate up to what comes in, until None does."""
-    games = SelfPlay(seed)
+def work(connection: Connection, seed: int) -> None:
+    """A worker: searches on by as many simulations as come in, until None does or nobody is there."""
+    games, upto = SelfPlay(seed), 0
     games.begin_move()
-    while (upto := connection.recv()) is not None:
+    while (more := connection.recv()) is not None:
+        upto += more
         games.simulate(upto)
         connection.send(upto)

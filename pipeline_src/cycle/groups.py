@@ -73,7 +73,8 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
         played = play_random(game, start, seeds)
     else:
         evaluate = even if model is None else open_evaluator(model, params.backend, params.chunk)
-        played = play_self(game, start, evaluate, params, seeds)
+        parts = 2 if model is not None and model.suffix == ".pt" else 1  # an export runs on the CPU
+        played = play_self(game, start, evaluate, params, seeds, parts)
     write_window(folder, _kept(played, setting, number))
 
 

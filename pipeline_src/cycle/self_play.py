@@ -1,8 +1,9 @@
 """The best player against itself, many games in lock step."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,14 @@ from pipeline_src.games.game import Game
 from pipeline_src.params.gomoku_self_play import GomokuSelfPlay
 from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
-from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
+from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, PuctTrees, sample_step
 
 COLDEST = 0.05
 """Below this temperature the most visited action is played."""
 
 Policy = npt.NDArray[np.float32]
+Choice = Generator[Leaves, Answer, list[tuple[int, Policy]]]
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -35,19 +38,42 @@ class SelfPlayGame:
 
 
 def play_self(
-    game: Game, start: Any, evaluate: EvaluateBatch, params: GomokuSelfPlay, seeds: Sequence[Sequence[int]]
+    game: Game,
+    start: Any,
+    evaluate: EvaluateBatch,
+    params: GomokuSelfPlay,
+    seeds: Sequence[Sequence[int]],
+    parts: int = 1,
 ) -> list[SelfPlayGame]:
     """Play one game from ``start`` for each seed to its end, all in lock step.
 
     What happens in a game depends on its seed and on nothing of the others, if the evaluator's answers do not.
+
+    Args:
+        game: the rules.
+        start: an unfinished position.
+        evaluate: where it can `submit` and `wait`, the trees of one part are searched while it works for another.
+        params: the section.
+        seeds: of each game.
+        parts: games are divided among so many lock steps; 2 keep a GPU busy.
     """
+    groups = [list(seeds[part::parts]) for part in range(min(parts, len(seeds)))]
+    played = answer_in_turn([_rounds(game, start, evaluate, params, group) for group in groups], evaluate)
+    return [played[i % len(groups)][i // len(groups)] for i in range(len(seeds))]
+
+
+def _rounds(
+    game: Game, start: Any, evaluate: EvaluateBatch, params: GomokuSelfPlay, seeds: Sequence[Sequence[int]]
+) -> Generator[Leaves, Answer, list[SelfPlayGame]]:
+    """One lock step as a generator, which yields leaves and is sent the evaluator's answer."""
     games = [_begin(game, start, seed, params.opening_plies) for seed in seeds]
     chooser: _Puct | _Gumbel = (_Gumbel if params.search == "gumbel" else _Puct)(start, len(games), evaluate, params)
     for g, one in enumerate(games):
         chooser.trees.plant(g, one.state)
     going = list(range(len(games)))
     while going:
-        for g, (action, policy) in zip(going, chooser.choose(going, games), strict=True):
+        chosen = yield from chooser.choose(going, games)
+        for g, (action, policy) in zip(going, chosen, strict=True):
             one = games[g]
             full = np.zeros(one.state.board.size, np.float32)
             full[chooser.trees.steps(g)] = policy
@@ -59,6 +85,24 @@ def play_self(
         played[going] = [games[g].actions[-1] for g in going]
         chooser.trees.advance_all(played)
     return games
+
+
+def answer_in_turn(searches: Sequence[Generator[Leaves, Answer, Result]], evaluate: Any) -> list[Result]:
+    """Run searches that yield their leaves to the end, one after another in turn; what each returns.
+
+    With an evaluator that can `submit` and `wait`, each search goes on while the leaves of the others are evaluated.
+    """
+    submit = getattr(evaluate, "submit", lambda *leaves: leaves)
+    wait = getattr(evaluate, "wait", lambda leaves: evaluate(*leaves))
+    results: dict[int, Result] = {}
+    waiting = deque((i, search, submit(*next(search))) for i, search in enumerate(searches))
+    while waiting:
+        i, search, handle = waiting.popleft()
+        try:
+            waiting.append((i, search, submit(*search.send(wait(handle)))))
+        except StopIteration as ended:
+            results[i] = ended.value
+    return [results[i] for i in range(len(searches))]
 
 
 def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[SelfPlayGame]:
@@ -99,16 +143,16 @@ class _Puct:
         options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
         self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
 
-    def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> list[tuple[int, Policy]]:
+    def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
         """An action of each game that goes on, and its search's policy over the legal ones."""
         params, targets = self.params, np.full(self.trees.count, -1, np.int32)
         targets[going] = 0
-        self.trees.simulate(targets)  # noise needs the priors of the roots
+        yield from self.trees.rounds(targets)  # noise needs the priors of the roots
         if params.noise_fraction:
             for g in going:
                 self.trees.add_noise(g, games[g].rng, params.noise_alpha, params.noise_fraction)
         targets[going] = params.simulations
-        self.trees.simulate(targets)
+        yield from self.trees.rounds(targets)
         return [self._draw(g, games[g]) for g in going]
 
     def _draw(self, g: int, one: SelfPlayGame) -> tuple[int, Policy]:
@@ -131,9 +175,9 @@ class _Gumbel:
             self.trees, params.considered, params.simulations, c_visit=params.c_visit, c_scale=params.c_scale
         )
 
-    def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> list[tuple[int, Policy]]:
+    def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
         """An action of each game that goes on, and the improved policy over the legal ones."""
-        found = self._search.search(going, [games[g].rng for g in going])
+        found = yield from self._search.rounds(going, [games[g].rng for g in going])
         rows = zip(found.steps, found.policies, found.counts, strict=True)
         return [(int(action), policy[:count]) for action, policy, count in rows]
 

@@ -10,8 +10,7 @@ from pipeline_src.games.amazons.board import AmazonsState, initial_state
 from pipeline_src.players.amazons_net_evaluator import AmazonsNetEvaluator, Floats, Ints
 from pipeline_src.players.amazons_nets import BATCH, NetsPlayer
 from pipeline_src.players.player import PlayerText, Position
-from pipeline_src.players.searching import read_limit
-from pipeline_src.players.uct import with_nodes
+from pipeline_src.players.searching import read_limit, with_nodes
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions

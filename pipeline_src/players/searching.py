@@ -1,5 +1,6 @@
 """A search as a player, and the limits that its text may set."""
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -58,3 +59,17 @@ def read_limit(text: PlayerText, numbers: dict[str, float], default: Limit) -> L
         return default
     depth, nodes = (int(given[name]) if name in given else None for name in ("depth", "nodes"))
     return Limit(depth=depth, nodes=nodes, movetime_ms=given.get("movetime"))
+
+
+def with_nodes(text: PlayerText, name: str) -> PlayerText:
+    """The text with option ``name``, the search's own word for what ``nodes`` limits, under that key.
+
+    Raises:
+        ZugwerkError: both are given.
+    """
+    if name not in text.options:
+        return text
+    if "nodes" in text.options:
+        raise ZugwerkError(f"player '{text.name}': {name} and nodes are one option; give one of them")
+    options = {"nodes" if key == name else key: value for key, value in text.options.items()}
+    return dataclasses.replace(text, options=options)

@@ -1,6 +1,5 @@
 """UCT with the engine's evaluation as a player."""
 
-import dataclasses
 import math
 from typing import Any
 
@@ -9,7 +8,7 @@ from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.amazons_closing import ClosingFirst
 from pipeline_src.players.evaluators import make_evaluator
 from pipeline_src.players.player import PlayerText
-from pipeline_src.players.searching import SearchPlayer, read_limit
+from pipeline_src.players.searching import SearchPlayer, read_limit, with_nodes
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import UctOptions
@@ -50,17 +49,3 @@ def uct_of(text: PlayerText, evaluator: Any) -> tuple[Uct, Limit]:
             raise ZugwerkError(f"player '{text.name}': {name} must be whole, not {numbers[name]}")
     chosen: Any = {name: numbers[name] for name in UctOptions._fields}
     return Uct(evaluator, UctOptions(**chosen), int(numbers["tree"])), limit
-
-
-def with_nodes(text: PlayerText, name: str) -> PlayerText:
-    """The text with option ``name``, the search's own word for what ``nodes`` limits, under that key.
-
-    Raises:
-        ZugwerkError: both are given.
-    """
-    if name not in text.options:
-        return text
-    if "nodes" in text.options:
-        raise ZugwerkError(f"player '{text.name}': {name} and nodes are one option; give one of them")
-    options = {"nodes" if key == name else key: value for key, value in text.options.items()}
-    return dataclasses.replace(text, options=options)

@@ -10,8 +10,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.players.player import PlayerText, Position
-from pipeline_src.players.searching import SearchPlayer, read_limit
-from pipeline_src.players.uct import with_nodes
+from pipeline_src.players.searching import SearchPlayer, read_limit, with_nodes
 from pipeline_src.players.zero_backends import BackendName, ModelInfo, empty_state, open_backend
 from pipeline_src.players.zero_evaluator import ZeroEvaluator
 from pipeline_src.search.limits import Limit
