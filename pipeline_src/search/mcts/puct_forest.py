@@ -111,6 +111,6 @@ def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:
     block = np.empty(size + 64, np.uint8)
     start = -block.ctypes.data % 64
     records = block[start : start + size].view(record).reshape(trees, each)
-    return (
-        records.view(np.recarray) if config.DISABLE_JIT else records
-    )  # fields as attributes, as compiled code has them
+    settings: Any = numba_config
+    # Compiled code has the fields as attributes; uncompiled, this does it.
+    return records.view(np.recarray) if settings.DISABLE_JIT else records
