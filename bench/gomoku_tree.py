@@ -18,10 +18,10 @@ from pipeline_src.games import gomoku
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 
-TREES, SIMULATIONS, MOVES, NODES = 256, 300, 6, 2048
+TREES, SIMULATIONS, MOVES, NODES = 256, 300, 4, 2048
 OPTIONS = PuctOptions(c=1.0, c_base=0.0)
 ROWS = 4096
-REPEATS = 5
+REPEATS = 9
 KINDS = {"gomoku_tree_sims_per_s": 6.0, "gomoku_tree_uniform_sims_per_s": 0.0}
 """Rows by the spread of the logits: 6, with values between -0.5 and 0.5; 0: uniform priors, and all values 0."""
 

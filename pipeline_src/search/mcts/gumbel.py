@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.search.mcts.puct_forest import Floats, Ints
-from pipeline_src.search.mcts.puct_trees import Answer, Leaves, PuctTrees, RootTable, answer_all
+from pipeline_src.search.mcts.puct_roots import Doubles, RootTable
+from pipeline_src.search.mcts.puct_trees import Answer, Leaves, PuctTrees, answer_all
 
-Doubles = npt.NDArray[np.float64]
 TINY = float(np.finfo(np.float32).tiny)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import config as numba_config
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
@@ -109,4 +110,7 @@ def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:
     size = trees * each * record.itemsize
     block = np.empty(size + 64, np.uint8)
     start = -block.ctypes.data % 64
-    return block[start : start + size].view(record).reshape(trees, each)
+    records = block[start : start + size].view(record).reshape(trees, each)
+    settings: Any = numba_config
+    # Compiled code has the fields as attributes; uncompiled, this does it.
+    return records.view(np.recarray) if settings.DISABLE_JIT else records

@@ -2,15 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games import kernels
 from pipeline_src.search.mcts.batches import borrowed, row
-from pipeline_src.search.mcts.puct_forest import Floats, Forest, Ints, Records
-
-Doubles = npt.NDArray[np.float64]
+from pipeline_src.search.mcts.puct_forest import Forest, Ints, Records
 
 
 @njit(cache=True, forceinline=True)
@@ -101,43 +97,3 @@ def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Rec
         else:
             forest.used_nodes[g], forest.used_edges[g], forest.done[g] = 0, 0, 0
     return -1
-
-
-@njit(cache=True, nogil=True)
-def write_best(forest: Forest, steps: Ints) -> None:
-    """Write each root's most visited step to int32 [G]: of equals that of the greatest sum of values; -1 for none."""
-    for g in range(steps.size):
-        steps[g] = -1
-        if forest.used_nodes[g] == 0:
-            continue
-        root, best = forest.nodes[g, 0], -1
-        for edge in range(root.first, root.first + root.edges):
-            here, most = forest.edges[g, edge], forest.edges[g, max(best, 0)]
-            if (
-                best < 0
-                or here.tries > most.tries
-                or (here.tries == most.tries and here.worth > most.worth)
-                or (here.tries == most.tries and here.worth == most.worth and here.place < most.place)
-            ):
-                best = edge
-        if best >= 0:
-            steps[g] = forest.edges[g, best].step
-
-
-@njit(cache=True, nogil=True)
-def write_roots(
-    forest: Forest, roots: Any, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints
-) -> None:
-    """Write what `puct_trees.RootTable` says; the arrays hold zeros."""
-    for g in range(counts.size):
-        if forest.used_nodes[g] == 0:
-            continue
-        root, edges = forest.nodes[g, 0], forest.edges[g]
-        counts[g] = kernels.write_steps(row(roots, g), steps[g])
-        bits = forest.priors[g, 0].view(np.float32)
-        steps[g, counts[g] :] = 0
-        for i in range(counts[g]):
-            priors[g, i] = abs(bits[i])
-        for edge in range(root.first, root.first + root.edges):
-            place = edges[edge].place
-            visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth

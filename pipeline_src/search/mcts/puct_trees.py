@@ -19,7 +19,8 @@ from pipeline_src.search.mcts.puct_forest import (
     new_forest,
 )
 from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_round
-from pipeline_src.search.mcts.puct_reuse import play_steps, write_best, write_roots
+from pipeline_src.search.mcts.puct_reuse import play_steps
+from pipeline_src.search.mcts.puct_roots import RootTable, most_visited, write_best, write_roots
 
 Answer = tuple[Floats, Floats]
 EvaluateBatch = Callable[[Any, Ints, Ints], Answer]
@@ -36,21 +37,6 @@ class Leaves(NamedTuple):
     """[B, S]: the legal steps; what follows them is undefined."""
     counts: Ints
     """[B]: how many there are."""
-
-
-class RootTable(NamedTuple):
-    """The roots of G trees, 0 past a row's number of steps; the arrays are the caller's."""
-
-    steps: Ints
-    """[G, S]: the legal steps."""
-    visits: Ints
-    """[G, S]"""
-    worths: npt.NDArray[np.float64]
-    """[G, S]: sums of the values, to the root's side: Q times visits."""
-    priors: Floats
-    """[G, S], noise included."""
-    counts: Ints
-    """[G]: how many steps there are; 0 before the root is evaluated."""
 
 
 Result = TypeVar("Result")
@@ -335,12 +321,6 @@ class PuctTrees:
 _NO_ANSWER = np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
 _FREE = np.zeros((0, 0), np.int32)
 _DOWN = np.zeros(1, np.uint8)
-
-
-def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
-    """Place of the largest visit count; of equal ones that of the largest sum of values, then the first."""
-    most = np.flatnonzero(tries == tries.max())
-    return int(most[np.argmax(worth[most])])
 
 
 def sample_step(steps: Ints, visits: Ints, rng: np.random.Generator, temperature: float = 1.0) -> int:

@@ -1,5 +1,9 @@
 """The trees beside an evaluator that takes its time, and the control of their roots."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -156,3 +160,30 @@ def test_memory_stays_bounded_over_a_whole_game():
     assert kernels.outcome(row(trees.roots, 0))[0]
     assert trees.forest.done[0] == trees.forest.used_nodes[0] == 0
     assert not trees.steps(0).size
+
+
+UNCOMPILED = """
+import numpy as np
+from pipeline_src.games import gomoku
+from pipeline_src.search.mcts.puct_trees import PuctTrees
+from tests.search.mcts.fakes import uniform
+state = gomoku.initial_state(4, "freestyle-3")
+trees = PuctTrees(state, 1, uniform, nodes=50, per_tree=2)
+trees.plant(0, state)
+for _ in range(3):
+    trees.simulate(np.array([20], np.int32))
+    trees.advance_all(trees.best_steps())
+print(trees.table().visits.tolist())
+"""
+
+
+@pytest.mark.slow
+def test_the_kernels_run_uncompiled():
+    """For debuggers and coverage."""
+    found = []
+    for disable in ("0", "1"):
+        env = {**os.environ, "NUMBA_DISABLE_JIT": disable}
+        found.append(
+            subprocess.run([sys.executable, "-c", UNCOMPILED], env=env, check=True, capture_output=True).stdout
+        )
+    assert found[0] == found[1]
