@@ -28,7 +28,7 @@ def learn(work: Work) -> None:
     that became the best player.
     """
     setting, number = work.setting, work.files.number
-    torch.set_num_threads(setting.torch_threads)  # the weights depend on it
+    torch.set_num_threads(setting.train.threads)  # the weights depend on it
     seen = positions(open_window(work.folder / "window"), setting.net.positions)
     if work.before is None:
         torch.manual_seed(setting.seed * 1009 + TAG)

@@ -24,7 +24,6 @@ class Setting:
     """What a generation is made with, beside the generation before it."""
 
     seed: int
-    torch_threads: int
     game: GomokuGame
     net: GomokuNet
     self_play: GomokuSelfPlay
@@ -40,7 +39,6 @@ def read_setting(path: Path = PARAMS_FILE) -> Setting:
     """
     return Setting(
         seed=load_value(int, "seed", path),
-        torch_threads=load_value(int, "torch_threads", path),
         game=load(GomokuGame, "gomoku_game", path),
         net=load(GomokuNet, "gomoku_net", path),
         self_play=load(GomokuSelfPlay, "gomoku_self_play", path),

@@ -34,6 +34,8 @@ class GomokuTrainParams:
     """Factor on the value's part of the loss; published: 1."""
     gradient_clip: float | None = None
     """Longest gradient, its norm over all weights; null is any."""
+    threads: int = 1
+    """Of torch on the CPU; on a small net a second one gains little, and on a busy machine it costs a lot."""
     precision: Literal["auto", "32-true", "bf16-mixed"] = "auto"
     """auto is bf16-mixed on a GPU and 32-true elsewhere."""
     log_steps: int = 20
@@ -42,7 +44,15 @@ class GomokuTrainParams:
     """At most this many steps are lost by a kill."""
 
     def __post_init__(self) -> None:
-        bounds = {"batch": 1, "window": 1, "log_steps": 1, "checkpoint_steps": 1, "weight_decay": 0, "l2": 0}
+        bounds = {
+            "batch": 1,
+            "window": 1,
+            "log_steps": 1,
+            "checkpoint_steps": 1,
+            "threads": 1,
+            "weight_decay": 0,
+            "l2": 0,
+        }
         for name, least in {**bounds, "value_weight": 0}.items():
             if not least <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be at least {least}, not {getattr(self, name)}")

@@ -6,7 +6,6 @@ import yaml
 
 SECTIONS = {
     "seed": 3,
-    "torch_threads": 1,
     "parallel": {"backend": "loky", "workers": 1},
     "gomoku_game": {"size": 5, "variant": "freestyle-4"},
     "gomoku_net": {
