@@ -55,10 +55,11 @@ def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[
 def _read_line(game: Game, line: str, start: Any, where: str) -> Opening:
     words = line.split()
     fen = ""
-    if len(words) > 1 and words[1] in ("w", "b"):
-        fen, words = " ".join(words), []
     try:
-        state = game.from_fen(fen) if fen else start
+        state = start
+        if len(words) > 1 and words[1] in ("w", "b"):
+            state, words = game.from_fen(line), []
+            fen = game.to_fen(state)
         actions = []
         for text in words:
             actions.append(read_move(game, state, text))
