@@ -56,11 +56,6 @@ class GenerationFiles:
         return self.models / "learner.pt"
 
     @property
-    def done(self) -> Path:
-        """Written last: what this generation was made from."""
-        return self.models / "generation.json"
-
-    @property
     def report(self) -> Path:
         """Metrics."""
         return self.artifacts / "reports/gomoku/generations" / f"{self.name}.json"
@@ -72,5 +67,5 @@ class GenerationFiles:
 
     @property
     def timings(self) -> Path:
-        """Seconds and hardware; no output of the graph."""
+        """Written last: seconds, hardware, and the key of what the generation was made from; no output of the graph."""
         return self.report.with_suffix(".timings.json")

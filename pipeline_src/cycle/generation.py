@@ -52,15 +52,16 @@ def run_generation(number: int, setting: Setting, parallel: Parallel, artifacts:
     Raises:
         ZugwerkError: the generation before is missing or damaged.
     """
+    artifacts = artifacts.resolve()  # workers may stand in another folder
     files = GenerationFiles(number, artifacts)
     before = GenerationFiles(number - 1, artifacts) if number > 1 else None
     made_from = [before.best, before.model, before.learner, before.window / "manifest.json"] if before else []
     key = make_key(setting, number, made_from)
-    if not again and files.done.exists() and read_json(files.done) == {"key": key} and files.report.exists():
+    if not again and files.timings.exists() and read_json(files.timings).get("made_from") == key:
         return False
-    files.done.unlink(missing_ok=True)
-    folder = WORK / f"{files.name}-{key}"
-    for old in WORK.glob(f"{files.name}-*"):
+    files.timings.unlink(missing_ok=True)
+    folder = WORK.resolve() / f"{files.name}-{key}"
+    for old in folder.parent.glob(f"{files.name}-*"):
         if old != folder:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,10 +115,10 @@ def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
     write_json(
         files.timings,
         {
+            "made_from": key,
             "seconds": seconds,
             "hours": sum(seconds.values()) / 3600,
             "self_play_games_per_hour": 3600 * games / max(seconds["self_play"], 1e-9),
             "training": read_json(folder / "training.json"),
         },
     )
-    write_json(files.done, {"key": key})

@@ -61,6 +61,8 @@ def round_trip_yaml() -> Any:
 
     yaml = YAML()
     yaml.width = 120
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.representer.add_representer(type(None), lambda to, _: to.represent_scalar("tag:yaml.org,2002:null", "null"))
     yaml.preserve_quotes = True  # without quotes, a player's text in a flow mapping is no YAML to DVC
     return yaml
 

@@ -8,7 +8,6 @@ from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.registry import PLAYERS
-from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import Limit, SearchResult
@@ -122,28 +121,3 @@ def test_errors_say_what_is_wrong(words, message):
 def test_help_shows_an_example(words):
     shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
     assert "Example: zugwerk gomoku" in shown
-
-
-def test_a_match_of_gomoku(tmp_path):
-    out = tmp_path / "games.parquet"
-    words = [
-        "match",
-        "gomoku",
-        "alphabeta:depth=1",
-        "random",
-        "--games",
-        "4",
-        "--size",
-        "5",
-        "--variant",
-        "freestyle-4",
-    ]
-    done = CliRunner().invoke(app, [*words, "--out", str(out), "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["games"] == 4
-    assert {(record.game, record.variant, record.width) for record in read_records(out)} == {
-        ("gomoku", "freestyle-4", 5)
-    }
-    unknown = CliRunner().invoke(app, ["match", "chess", "random", "random"])
-    assert isinstance(unknown.exception, ZugwerkError)
-    assert "amazons, gomoku" in str(unknown.exception)

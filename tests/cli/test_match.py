@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
 from tests.arena import fakes  # noqa: F401 - registers the players
@@ -91,3 +92,28 @@ def test_move_of_any_player():
     assert amazons.is_legal(state, amazons.parse_move(run("amazons", "move", "--player", "one_ply").stdout))
     over = run("amazons", "move", "--player", "one_ply", "--fen", "q*8/**8/10/10/10/10/10/10/10/10 b")
     assert "the game is over" in str(over.exception)
+
+
+def test_a_match_of_gomoku(tmp_path):
+    out = tmp_path / "games.parquet"
+    words = [
+        "match",
+        "gomoku",
+        "alphabeta:depth=1",
+        "random",
+        "--games",
+        "4",
+        "--size",
+        "5",
+        "--variant",
+        "freestyle-4",
+    ]
+    done = run(*words, "--out", str(out), "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["games"] == 4
+    assert {(record.game, record.variant, record.width) for record in read_records(out)} == {
+        ("gomoku", "freestyle-4", 5)
+    }
+    unknown = run("match", "chess", "random", "random")
+    assert isinstance(unknown.exception, ZugwerkError)
+    assert "amazons, gomoku" in str(unknown.exception)

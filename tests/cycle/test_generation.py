@@ -117,7 +117,7 @@ def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, m
     monkeypatch.setattr(made, phase, torn)
     with pytest.raises(KeyboardInterrupt):
         run_generation(2, setting, ONE, Path("artifacts"))
-    assert not GenerationFiles(2).done.exists()
+    assert not GenerationFiles(2).timings.exists()
     groups = {p: p.stat().st_mtime_ns for p in Path("work/gomoku").glob("02-*/group_*")}
     assert len(groups) == 3
 
@@ -154,7 +154,7 @@ def test_a_damaged_generation_before_is_named(undisturbed, setting, project, nam
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ZugwerkError, match=str(path)):
         run_generation(2, setting, ONE, Path("artifacts"))
-    assert not GenerationFiles(2).done.exists()
+    assert not GenerationFiles(2).timings.exists()
     path.unlink()
     with pytest.raises(ZugwerkError, match=f"{path}.*run the one before it first"):
         run_generation(2, setting, ONE, Path("artifacts"))
@@ -205,7 +205,7 @@ def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undis
         time.sleep(0.01)
     os.kill(killed.pid, signal.SIGKILL)
     killed.communicate()
-    assert not (project / "artifacts/models/gomoku/02/generation.json").exists()
+    assert not (project / "artifacts/reports/gomoku/generations/02.timings.json").exists()
     again = command(project)
     out, err = again.communicate()
     assert again.returncode == 0, err
