@@ -102,11 +102,14 @@ def test_the_exported_net_answers_alike(config: ZeroConfig) -> None:
 def test_the_net_that_knows_nothing_is_exported_too() -> None:
     import onnxruntime
 
-    content = export_onnx(ZeroModel(UniformNet(UniformConfig(6, 7, 2)), "gomoku", "freestyle", 1))
+    net = UniformNet(UniformConfig(6, 7, 2))
+    content = export_onnx(ZeroModel(net, "gomoku", "freestyle", 1))
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     policy, value = session.run(["policy", "value"], {"planes": np.ones((3, 5, 6, 7), np.float32)})
     assert (policy.shape, value.shape) == ((3, 42), (3,))
-    assert not policy.any()
+    np.testing.assert_array_equal(policy, np.repeat(net.logits.numpy()[None], 3, axis=0))
+    assert len(set(policy[0])) == 42  # no ties, which would all fall to the first cells
+    assert policy.max() - policy.min() < 1e-3
     assert not value.any()
 
 
