@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 __version__ = "0.1.0"
@@ -20,13 +21,18 @@ KEEP_CACHES = 4
 KEEP_CACHE_S = 7 * 24 * 3600
 
 
-def kernel_hash(package: Path) -> str:
-    """Hash of every source file in the folders of ``package`` that hold numba kernels (12 hex digits)."""
+def source_hash(folders: Iterable[str], package: Path = Path(__file__).parent) -> str:
+    """Hash of Python's version and of every source file in folders of ``package`` (64 hex digits)."""
     digest = hashlib.sha256(sys.version.encode())
-    for folder in KERNEL_FOLDERS:
+    for folder in folders:
         for path in sorted((package / folder).rglob("*.py")):
             digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:12]
+    return digest.hexdigest()
+
+
+def kernel_hash(package: Path) -> str:
+    """Hash of every source file in the folders of ``package`` that hold numba kernels (12 hex digits)."""
+    return source_hash(KERNEL_FOLDERS, package)[:12]
 
 
 def _cache_root() -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline_src import source_hash
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.params.gomoku_game import GomokuGame
 from pipeline_src.params.gomoku_gate import GomokuGate
@@ -54,10 +55,7 @@ def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
         ZugwerkError: one of these files is missing; names it.
     """
     digest = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
-    package = Path(__file__).parents[1]
-    for folder in SOURCES:
-        for path in sorted((package / folder).rglob("*.py")):
-            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    digest.update(source_hash(SOURCES).encode())
     for path in made_from:
         try:
             digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -9,11 +9,11 @@ Killed and run again, it plays only what is missing: finished groups of games ar
 """
 
 import csv
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
 
+from pipeline_src import source_hash
 from pipeline_src.arena.balance import balanced_openings, central_cells
 from pipeline_src.arena.best_of import Rules
 from pipeline_src.arena.event import Event, Pairing, Played
@@ -85,7 +85,7 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
 
 def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], seed: int, parallel: Parallel) -> Outcome:
     """All matches, or what is left of them."""
-    keep = WORK / _code()
+    keep = WORK / source_hash(SOURCES)[:16]
     for old in WORK.glob("*"):
         if old != keep:
             shutil.rmtree(old)
@@ -115,15 +115,6 @@ def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], see
         found[played.pairing.table].append(played)
     meetings = [(name, other) for name in names for other in params.tables_against]
     return Outcome(found, event.play_best_of("table4", meetings, Rules(params.best_of, params.replays)))
-
-
-def _code() -> str:
-    """Name for the games that this code plays."""
-    digest, package = hashlib.sha256(), Path(__file__).parents[1]
-    for folder in SOURCES:
-        for path in sorted((package / folder).rglob("*.py")):
-            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def rate_all(outcome: Outcome, params: GomokuEvaluateParams, champion: int | None) -> dict[str, Rating]:

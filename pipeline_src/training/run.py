@@ -15,6 +15,7 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.callbacks import Callback, TQDMProgressBar
 from lightning.pytorch.loggers import CSVLogger, Logger
 
+from pipeline_src import source_hash
 from pipeline_src.params.amazons_train import AmazonsTrainParams
 from pipeline_src.samples.dataset import Dataset
 from pipeline_src.training.amazons_module import AmazonsModule
@@ -46,10 +47,7 @@ def work_folder(
     root: Path, dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int, threads: int
 ) -> Path:
     """A folder for this very training: another one under any other data, params, seed, threads, code or torch."""
-    digest = hashlib.sha256()
-    for folder in SOURCES:
-        for path in sorted((Path(__file__).parents[1] / folder).rglob("*.py")):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    digest = hashlib.sha256(source_hash(SOURCES).encode())
     key = [dataclasses.asdict(params), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
     digest.update(json.dumps([key, torch.__version__], sort_keys=True).encode())
     return root / f"{model}-{digest.hexdigest()[:16]}"

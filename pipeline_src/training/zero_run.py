@@ -15,6 +15,7 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.loggers import Logger
 from torch import Tensor, nn
 
+from pipeline_src import source_hash
 from pipeline_src.params.gomoku_train import GomokuTrainParams
 from pipeline_src.samples.zero_positions import Positions
 from pipeline_src.training.checkpoints import LastCheckpoint, find_checkpoint
@@ -138,9 +139,7 @@ def _lay_out(net: nn.Module, layout: torch.memory_format) -> None:
 def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, rest: list[Any]) -> str:
     """A name for this very training: another one under any other code, torch, weights, positions or params."""
     digest = hashlib.sha256(json.dumps([*rest, torch.__version__], sort_keys=True).encode())
-    for folder in SOURCES:
-        for path in sorted((Path(__file__).parents[1] / folder).rglob("*.py")):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    digest.update(source_hash(SOURCES).encode())
     tensors = list(net.state_dict().values())
     for entries in state["state"].values() if state else ():
         tensors += [value for value in entries.values() if torch.is_tensor(value)]
