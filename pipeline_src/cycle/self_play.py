@@ -172,7 +172,7 @@ class _Gumbel:
         options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu, own_visit=params.own_visit)
         self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
         self._search = GumbelTrees(
-            self.trees, params.considered, params.simulations, c_visit=params.c_visit, c_scale=params.c_scale
+            self.trees, params.considered, params.simulations, params.c_visit, params.c_scale, params.rescale
         )
 
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:

@@ -40,6 +40,8 @@ class GomokuSelfPlay:
     """Of gumbel alone."""
     c_scale: float = 1.0
     """Of gumbel alone."""
+    rescale: bool = False
+    """The search's Q of a position's moves go from 0 to 1 before c_scale weighs them. Of gumbel alone."""
     opening_plies: int = 0
     """A game begins with 0 to so many uniformly random stones."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8", "cuda"] = "auto"

@@ -69,11 +69,30 @@ def completed(table: RootTable, values: Doubles) -> Doubles:
     return np.divide(table.worths, table.visits, out=mixed, where=table.visits > 0)
 
 
+def rescaled(q: Doubles, counts: Ints) -> Doubles:
+    """Q [K, S] of each row's first counts [K] steps from least to greatest to 0 to 1; all alike are 0.
+
+    As `mctx` has it: what sigma adds to the logits then is a matter of which step is better, not of how far the game is
+    decided or how much the values differ as yet.
+    """
+    legal = np.arange(q.shape[1]) < counts[:, None]
+    least = np.where(legal, q, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+    most = np.where(legal, q, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+    found: Doubles = np.divide(q - least, most - least, out=np.zeros_like(q), where=legal & (most > least))
+    return found
+
+
 class GumbelTrees:
     """Gumbel search of the roots of `PuctTrees`."""
 
     def __init__(
-        self, trees: PuctTrees, considered: int = 16, simulations: int = 32, c_visit: float = 50.0, c_scale: float = 1.0
+        self,
+        trees: PuctTrees,
+        considered: int = 16,
+        simulations: int = 32,
+        c_visit: float = 50.0,
+        c_scale: float = 1.0,
+        rescale: bool = False,
     ) -> None:
         """How to search.
 
@@ -83,6 +102,7 @@ class GumbelTrees:
             simulations: of each search, at least 1; only as many steps are considered.
             c_visit: sigma(Q) = (c_visit + most visits of a step) * c_scale * Q (equation 8).
             c_scale: likewise. Q is in -1..1.
+            rescale: Q is `rescaled` first; c_scale is then of the order of 0.1.
 
         Raises:
             ZugwerkError: a number out of its range.
@@ -93,7 +113,7 @@ class GumbelTrees:
                 f"not {considered}, {simulations}, {c_visit}, {c_scale}"
             )
         self.trees, self.considered, self.simulations = trees, considered, simulations
-        self.c_visit, self.c_scale = float(c_visit), float(c_scale)
+        self.c_visit, self.c_scale, self.rescale = float(c_visit), float(c_scale), rescale
 
     def search(
         self,
@@ -159,7 +179,10 @@ class GumbelTrees:
 
     def _sigma(self, table: RootTable, values: Doubles) -> Doubles:
         most = table.visits.max(axis=1, initial=0)
-        found: Doubles = (self.c_visit + most)[:, None] * self.c_scale * completed(table, values)
+        q = completed(table, values)
+        if self.rescale:
+            q = rescaled(q, table.counts)
+        found: Doubles = (self.c_visit + most)[:, None] * self.c_scale * q
         return found
 
 

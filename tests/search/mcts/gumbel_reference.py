@@ -17,19 +17,22 @@ def completed(root):
     return [edge.total / edge.visits if edge.visits else mixed for edge in root.edges]
 
 
-def sigma(root, c_visit, c_scale):
-    most = max(edge.visits for edge in root.edges)
-    return [(c_visit + most) * c_scale * q for q in completed(root)]
+def sigma(root, c_visit, c_scale, rescale):
+    most, values = max(edge.visits for edge in root.edges), completed(root)
+    if rescale:
+        low, high = min(values), max(values)
+        values = [(q - low) / (high - low) if high > low else 0 for q in values]
+    return [(c_visit + most) * c_scale * q for q in values]
 
 
-def improved(root, c_visit, c_scale):
-    logits = [log(edge.prior) + s for edge, s in zip(root.edges, sigma(root, c_visit, c_scale), strict=True)]
+def improved(root, *scales):
+    logits = [log(edge.prior) + s for edge, s in zip(root.edges, sigma(root, *scales), strict=True)]
     weights = [exp(logit - max(logits)) for logit in logits]
     return [weight / sum(weights) for weight in weights]
 
 
-def search(root, noise, considered, simulations, c_visit, c_scale, evaluate_batch, options):
-    """The edge to play, after so many simulations of the root."""
+def search(root, noise, considered, simulations, scales, evaluate_batch, options):
+    """The edge to play, after so many simulations of the root; ``scales`` are c_visit, c_scale, rescale."""
     start = [g + log(edge.prior) for g, edge in zip(noise, root.edges, strict=True)]
     left = sorted(range(len(start)), key=lambda i: -start[i])[: min(considered, simulations)]
     rounds, used = ceil(log2(len(left))) if len(left) > 1 else 1, 0
@@ -39,7 +42,7 @@ def search(root, noise, considered, simulations, c_visit, c_scale, evaluate_batc
                 if used < simulations:
                     puct_reference.simulate(root, evaluate_batch, options, first=root.edges[i])
                     used += 1
-        scores = [a + b for a, b in zip(start, sigma(root, c_visit, c_scale), strict=True)]
+        scores = [a + b for a, b in zip(start, sigma(root, *scales), strict=True)]
         left = sorted(left, key=lambda i, scores=scores: -scores[i])
         if used < simulations:
             left = left[: max(2, len(left) // 2)]

@@ -39,27 +39,35 @@ def test_simulations_are_divided_as_sequential_halving_does():
 
 
 @pytest.mark.parametrize("game", ["gomoku", "amazons"])
-@pytest.mark.parametrize(("considered", "simulations", "c_scale"), [(16, 50, 0.1), (4, 16, 1.0), (1000, 120, 0.02)])
-def test_steps_and_policies_are_those_of_the_paper_written_out(game, considered, simulations, c_scale):
+@pytest.mark.parametrize(
+    ("considered", "simulations", "scales"),
+    [
+        (16, 50, (30.0, 0.1, False)),
+        (4, 16, (30.0, 1.0, False)),
+        (1000, 120, (30.0, 0.02, False)),
+        (16, 50, (50.0, 0.1, True)),
+        (4, 4, (50.0, 1.0, True)),
+    ],
+)
+def test_steps_and_policies_are_those_of_the_paper_written_out(game, considered, simulations, scales):
     """With noise, over several moves with reused trees."""
     states = [stones(), stones(40, 41, 31), stones(0, 80)] if game == "gomoku" else random_states(3, 6, seed=6)
     options = PuctOptions(c=1.0, c_base=0.0)
     trees = planted(states, options)
-    gumbel = GumbelTrees(trees, considered, simulations, c_visit=30.0, c_scale=c_scale)
+    gumbel = GumbelTrees(trees, considered, simulations, *scales)
     roots = [puct_reference.evaluated(state, hashed) for state in states]
     for ply in range(3):
         found = gumbel.search([2, 0], [np.random.default_rng([ply, g]) for g in (2, 0)])
         assert trees.forest.used_nodes[1] == 0
         for i, g in enumerate((2, 0)):
             noise = np.random.default_rng([ply, g]).gumbel(size=len(roots[g].edges)).tolist()
-            edge = gumbel_reference.search(roots[g], noise, considered, simulations, 30.0, c_scale, hashed, options)
+            edge = gumbel_reference.search(roots[g], noise, considered, simulations, scales, hashed, options)
             n = found.counts[i]
             assert n == len(roots[g].edges)
             assert found.legal[i, :n].tolist() == [e.step for e in roots[g].edges]
             assert trees.visits(g).tolist() == [e.visits for e in roots[g].edges]
-            np.testing.assert_allclose(
-                found.policies[i, :n], gumbel_reference.improved(roots[g], 30.0, c_scale), rtol=1e-4, atol=1e-12
-            )
+            improved = gumbel_reference.improved(roots[g], *scales)
+            np.testing.assert_allclose(found.policies[i, :n], improved, rtol=1e-4, atol=1e-12)
             assert not found.policies[i, n:].any()
             assert found.values[i] == pytest.approx(roots[g].mean)
             assert found.steps[i] == edge.step
