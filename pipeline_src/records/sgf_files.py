@@ -57,3 +57,5 @@ def _check_end(tar: tarfile.TarFile) -> None:
     tar.fileobj.seek(tar.offset)
     if tar.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError("its end is missing")
+    while tar.fileobj.read(1 << 20):  # to the end, where compressed files have their checksum
+        pass
