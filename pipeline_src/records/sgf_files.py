@@ -53,9 +53,10 @@ def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def _check_end(tar: tarfile.TarFile) -> None:
     """A tar that is cut off between two members looks whole to tarfile; only the block of zeros at its end tells."""
-    assert tar.fileobj
-    tar.fileobj.seek(tar.offset)
-    if tar.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+    file = tar.fileobj
+    assert file is not None
+    file.seek(tar.offset)
+    if file.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError("its end is missing")
-    while tar.fileobj.read(1 << 20):  # to the end, where compressed files have their checksum
+    while file.read(1 << 20):  # to the end, where compressed files have their checksum
         pass
