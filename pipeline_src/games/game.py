@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 
-GAMES = ("amazons", "gomoku")
+GAMES = ("amazons", "gomoku", "go")
 
 
 class Game(Protocol):

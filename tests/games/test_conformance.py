@@ -18,6 +18,9 @@ CASES = [
     ("gomoku", 7, "exact-4"),
     ("gomoku", 9, "freestyle"),
     ("gomoku", 15, "exact"),
+    ("go", 3, "standard"),
+    ("go", 5, "komi-0"),
+    ("go", 7, "komi-0.5/handicap-2:cc,ee"),
 ]
 PLAYED = 2
 """Random games a case."""

@@ -1,0 +1,166 @@
+"""Board and state of Go, the start positions and their text.
+
+Coordinates: point = row * W + column, row 0 is the top one (rank H), column 0 is file a; ``board[row, column]``. An
+action is the point of the stone it places, or N = H * W, a pass. Text names file and rank as players do, without the
+letter i: on 19x19 point 0 is ``A19``, point 288 ``D4``.
+
+Variant: ``standard`` is the empty board with a komi of 7.5. ``komi-6.5`` has another one, in steps of half a point.
+``handicap-2:dp,pd`` starts with black stones on these points (SGF's letters: column, then row from the top) and White
+to move; number and points have to agree. Both: ``komi-0.5/handicap-2:dp,pd``.
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+
+EMPTY, BLACK, WHITE = 0, 1, 2
+FIRST, SECOND = 0, 1
+"""Sides as ``to_play``: 0 Black, 1 White, whoever begins."""
+SIDE, PLY, KO, PASSES, KOMI = 0, 1, 2, 3, 4
+"""Entries of ``turn``."""
+NOWHERE = -1
+"""As the ko point: none."""
+MIN_SIDE, MAX_SIDE = 3, 25
+MOVES_KEPT = 1024
+"""How many plies of its history a state remembers, a power of two; so many can be taken back."""
+STANDARD_KOMI = 15
+"""Half points that White gets: 7.5 points."""
+MAX_KOMI = 1_000
+"""Half points; more on either side is not a komi."""
+LETTERS = "abcdefghijklmnopqrstuvwxy"
+"""SGF's of columns and rows; text of moves has other ones (`notation`)."""
+
+_RANDOM = np.random.default_rng(19)
+KEYS = _RANDOM.integers(0, 1 << 64, (2, MAX_SIDE * MAX_SIDE), dtype=np.uint64)
+"""uint64 [2, 625]: random numbers of a Zobrist hash (Zobrist, 1970), by colour and point."""
+KO_KEYS = _RANDOM.integers(0, 1 << 64, MAX_SIDE * MAX_SIDE, dtype=np.uint64)
+"""uint64 [625]: of the ko point."""
+PASS_KEYS = np.array([0, *_RANDOM.integers(1, 1 << 63, 2)], np.uint64)
+"""uint64 [3]: of the passes in a row."""
+SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)
+"""Of White to move."""
+
+
+class GoState(NamedTuple):
+    """A position and the plies that led to it. Arrays, so that numba kernels take it whole; treat it as a value.
+
+    The kernels in `moves` change it in place; the functions in `turns` copy first.
+    """
+
+    board: npt.NDArray[np.int8]
+    """[H, W]: EMPTY, BLACK or WHITE; row 0 is the top."""
+    moves: npt.NDArray[np.int16]
+    """[MOVES_KEPT]: the action of ply p at entry p modulo MOVES_KEPT, -1 where none was played yet."""
+    undo: npt.NDArray[np.int16]
+    """[MOVES_KEPT]: what taking that ply back has to know: 32 * (ko point before + 1) + 16 * passes before + a bit for
+    each direction (`moves.DOWN`, `moves.RIGHT`) in which stones were captured."""
+    turn: npt.NDArray[np.int32]
+    """[5]: side to move; plies since the start; the ko point, where the side to move may not play, or NOWHERE;
+    passes in a row; komi in half points."""
+    hash: npt.NDArray[np.uint64]
+    """[1]: Zobrist hash of board, side to move, ko point and passes."""
+
+
+def parse_variant(variant: str) -> tuple[int, list[tuple[int, int]]]:
+    """Komi in half points and the handicap stones as (row, column), of a variant's text; see the module's head.
+
+    Raises:
+        ZugwerkError: no such variant.
+    """
+    if variant == "standard":
+        return STANDARD_KOMI, []
+    match = re.fullmatch(r"(?:komi-(-?\d{1,3}(?:\.[05])?))?(/?)(?:handicap-(\d{1,3}):([a-y,]+))?", variant)
+    if not match or not (match[1] or match[3]) or bool(match[2]) != bool(match[1] and match[3]):
+        raise _no_variant(variant)
+    komi = int(float(match[1]) * 2) if match[1] else STANDARD_KOMI
+    points = match[4].split(",") if match[4] else []
+    if abs(komi) > MAX_KOMI or any(len(point) != 2 for point in points) or len(set(points)) != len(points):
+        raise _no_variant(variant)
+    if len(points) != int(match[3] or 0):
+        raise ZugwerkError(f"variant {variant!r} of Go: {match[3]} handicap stones, but {len(points)} points")
+    return komi, [(LETTERS.index(point[1]), LETTERS.index(point[0])) for point in points]
+
+
+def _no_variant(variant: str) -> ZugwerkError:
+    return ZugwerkError(
+        f"no variant {variant[:200]!r} of Go; there are standard (komi 7.5), komi-6.5, handicap-2:dp,pd, and both: "
+        "komi-0.5/handicap-2:dp,pd"
+    )
+
+
+def format_variant(komi: int, stones: list[tuple[int, int]]) -> str:
+    """The text of a komi in half points and handicap stones (row, column), as `parse_variant` reads it."""
+    words = [] if komi == STANDARD_KOMI else [f"komi-{komi / 2:g}"]
+    if stones:
+        points = ",".join(LETTERS[column] + LETTERS[row] for row, column in sorted(stones))
+        words.append(f"handicap-{len(stones)}:{points}")
+    return "/".join(words) or "standard"
+
+
+def initial_state(size: int = 19, variant: str = "standard") -> GoState:
+    """The empty board, or the one with handicap stones that the variant names, White to move.
+
+    Raises:
+        ZugwerkError: a size outside 3..25, no such variant, or handicap stones outside the board or without a liberty.
+    """
+    if not MIN_SIDE <= size <= MAX_SIDE:
+        raise ZugwerkError(f"no Go board of size {size}; sizes go from {MIN_SIDE} to {MAX_SIDE}")
+    komi, stones = parse_variant(variant)
+    board = np.zeros((size, size), np.int8)
+    for row, column in stones:
+        if not (row < size and column < size):
+            raise ZugwerkError(f"variant {variant!r} of Go: a handicap stone is outside a board of {size}x{size}")
+        board[row, column] = BLACK
+    return from_board(board, SECOND if stones else FIRST, komi=komi)
+
+
+def from_board(
+    board: npt.NDArray[np.int8], side: int, *, ko: int = NOWHERE, passes: int = 0, komi: int = STANDARD_KOMI
+) -> GoState:
+    """State of a board int8 [H, W] with ``side`` to move, nobody knows by which plies; the board is copied.
+
+    Args:
+        board: EMPTY, BLACK or WHITE.
+        side: FIRST (Black) or SECOND.
+        ko: the point where it may not play, or NOWHERE; has to be empty among the opponent's stones.
+        passes: in a row before this position, 0 to 2.
+        komi: half points.
+
+    Raises:
+        ZugwerkError: stones without a liberty, or no ko is possible there.
+    """
+    from pipeline_src.games.go.moves import all_breathe, may_be_ko
+
+    state = GoState(
+        np.array(board, dtype=np.int8, order="C"),
+        np.full(MOVES_KEPT, -1, np.int16),
+        np.zeros(MOVES_KEPT, np.int16),
+        np.array([side, 0, ko, passes, komi], np.int32),
+        np.zeros(1, np.uint64),
+    )
+    if not all_breathe(state.board):
+        raise ZugwerkError("there are stones without a liberty")
+    if ko != NOWHERE and not (0 <= ko < board.size and may_be_ko(state.board, ko, side + 1)):
+        raise ZugwerkError("the ko point is not an empty one among the opponent's stones")
+    stones = np.flatnonzero(state.board)
+    keys = KEYS[state.board.ravel()[stones] - 1, stones]
+    state.hash[0] = np.bitwise_xor.reduce(keys, initial=PASS_KEYS[passes])
+    if side == SECOND:
+        state.hash[0] ^= SIDE_KEY
+    if ko != NOWHERE:
+        state.hash[0] ^= KO_KEYS[ko]
+    return state
+
+
+def copy_state(state: GoState) -> GoState:
+    """A copy that shares no array with ``state``."""
+    return GoState(state.board.copy(), state.moves.copy(), state.undo.copy(), state.turn.copy(), state.hash.copy())
+
+
+def to_play(state: GoState) -> int:
+    """Side to move: 0 Black, 1 White."""
+    return int(state.turn[SIDE])

@@ -1,0 +1,39 @@
+"""A board as text for people: coordinates around it, the last stone in brackets."""
+
+from pipeline_src.games.go.board import MOVES_KEPT, PLY, GoState, to_play
+from pipeline_src.games.go.notation import FILES
+from pipeline_src.games.go.turns import lead, winner
+
+_STONES = ".xo"
+
+
+def diagram(state: GoState) -> str:
+    """Lines of a board, top rank first; ``x`` black, ``o`` white, ``[x]`` the last stone where it is known."""
+    (height, width), last = state.board.shape, last_action(state)
+    files = "   " + "".join(f" {file} " for file in FILES[:width])
+    lines = [files.rstrip()]
+    for row, points in enumerate(state.board):
+        text = f"{height - row:2} "
+        for column, code in enumerate(points):
+            stone = _STONES[code]
+            text += f"[{stone}]" if row * width + column == last else f" {stone} "
+        lines.append(f"{text.rstrip():{3 + 3 * width}} {height - row}")
+    return "\n".join([*lines, files.rstrip()])
+
+
+def standing(state: GoState) -> str:
+    """A sentence: who is to move, or by how much who won, after how many plies."""
+    plies = f"{state.turn[PLY]} plies"
+    result, points = winner(state), lead(state)
+    if result is None:
+        passed = " and a pass" if last_action(state) == state.board.size else ""
+        return f"{'White' if to_play(state) else 'Black'} to move after {plies}{passed}"
+    if result == "draw":
+        return f"Drawn after {plies}"
+    return f"{'Black' if points > 0 else 'White'} won by {abs(points):g} after {plies}"
+
+
+def last_action(state: GoState) -> int:
+    """The action played last, -1 where that is not known."""
+    ply = int(state.turn[PLY])
+    return int(state.moves[(ply - 1) % MOVES_KEPT]) if ply else -1

@@ -1,0 +1,39 @@
+"""A whole record played at once: the boards of all its positions."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.games.go.board import GoState, copy_state
+from pipeline_src.games.go.moves import legal, play
+
+
+@njit(cache=True)
+def play_actions(state: GoState, actions: npt.NDArray[np.int32], boards: npt.NDArray[np.int8]) -> int:
+    """Play actions in place and write the boards before each and after the last; stop at one that is not legal.
+
+    Args:
+        state: where they begin; where they end, afterwards.
+        actions: int32 [P].
+        boards: room, int8 [P + 1, H, W] or more; ``boards[p]`` is the position before ply p.
+
+    Returns:
+        How many were played: P, or the index of the first illegal one.
+    """
+    boards[0] = state.board
+    for ply in range(actions.size):
+        if not legal(state, actions[ply]):
+            return ply
+        play(state, actions[ply])
+        boards[ply + 1] = state.board
+    return int(actions.size)
+
+
+def replay(state: GoState, actions: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    """Boards before each legal ply and after the last one, int8 [P + 1, H, W]; ``state`` stays as it was.
+
+    Fewer than a board for every action and one more: the record has an illegal action there.
+    """
+    plies = np.asarray(actions, np.int32)
+    boards = np.empty((plies.size + 1, *state.board.shape), np.int8)
+    return boards[: play_actions(copy_state(state), plies, boards) + 1]
