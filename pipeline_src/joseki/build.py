@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.joseki.corners import BLACK, CORNERS, EMPTY, WHITE
 from pipeline_src.joseki.library import Library, prune
-from pipeline_src.joseki.sequences import LONGEST, Steps, chunks, fingerprint, walk
+from pipeline_src.joseki.sequences import CHUNK, LONGEST, Steps, chunks, fingerprint, walk
 from pipeline_src.joseki.tables import (
     NO_GAME,
     SAMPLES,
@@ -87,9 +87,9 @@ class Builder:
             pass
         return self.added
 
-    def add_by_chunks(self, records: Iterable[GameRecord]) -> Iterable[Chunk]:
-        """As `add`, telling what was added after every few games."""
-        for chunk in chunks(records):
+    def add_by_chunks(self, records: Iterable[GameRecord], size: int = CHUNK) -> Iterable[Chunk]:
+        """As `add`, telling what was added after every ``size`` games."""
+        for chunk in chunks(records, size):
             new: dict[int, GameRecord] = {}
             for record in chunk:
                 name = fingerprint(record)
@@ -157,7 +157,7 @@ def _absorb(tables: Tables, library: Library) -> None:
     for i in range(library.transitions):
         at = transition_of(tables, states[origins[i]], int(library.move[i]), states[library.to[i]])
         for ours, theirs in (
-            (tables.count, library.count),
+            (tables.played, library.played),
             (tables.games, library.games),
             (tables.wins, library.wins),
             (tables.losses, library.losses),
@@ -185,14 +185,17 @@ def _frozen(tables: Tables, games: dict[int, int]) -> Library:
     names = np.array(sorted(games), np.uint64)
     samples = tables.samples[:transitions][by]
     return Library(
-        keys[order],
-        tables.seen[:states][order],
-        np.searchsorted(origins[by], np.arange(states + 1)).astype(np.int32),
-        move[by],
-        to[by],
-        *(array[:transitions][by] for array in (tables.count, tables.games, tables.wins, tables.losses)),
-        np.where(samples == NO_GAME, -1, np.searchsorted(names, samples)).astype(np.int32),
-        tables.plies[:transitions][by],
-        names,
-        np.array([games[int(name)] for name in names], np.int64),
+        keys=keys[order],
+        seen=tables.seen[:states][order],
+        starts=np.searchsorted(origins[by], np.arange(states + 1)).astype(np.int32),
+        move=move[by],
+        to=to[by],
+        played=tables.played[:transitions][by],
+        games=tables.games[:transitions][by],
+        wins=tables.wins[:transitions][by],
+        losses=tables.losses[:transitions][by],
+        samples=np.where(samples == NO_GAME, -1, np.searchsorted(names, samples)).astype(np.int32),
+        plies=tables.plies[:transitions][by],
+        fingerprints=names,
+        gids=np.array([games[int(name)] for name in names], np.int64),
     )

@@ -18,7 +18,7 @@ from pipeline_src.joseki.corners import BLACK, PASS, POINTS, SIDE, WHITE, Window
 REFLECTED, RECOLOURED = 1, 2
 FORMS = 4
 WORDS = 4
-"""uint64 of a key: black stones on lines r = 1 to 5, on 6 to 10; white stones likewise; bit (r - 1) % 5 * 10 + c - 1."""
+"""uint64 of a key: black stones with r = 1 to 5, with 6 to 10; white stones likewise; bit (r - 1) % 5 * 10 + c - 1."""
 HALF = POINTS // 2
 MOVES = 2 * (POINTS + 1)
 """Moves in the canonical frame: colour (0 for the one that black stones became) * 101 + point."""
@@ -106,6 +106,15 @@ def window_of_key(key: Key, window: Window) -> None:
         elif key[2 + half] >> bit & np.uint64(1):
             code = WHITE
         window[point // SIDE, point % SIDE] = code
+
+
+@njit(cache=True)
+def canonical_keys(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
+    """Keys of windows int8 [E, 10, 10], uint64 [E, 4]."""
+    keys, words = np.empty((len(windows), WORDS), np.uint64), np.empty((2, 2, 2), np.uint64)
+    for i in range(len(windows)):
+        canonical(windows[i], keys[i], words)
+    return keys
 
 
 def canonical_key(window: Window) -> tuple[Key, int]:

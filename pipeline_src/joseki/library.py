@@ -31,7 +31,7 @@ class Library:
     """[T]: in the canonical frame, colour * 101 + point, ascending in a state; point 100 is a pass."""
     to: Ints
     """[T]: state that it leads to."""
-    count: Ints
+    played: Ints
     """[T]: how often it was played."""
     games: Ints
     """[T]: in how many games."""
@@ -84,7 +84,7 @@ SHAPES: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "starts": ("i4", "S+1", ()),
     "move": ("i2", "T", ()),
     "to": ("i4", "T", ()),
-    "count": ("i4", "T", ()),
+    "played": ("i4", "T", ()),
     "games": ("i4", "T", ()),
     "wins": ("i4", "T", ()),
     "losses": ("i4", "T", ()),
@@ -144,15 +144,18 @@ def prune(library: Library, fewest_games: int) -> Library:
     index = (np.cumsum(used) - 1).astype(np.int32)
     starts = np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32)
     return Library(
-        library.keys[used],
-        library.seen[used],
-        starts,
-        library.move[kept],
-        index[library.to[kept]],
-        *(array[kept] for array in (library.count, library.games, library.wins, library.losses)),
-        library.samples[kept],
-        library.plies[kept],
-        library.fingerprints,
-        library.gids,
-        fewest_games,
+        keys=library.keys[used],
+        seen=library.seen[used],
+        starts=starts,
+        move=library.move[kept],
+        to=index[library.to[kept]],
+        played=library.played[kept],
+        games=library.games[kept],
+        wins=library.wins[kept],
+        losses=library.losses[kept],
+        samples=library.samples[kept],
+        plies=library.plies[kept],
+        fingerprints=library.fingerprints,
+        gids=library.gids,
+        fewest_games=fewest_games,
     )

@@ -1,7 +1,7 @@
 """A library as one file: a line that names format and version, a checksum, the arrays.
 
-``zugwerk joseki library 1``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed (zlib): the length
-of a header (uint32), the header (JSON: each array's name, type and shape), the arrays, little-endian.
+``zugwerk joseki library 1``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed (zlib): the
+length of a header (uint32), the header (JSON: each array's name, type and shape), the arrays, little-endian.
 """
 
 import hashlib

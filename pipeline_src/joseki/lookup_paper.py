@@ -72,7 +72,7 @@ def code_index(library: Library) -> CodeIndex:
     _codes_and_layers(library.keys, library.starts, library.move, codes, layers)
     of, to = codes[library.origins()], codes[library.to]
     order = np.lexsort((layers, to, of))
-    of, to, layers, counts = of[order], to[order], layers[order], library.count[order]
+    of, to, layers, counts = of[order], to[order], layers[order], library.played[order]
     first = np.ones(len(of), bool)
     first[1:] = (of[1:] != of[:-1]) | (to[1:] != to[:-1]) | (layers[1:] != layers[:-1])
     summed = np.add.reduceat(counts, np.flatnonzero(first)) if len(of) else counts

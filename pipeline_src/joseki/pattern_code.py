@@ -1,10 +1,11 @@
 """The pattern code of Yue, Li and Qiu (2007): one number for a corner pattern, its reflection and its colour exchange.
 
-A set of points has K = A * B + C, a position S = K_B * K_W * K_t, all modulo 2^64; K_t is of both colours taken as one.
-Different patterns can share a code, and some do; what is the same pattern is decided by `pipeline_src.joseki.canonical`.
+A set of points has K = A * B + C, a position S = K_B * K_W * K_t, modulo 2^64; K_t is of both colours taken as one.
+Different patterns can share a code, and some do; which are the same is for `pipeline_src.joseki.canonical` to say.
 """
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.joseki.corners import BLACK, BOARD, SIDE, WHITE, Window
@@ -66,3 +67,12 @@ def colour_code(window: Window, colours: int) -> np.uint64:
 def pattern_code(window: Window) -> np.uint64:
     """S = (K_B * K_W * K_t) mod 2^64 of a window."""
     return np.uint64(colour_code(window, BLACK) * colour_code(window, WHITE) * colour_code(window, BOTH))
+
+
+@njit(cache=True)
+def pattern_codes(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
+    """S of each window of int8 [E, 10, 10], uint64 [E]."""
+    codes = np.empty(len(windows), np.uint64)
+    for i in range(len(windows)):
+        codes[i] = pattern_code(windows[i])
+    return codes

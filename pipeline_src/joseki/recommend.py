@@ -5,10 +5,12 @@ The position decides, not how it came about: different orders of moves meet in o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from pipeline_src.games.go.board import SIDE as TO_PLAY
 from pipeline_src.games.go.board import GoState
 from pipeline_src.games.go.turns import is_legal
-from pipeline_src.joseki.corners import CORNERS, PASS, corner_window, square_of
+from pipeline_src.joseki.corners import CORNERS, PASS, Window, corner_window, square_of
 from pipeline_src.joseki.library import Library
 from pipeline_src.joseki.lookup import look_up
 
@@ -20,7 +22,7 @@ class Recommendation:
     corner: int
     actions: tuple[int, ...]
     """Points of the board, two where the pattern is its own mirror image; none: the side to move played elsewhere."""
-    count: int
+    played: int
     """How often it was played."""
     share: float
     """Of all that this side did in the pattern, playing elsewhere included."""
@@ -37,31 +39,60 @@ class Recommendation:
         return self.wins / decided if decided else None
 
 
+class Ranked(NamedTuple):
+    """A move of a pattern, all its transitions together: what it captured may have differed."""
+
+    move: int
+    """In the canonical frame."""
+    points: tuple[int, ...]
+    """In the window; two where the pattern is its own mirror image; PASS: the side to move played elsewhere."""
+    transitions: list[int]
+    played: int
+    wins: int
+    losses: int
+
+    @property
+    def win_rate(self) -> float:
+        """0 where no result is known."""
+        return self.wins / max(self.wins + self.losses, 1)
+
+
+def rank_moves(library: Library, window: Window, colour: int) -> list[Ranked]:
+    """What BLACK or WHITE played in a window's pattern: most often first, then the higher win rate."""
+    found = look_up(library, window, colour)
+    moves: dict[int, tuple[list[int], list[int]]] = {}
+    of = library.move[found.transitions].tolist()
+    for move, transition, points in zip(of, found.transitions.tolist(), found.points.tolist(), strict=True):
+        moves.setdefault(move, (points, []))[1].append(transition)
+    ranked = []
+    for move, (points, same) in moves.items():
+        counts = (sum(array[same].tolist()) for array in (library.played, library.wins, library.losses))
+        ranked.append(Ranked(move, tuple(sorted(set(points))), same, *counts))
+    return sorted(ranked, key=lambda one: (-one.played, -one.win_rate, one.move))
+
+
 def recommend_in_corner(library: Library, state: GoState, corner: int) -> list[Recommendation]:
     """What the side to move played in a corner's pattern, most often first; nothing where the pattern is not known."""
-    found = look_up(library, corner_window(state.board, corner), int(state.turn[0]) + 1)
-    total = int(library.count[found.transitions].sum())
-    moves: dict[tuple[int, ...], list[int]] = {}
-    for transition, points in zip(found.transitions.tolist(), found.points.tolist(), strict=True):
-        actions = () if points[0] == PASS else tuple(sorted({int(square_of(point, corner)) for point in points}))
+    ranked = rank_moves(library, corner_window(state.board, corner), int(state.turn[TO_PLAY]) + 1)
+    total = sum(one.played for one in ranked)
+    made = []
+    for one in ranked:
+        elsewhere = one.points == (PASS,)
+        actions = () if elsewhere else tuple(sorted(int(square_of(point, corner)) for point in one.points))
         if all(is_legal(state, action) for action in actions):
-            moves.setdefault(actions, []).append(transition)
-    made = [_recommendation(library, corner, actions, total, same) for actions, same in moves.items()]
-    return sorted(made, key=_rank)
+            samples = _samples(library, one.transitions)
+            share = one.played / total
+            made.append(Recommendation(corner, actions, one.played, share, one.wins, one.losses, samples))
+    return made
 
 
-def _recommendation(
-    library: Library, corner: int, actions: tuple[int, ...], total: int, transitions: list[int]
-) -> Recommendation:
-    """Of transitions that are one move, with different captures."""
-    count, wins, losses = (int(a[transitions].sum()) for a in (library.count, library.wins, library.losses))
-    pairs = zip(library.samples[transitions].ravel().tolist(), library.plies[transitions].ravel().tolist(), strict=True)
-    samples = tuple((int(library.gids[game]), ply) for game, ply in pairs if game >= 0)
-    return Recommendation(corner, actions, count, count / total, wins, losses, samples)
+def _samples(library: Library, transitions: list[int]) -> tuple[tuple[int, int], ...]:
+    games, plies = library.samples[transitions].ravel().tolist(), library.plies[transitions].ravel().tolist()
+    return tuple((int(library.gids[game]), ply) for game, ply in zip(games, plies, strict=True) if game >= 0)
 
 
 def _rank(one: Recommendation) -> tuple[float, float, int, tuple[int, ...]]:
-    return -one.share, -(one.win_rate or 0.0), -one.count, one.actions
+    return -one.share, -(one.win_rate or 0.0), -one.played, one.actions
 
 
 def recommend(library: Library, state: GoState, corners: Sequence[int] = range(CORNERS)) -> list[Recommendation]:

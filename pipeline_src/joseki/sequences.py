@@ -1,9 +1,9 @@
 """Games to corner sequences: the local moves of each corner, each with the pattern before and after it.
 
-What is local: a move is local to each corner whose 10x10 points hold it. A move on a middle line belongs to both corners
-beside it, the centre to all four, since its stone is part of their patterns. Each corner has a clock of its own, which
-counts its local moves and stops after `LONGEST`. Where one colour plays two local moves in a row, the other played
-elsewhere: a pass (tenuki), recorded in the pattern before the second move and not counted by the clock.
+What is local: a move is local to each corner whose 10x10 points hold it. A move on a middle line belongs to both
+corners beside it, the centre to all four, since its stone is part of their patterns. Each corner has a clock of its
+own, which counts its local moves and stops after `LONGEST`. Where one colour plays two local moves in a row, the other
+played elsewhere: a pass (tenuki), recorded in the pattern before the second move and not counted by the clock.
 
 Patterns are read off the real board, captures made: a capture from outside changes a pattern without a move in it, and
 the next move is then of the pattern as it stands. Handicap stones are part of the pattern that a corner begins with.
@@ -59,6 +59,11 @@ def empty_steps(count: int) -> Steps:
     small = [np.empty(count, np.int8) for _ in range(4)]
     windows = [np.empty((count, 10, 10), np.int8) for _ in range(2)]
     return Steps(np.empty(count, np.int32), np.empty(count, np.int16), *small, *windows)
+
+
+def select(steps: Steps, which: slice | npt.NDArray[np.int64]) -> Steps:
+    """Some of the steps."""
+    return Steps._make(column[which] for column in steps)
 
 
 @njit(cache=True)
@@ -142,7 +147,7 @@ def walk(records: Sequence[GameRecord], longest: int = LONGEST) -> Walked:
             illegal.append((index, -1 - end))
         else:
             at = end
-    return Walked(Steps(*(column[:at] for column in room)), illegal)
+    return Walked(select(room, slice(at)), illegal)
 
 
 @lru_cache(maxsize=64)

@@ -43,7 +43,7 @@ class Tables(NamedTuple):
     """[T]: in the canonical frame, see `canonical_move`."""
     to: Ints
     """[T]: state that it leads to."""
-    count: Ints
+    played: Ints
     """[T]: how often it was played."""
     games: Ints
     """[T]: in how many games."""
@@ -66,16 +66,21 @@ def empty_tables(states: int = 1024, transitions: int = 1024) -> Tables:
         return np.zeros(count, np.int32)
 
     return Tables(
-        np.zeros(2, np.int64),
-        np.full(_slots(states), -1, np.int32),
-        np.zeros((states, WORDS), np.uint64),
-        ints(states),
-        ints(states),
-        ints(transitions),
-        np.zeros(transitions, np.int16),
-        *(ints(transitions) for _ in range(6)),
-        np.full((transitions, SAMPLES), NO_GAME, np.uint64),
-        np.full((transitions, SAMPLES), -1, np.int16),
+        used=np.zeros(2, np.int64),
+        slots=np.full(_slots(states), -1, np.int32),
+        keys=np.zeros((states, WORDS), np.uint64),
+        seen=ints(states),
+        head=ints(states),
+        following=ints(transitions),
+        move=np.zeros(transitions, np.int16),
+        to=ints(transitions),
+        played=ints(transitions),
+        games=ints(transitions),
+        wins=ints(transitions),
+        losses=ints(transitions),
+        last=ints(transitions),
+        samples=np.full((transitions, SAMPLES), NO_GAME, np.uint64),
+        plies=np.full((transitions, SAMPLES), -1, np.int16),
     )
 
 
@@ -89,9 +94,10 @@ def grown(tables: Tables, states: int, transitions: int) -> Tables:
     room = (len(tables.keys), len(tables.move))
     if need[0] <= room[0] and need[1] <= room[1]:
         return tables
-    bigger = empty_tables(*(max(wanted, 2 * had) if wanted > had else had for wanted, had in zip(need, room, strict=True)))
-    for name, old, new in zip(Tables._fields, tables, bigger, strict=True):
+    bigger = empty_tables(*(max(new, 2 * old) if new > old else old for new, old in zip(need, room, strict=True)))
+    for name in Tables._fields:
         if name != "slots":
+            old, new = getattr(tables, name), getattr(bigger, name)
             new[: len(old)] = old
     fill_slots(bigger.slots, bigger.keys, int(bigger.used[STATES]))
     return bigger
@@ -200,7 +206,7 @@ def count_steps(
             tables.seen[to] += 1
         states[step] = to
         at = transition_of(tables, state, move, to)
-        tables.count[at] += 1
+        tables.played[at] += 1
         if tables.last[at] != game:
             tables.last[at] = game
             tables.games[at] += 1
