@@ -1,0 +1,50 @@
+"""Moves with their colours, as Go records have them, to the actions of a game: one a ply, sides in turn, all legal."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pipeline_src.games.go import format_move
+from pipeline_src.games.go.board import KO, PASSES, SIDE, initial_state
+from pipeline_src.games.go.moves import legal, play
+from pipeline_src.records.rejects import RecordError
+
+
+class GoMoves(NamedTuple):
+    """The plies of a record."""
+
+    actions: tuple[int, ...]
+    passes_added: int
+    """Where the record has a side play twice in a row: the other one passed, or its move is missing."""
+    cut: int
+    """Moves after the second of two passes, which are left out: the game was over."""
+
+
+def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoMoves:
+    """Play moves (side, action) from the start that a variant names.
+
+    Raises:
+        RecordError: ``illegal_move`` with its ply; the ply counts added passes.
+        ZugwerkError: no such variant or start.
+    """
+    state = initial_state(size, variant)
+    actions: list[int] = []
+    added = cut = 0
+    for side, action in moves:
+        if state.turn[PASSES] < 2 and side != state.turn[SIDE]:
+            play(state, size * size)
+            actions.append(size * size)
+            added += 1
+        if state.turn[PASSES] >= 2:
+            cut += 1
+            continue
+        if not legal(state, action):
+            where = format_move(action, size, size)
+            if action == state.turn[KO]:
+                why = "takes a ko back at once"
+            else:
+                why = "is occupied" if state.board[divmod(action, size)] else "has no liberty"
+            colour = "White's" if side else "Black's"
+            raise RecordError("illegal_move", f"{colour} move {where} {why}", len(actions))
+        play(state, action)
+        actions.append(action)
+    return GoMoves(tuple(actions), added, cut)

@@ -1,0 +1,49 @@
+"""Many SGF files: those of a folder, in the order of their names, or of a tar in its own order, which is not unpacked."""
+
+import tarfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+
+MAX_BYTES = 16 << 20
+"""Of one file; a longer one is cut and so rejected, whatever it is."""
+SUFFIX = ".sgf"
+
+
+def read_files(path: Path | str) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of each ``.sgf`` file in a folder, below it, or in a tar (plain, gz, bz2, xz).
+
+    Names are labels for messages: a member of a tar is read in memory, so it does not matter what path it has.
+
+    Raises:
+        ZugwerkError: no such path, no tar, a damaged one, or no such file in it.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise ZugwerkError(f"{path}: no such folder or tar of SGF files")
+    found = False
+    for name, data in _of_folder(path) if path.is_dir() else _of_tar(path):
+        found = True
+        yield name, data
+    if not found:
+        raise ZugwerkError(f"{path}: no {SUFFIX} file there")
+
+
+def _of_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for file in sorted(folder.rglob("*")):
+        if file.suffix.lower() == SUFFIX and file.is_file():
+            with open(file, "rb") as stream:
+                yield file.relative_to(folder).as_posix(), stream.read(MAX_BYTES)
+
+
+def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
+    try:
+        with tarfile.open(path, "r|*") as tar:  # a stream: from front to back, once
+            for member in tar:
+                stream = tar.extractfile(member) if member.isreg() else None
+                if stream and member.name.lower().endswith(SUFFIX):
+                    yield member.name, stream.read(MAX_BYTES)
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise ZugwerkError(f"{path}: not a tar of SGF files, or a damaged one ({error})") from None
