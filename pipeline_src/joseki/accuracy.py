@@ -41,7 +41,7 @@ def is_held_out(record: GameRecord, share: float, seed: int) -> bool:
 
 
 def point_counts(steps: Steps, longest: int) -> npt.NDArray[np.int64]:
-    """How often each point was played at each move number, int64 [longest + 1, 100], a point and its mirror image alike."""
+    """How often each point or its mirror image was played at each move number, int64 [longest + 1, 100]."""
     played = steps.point != PASS
     counts = np.zeros((longest + 1, POINTS), np.int64)
     np.add.at(counts, (steps.number[played], steps.point[played]), 1)
