@@ -5,6 +5,7 @@ All are in the upper right corner, Black first; an empty move is one that is pla
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 SIZE = 19
 FILE = Path(__file__).with_suffix(".sgf")
@@ -21,10 +22,10 @@ def textbook() -> tuple[Sequence, ...]:
 
     found: list[Sequence] = []
     for tree in sgf_grammar.parse_sgf_collection(FILE.read_bytes()):
-        todo = [(tree, ())]
+        todo: list[tuple[Any, Sequence]] = [(tree, ())]
         while todo:
             branch, before = todo.pop()
-            moves: Sequence = before
+            moves = before
             for node in branch.sequence:
                 for colour in "BW":
                     if colour in node:

@@ -1,9 +1,9 @@
 """Go as SGF, through sgfmill: reads and writes games.
 
 The main line of a record is read, what else it has is counted. Handicap stones are those set up before the first move
-(AB); the number that HA names is not needed. Komi (KM) is taken in points: 650 as some servers write it is 6.5, and 3.75
-as Chinese records do, counting one side's stones, is 7.5. A result that is missing, void or unknown leaves the winner
-open. What cannot be read as a game on a board of the wanted size is a `RecordError`, or a `Reject` with the file's name.
+(AB); the number that HA names is not needed. Komi (KM) is taken in points: 650, as some servers write it, is 6.5, and
+3.75, one side's stones as Chinese records count, is 7.5. A result that is missing, void or unknown leaves the winner
+open. What cannot be read as a game on a board of the wanted size is a `RecordError`, or a `Reject` naming its file.
 """
 
 import re
@@ -27,6 +27,8 @@ class SgfGame(NamedTuple):
     """What one record says."""
 
     record: GameRecord
+    name: str
+    """Of the file or page it comes from, for messages."""
     variations: int
     """Lines of play beside the main one."""
     passes_added: int
@@ -73,7 +75,7 @@ def parse_sgf(
     results: list[SgfGame | Reject] = []
     for number, tree in enumerate(trees):
         try:
-            results.append(_read(tree, gid + number, size, source))
+            results.append(_read(tree, gid + number, size, source, name))
         except RecordError as error:
             which = f" (game {number + 1} of {len(trees)})" if len(trees) > 1 else ""
             results.append(Reject(gid + number, error.ply, error.reason, f"{name}{which}: {error.detail}"))
@@ -91,7 +93,7 @@ def _bad_text(what: str, ply: int = -1) -> Iterator[None]:
         raise RecordError("bad_text", f"{what} ({error})", ply) from None
 
 
-def _read(tree: Any, gid: int, size: int, source: Source) -> SgfGame:
+def _read(tree: Any, gid: int, size: int, source: Source, name: str) -> SgfGame:
     from sgfmill import sgf
 
     first = tree.sequence[0]
@@ -127,7 +129,7 @@ def _read(tree: Any, gid: int, size: int, source: Source) -> SgfGame:
         second_name=texts["PW"],
         event=texts["EV"],
     )
-    return SgfGame(record, _count_variations(tree), plies.passes_added, plies.cut)
+    return SgfGame(record, name, _count_variations(tree), plies.passes_added, plies.cut)
 
 
 def _check_game(first: dict[str, list[bytes]], size: int) -> None:
@@ -203,7 +205,9 @@ def write_sgf(record: GameRecord) -> bytes:
     from sgfmill import sgf
 
     if record.game != "go" or record.height != record.width:
-        raise ZugwerkError(f"game {record.gid}: {record.game} on {record.height}x{record.width} cannot be written as SGF")
+        raise ZugwerkError(
+            f"game {record.gid}: {record.game}, {record.height}x{record.width}, cannot be written as SGF"
+        )
     size = record.width
     komi, stones = parse_variant(record.variant)
     game = sgf.Sgf_game(size, encoding="UTF-8")

@@ -1,4 +1,4 @@
-"""Many SGF files: those of a folder, in the order of their names, or of a tar in its own order, which is not unpacked."""
+"""Many SGF files: those of a folder, in the order of their names, or of a tar, in its own; it is not unpacked."""
 
 import tarfile
 import zlib

@@ -55,7 +55,7 @@ def test_every_code_dep_is_imported(name):
     files = {
         p.relative_to(ROOT) for p in reached(*(modules()[r] for r in [stage_module(name), *BY_NAME.get(name, [])]))
     }
-    code = [d for d in listed(name) if d.parts[0] in ("pipeline_src", "spiders")]
+    code = [d for d in listed(name) if d.parts[0] in ("pipeline_src", "spiders") and d.suffix in ("", ".py")]
     unused = [d.as_posix() for d in code if not any(d == f or d in f.parents for f in files)]
     assert not unused, f"{name}: {unused}"
 

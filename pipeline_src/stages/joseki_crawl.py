@@ -1,0 +1,36 @@
+"""Fetch Go games from LittleGolem for ``joseki_records.source: littlegolem``; run it by hand, no other stage does.
+
+Writes ``artifacts/raw/joseki/pages/``; another run fetches what is new. The journal and the logs of fetch times are in
+the work folder.
+
+Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_records``
+"""
+
+import dataclasses
+from pathlib import Path
+
+from pipeline_src.errors import run_main
+from pipeline_src.params.crawl import CrawlParams, GamesParams
+from pipeline_src.params.joseki_crawl import JosekiCrawlParams
+from pipeline_src.params.load import load, load_value
+from spiders.crawl import crawl
+from spiders.replica.quirks import NO_QUIRKS
+
+PAGES = Path("artifacts/raw/joseki/pages")
+WORK = Path("work/joseki_crawl")
+
+
+def main() -> None:
+    """Crawl what is new.
+
+    Raises:
+        ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
+    """
+    games, site = load(JosekiCrawlParams, "joseki_crawl"), load(CrawlParams, "crawl")
+    wanted = GamesParams(**{f.name: getattr(games, f.name) for f in dataclasses.fields(games)}, quirks=NO_QUIRKS)
+    # The archive is what a replica would serve by default; a source that needs it is refused.
+    crawl(wanted, site, seed=load_value(int, "seed"), archive=PAGES, pages=PAGES, work=WORK)
+
+
+if __name__ == "__main__":
+    run_main(main)

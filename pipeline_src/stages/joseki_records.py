@@ -1,0 +1,98 @@
+"""Stage joseki_records: games for the joseki library, and a file of rejects that says why not.
+
+By ``joseki_records.source`` they are made of textbook joseki, read from a folder or tar of SGF files, or those that
+`joseki_crawl` fetched from LittleGolem. Writes ``games.parquet`` and ``rejects.parquet`` under
+``artifacts/records/joseki/`` and the counts ``artifacts/reports/joseki/records.json``.
+"""
+
+import dataclasses
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import write_json
+from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.params.joseki_records import JosekiRecordsParams, MadeGames
+from pipeline_src.params.load import load, load_value
+from pipeline_src.records.go_report import count_games
+from pipeline_src.records.joseki_made import EVENT, make_games
+from pipeline_src.records.littlegolem_go import read_go
+from pipeline_src.records.parquet import write_records
+from pipeline_src.records.raw import list_shards, read_raw
+from pipeline_src.records.rejects import Reject, write_rejects
+from pipeline_src.records.sgf import SgfGame, parse_sgf
+from pipeline_src.records.sgf_files import read_files
+
+GAMES = Path("artifacts/records/joseki/games.parquet")
+REJECTS = Path("artifacts/records/joseki/rejects.parquet")
+REPORT = Path("artifacts/reports/joseki/records.json")
+PAGES = Path("artifacts/raw/joseki/pages")
+FIRST_GID = 1
+GROUP = 250
+"""Made games, or files, a task."""
+
+Results = list[SgfGame | Reject]
+
+
+def main() -> None:
+    """Collect the games.
+
+    Raises:
+        ZugwerkError: bad params, a source that is not there or damaged, or not one usable game.
+    """
+    params, seed = load(JosekiRecordsParams, "joseki_records"), load_value(int, "seed")
+    if params.source == "made":
+        results = _make(params.made, seed)
+    elif params.source == "littlegolem":
+        results = _read_crawled()
+    else:
+        results = _read(Path(params.source))
+    results = [_long_enough(result, params.min_plies) for result in results]
+    counts = count_games(results)
+    write_rejects((result for result in results if isinstance(result, Reject)), REJECTS)
+    write_json(REPORT, counts)
+    if not counts["games"]:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in counts["rejects_by_reason"].items() if n)
+        raise ZugwerkError(f"{params.source}: not one usable game of {counts['found']} ({reasons}); see {REJECTS}")
+    write_records((result.record for result in results if isinstance(result, SgfGame)), GAMES)
+
+
+def _make(made: MadeGames, seed: int) -> Results:
+    tasks = [(made, seed, first, min(GROUP, made.games - first)) for first in range(0, made.games, GROUP)]
+    groups = run_tasks(make_games, tasks, load(Parallel, "parallel"), "games")
+    return [SgfGame(record, EVENT, 0, 0, 0) for group in groups for record in group]
+
+
+def _read(path: Path) -> Results:
+    """The games of a folder or tar, numbered in its order."""
+    files = list(read_files(path))
+    tasks = [(files[first : first + GROUP],) for first in range(0, len(files), GROUP)]
+    groups = run_tasks(read_group, tasks, load(Parallel, "parallel"), "files")
+    return [_numbered(result, FIRST_GID + at) for at, result in enumerate(r for group in groups for r in group)]
+
+
+def read_group(files: list[tuple[str, bytes]]) -> Results:
+    """The games of some files (name, bytes)."""
+    return [result for name, data in files for result in parse_sgf(data, name=name)]
+
+
+def _read_crawled() -> Results:
+    if not list_shards(PAGES):
+        raise ZugwerkError(f"{PAGES}: nothing crawled there; run python -m pipeline_src.stages.joseki_crawl first")
+    return [read_go(raw) for raw in read_raw(PAGES)]
+
+
+def _numbered(result: SgfGame | Reject, gid: int) -> SgfGame | Reject:
+    if isinstance(result, Reject):
+        return dataclasses.replace(result, gid=gid)
+    return result._replace(record=dataclasses.replace(result.record, gid=gid))
+
+
+def _long_enough(result: SgfGame | Reject, plies: int) -> SgfGame | Reject:
+    if isinstance(result, Reject) or len(result.record.actions) >= plies:
+        return result
+    played = len(result.record.actions)
+    return Reject(result.record.gid, played, "too_short", f"{result.name}: {played} plies; at least {plies} are wanted")
+
+
+if __name__ == "__main__":
+    run_main(main)
