@@ -3,6 +3,7 @@
 The position decides, not how it came about: different orders of moves meet in one pattern.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,6 +27,8 @@ class Recommendation:
     """How often it was played."""
     share: float
     """Of all that this side did in the pattern, playing elsewhere included."""
+    sure_share: float
+    """What the share is at least, as far as so few games can tell: the low end of its 95 % interval."""
     wins: int
     losses: int
     """Results of who played it, where they are known."""
@@ -81,8 +84,8 @@ def recommend_in_corner(library: Library, state: GoState, corner: int) -> list[R
         actions = () if elsewhere else tuple(sorted(int(square_of(point, corner)) for point in one.points))
         if all(is_legal(state, action) for action in actions):
             samples = _samples(library, one.transitions)
-            share = one.played / total
-            made.append(Recommendation(corner, actions, one.played, share, one.wins, one.losses, samples))
+            shares = one.played / total, _low_end(one.played / total, total)
+            made.append(Recommendation(corner, actions, one.played, *shares, one.wins, one.losses, samples))
     return made
 
 
@@ -91,12 +94,22 @@ def _samples(library: Library, transitions: list[int]) -> tuple[tuple[int, int],
     return tuple((int(library.gids[game]), ply) for game, ply in zip(games, plies, strict=True) if game >= 0)
 
 
-def _rank(one: Recommendation) -> tuple[float, float, int, tuple[int, ...]]:
-    return -one.share, -(one.win_rate or 0.0), -one.played, one.actions
+def _rank(one: Recommendation) -> tuple[float, float, tuple[int, ...]]:
+    return -one.sure_share, -(one.win_rate or 0.0), one.actions
+
+
+def _low_end(share: float, n: int) -> float:
+    """Of Wilson's interval (1927) for a share of n."""
+    z = 1.96
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return (share + z * z / (2 * n) - half) / (1 + z * z / n)
 
 
 def recommend(library: Library, state: GoState, corners: Sequence[int] = range(CORNERS)) -> list[Recommendation]:
     """Moves of all corners, by their share in their own corner; a point on a middle line is named once.
+
+    Corners with few games and with many meet here, so the share that counts is the one that is sure; in a corner the
+    order stays by frequency, then win rate. Playing elsewhere comes last.
 
     Raises:
         ZugwerkError: not a 19x19 board, or no such corner.

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.arena.score import clustered_rate, rate
+from pipeline_src.arena.score import rate
 from pipeline_src.arena.tables import write_table
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.go.board import copy_state, initial_state
 from pipeline_src.games.go.replay import play_actions
-from pipeline_src.joseki.accuracy import Named, is_held_out, name_moves, point_counts
-from pipeline_src.joseki.build import Builder
+from pipeline_src.joseki.accuracy import is_held_out
 from pipeline_src.joseki.corners import BOARD
 from pipeline_src.joseki.library import Library, prune
 from pipeline_src.joseki.lookup_paper import code_index
@@ -30,6 +29,7 @@ from pipeline_src.params.joseki_evaluate import JosekiEvaluateParams
 from pipeline_src.params.load import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
+from pipeline_src.report.joseki_accuracy import ask, number_rows, rates
 from pipeline_src.report.joseki_board import board_svg, recommendation_rows
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
@@ -51,57 +51,26 @@ def main() -> None:
     seen = [record for record in records if not is_held_out(record, params.held_out, seed)]
     if not held_out or not seen:
         raise ZugwerkError(f"{GAMES}: {len(records)} games are too few to hold out {params.held_out} of them")
-    metrics, whole = evaluate(seen, held_out, build)
-    library = prune(whole, build.fewest_games)
-    index, positions = code_index(whole), spread(walk(seen, build.moves).steps, params.positions)
-    compared = compare(whole, index, positions)
+    tested = ask(seen, held_out, build.moves, build.fewest_games)
+    write_table(REPORTS / "accuracy.csv", number_rows(tested.pruned))
+    index, positions = code_index(tested.whole), spread(walk(seen, build.moves).steps, params.positions)
+    compared = compare(tested.whole, index, positions)
+    unpruned = rates(tested.unpruned)
+    metrics: dict[str, Any] = {
+        "games": len(seen),
+        "held_out": len(held_out),
+        "moves": len(tested.pruned.rank),
+        **{name: one.as_metrics() for name, one in rates(tested.pruned).items()},
+        "whole": {name: unpruned[name].as_metrics() for name in ("hit_rate", "recommend_top1", "recommend_top3")},
+    }
     metrics["lookups"] = {
         "found": rate(compared.found, compared.asked).as_metrics(),
         "found_by_paper": rate(compared.found_by_paper, compared.asked).as_metrics(),
         "strangers_by_paper": rate(compared.strangers, compared.named_by_paper).as_metrics(),
     }
     write_json(REPORTS / "evaluate.json", metrics)
-    show(library, held_out[0], params.shown_ply)
-    write_json(REPORTS / "evaluate.timings.json", timings(whole, index, positions))
-
-
-def evaluate(
-    seen: list[GameRecord], held_out: list[GameRecord], build: JosekiBuildParams
-) -> tuple[dict[str, Any], Library]:
-    """Metrics of the recommender, and the whole library of the games seen; writes the accuracy by move number."""
-    builder = Builder(longest=build.moves)
-    builder.add(seen)
-    whole = builder.library()
-    counts = point_counts(walk(seen, build.moves).steps, build.moves)
-    asked = walk(held_out, build.moves).steps
-    named = name_moves(prune(whole, build.fewest_games), counts, asked)
-    rows = []
-    for number in range(1, build.moves + 1):
-        of = Named(*(column[named.number == number] for column in named))
-        if len(of.rank):
-            rows.append({"number": number, "moves": len(of.rank)} | {k: v["value"] for k, v in rates(of).items()})
-    write_table(REPORTS / "accuracy.csv", rows)
-    unpruned = rates(name_moves(whole, counts, asked))
-    metrics = {
-        "games": len(seen),
-        "held_out": len(held_out),
-        "moves": len(named.rank),
-        **rates(named),
-        "whole": {name: unpruned[name] for name in ("hit_rate", "recommend_top1", "recommend_top3")},
-    }
-    return metrics, whole
-
-
-def rates(named: Named) -> dict[str, dict[str, Any]]:
-    """Shares of moves; the moves of a game are not independent, so the intervals are over games."""
-    hits = {
-        "hit_rate": named.known,
-        "recommend_top1": named.rank == 0,
-        "recommend_top3": named.rank >= 0,
-        "baseline_top1": named.baseline == 0,
-        "baseline_top3": named.baseline >= 0,
-    }
-    return {name: clustered_rate(hit, named.game).as_metrics() for name, hit in hits.items()}
+    show(prune(tested.whole, build.fewest_games), held_out[0], params.shown_ply)
+    write_json(REPORTS / "evaluate.timings.json", timings(tested.whole, index, positions))
 
 
 def show(library: Library, record: GameRecord, ply: int) -> None:
