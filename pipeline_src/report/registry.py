@@ -34,6 +34,8 @@ class Figure:
     """Where the data came from, in words."""
     timing: str = ""
     """Name among `generation_times.figures`, in place of a metrics file: times are no metrics."""
+    times: str = ""
+    """File of times that has the key, in place of a metrics file."""
 
 
 REPORTS = "artifacts/reports/amazons"
@@ -88,7 +90,7 @@ def _recommender(key: str) -> Figure:
 
 def _joseki_time(key: str, published: float | None = None) -> Figure:
     file = f"{JOSEKI}/evaluate.timings.json"
-    return Figure("microseconds", file, key, "joseki_evaluate", published, JOSEKI_GAMES)
+    return Figure("microseconds", "", key, "joseki_evaluate", published, JOSEKI_GAMES, times=file)
 
 
 REGISTRY: dict[str, dict[str, Figure]] = {
