@@ -1,5 +1,6 @@
 """Many SGF files: those of a folder, in the order of their names, or of a tar, in its own; it is not unpacked."""
 
+import lzma
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -40,10 +41,22 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
-        with tarfile.open(path, "r|*") as tar:  # a stream: from front to back, once
-            for member in tar:
+        with tarfile.open(path, "r:*") as tar:
+            for member in tar:  # read in its order, so a compressed one is gone through once
                 stream = tar.extractfile(member) if member.isreg() else None
                 if stream and member.name.lower().endswith(SUFFIX):
                     yield member.name, stream.read(MAX_BYTES)
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+            _check_end(tar)
+    except (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise ZugwerkError(f"{path}: not a tar of SGF files, or a damaged one ({error})") from None
+
+
+def _check_end(tar: tarfile.TarFile) -> None:
+    """A tar that is cut off between two members looks whole to tarfile; only the block of zeros at its end tells."""
+    file = tar.fileobj
+    assert file is not None
+    file.seek(tar.offset)
+    if file.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        raise tarfile.ReadError("its end is missing")
+    while file.read(1 << 20):  # to the end, where compressed files have their checksum
+        pass

@@ -1,0 +1,220 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import go
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.rejects import Reject
+from pipeline_src.records.sgf import parse_sgf, read_sgf, write_sgf
+from pipeline_src.records.sgf_files import read_files
+
+REAL = Path(__file__).parents[2] / "../shared/data/go_507_games.tar.gz"
+HEAD = "(;GM[1]FF[4]SZ[19]"
+
+
+def one(text, **options):
+    data = text if isinstance(text, bytes) else text.encode()
+    found = parse_sgf(data, name="game.sgf", **options)
+    assert len(found) == 1
+    return found[0]
+
+
+def points(record):
+    return [go.format_move(action) for action in record.actions]
+
+
+def test_a_game():
+    game = one(f"{HEAD}KM[6.5]PB[ann]PW[bob]EV[a cup]RE[B+R];B[pd];W[dp]C[a comment];B[];W[qf])", gid=7)
+    record = game.record
+    assert points(record) == ["Q16", "D4", "pass", "R14"]
+    assert (record.game, record.gid, record.source, record.variant) == ("go", 7, "file", "komi-6.5")
+    assert (record.winner, record.resigned, record.height, record.width) == ("first", True, 19, 19)
+    assert (record.first_name, record.second_name, record.event) == ("ann", "bob", "a cup")
+    assert game[1:] == ("game.sgf", 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("result", "winner", "resigned"),
+    [
+        ("B+3.5", "first", False),
+        ("W+Resign", "second", True),
+        ("W+T", "second", False),
+        ("b+", "first", False),
+        ("0", "draw", False),
+        ("Jigo", "draw", False),
+        ("Void", None, False),
+        ("?", None, False),
+        ("", None, False),
+    ],
+)
+def test_results(result, winner, resigned):
+    record = one(f"{HEAD}RE[{result}];B[pd])").record
+    assert (record.winner, record.resigned) == (winner, resigned)
+    assert one(f"{HEAD};B[pd])").record.winner is None, "no RE at all"
+
+
+@pytest.mark.parametrize(
+    ("komi", "variant"),
+    [
+        ("7.5", "standard"),
+        ("6.5", "komi-6.5"),
+        ("650", "komi-6.5"),
+        ("3.75", "standard"),
+        ("375", "standard"),
+        ("0", "komi-0"),
+        ("-5", "komi--5"),
+        ("6.3", "standard"),
+    ],
+)
+def test_komi_however_it_was_counted(komi, variant):
+    assert one(f"{HEAD}KM[{komi}];B[pd])").record.variant == variant
+    assert one(f"{HEAD};B[pd])").record.variant == "komi-0", "as SGF has it where KM is missing"
+
+
+def test_handicap_stones_and_white_begins():
+    game = one(f"{HEAD}KM[0.5]HA[2]AB[dp][pd];W[qf];B[nc])")
+    assert game.record.variant == "komi-0.5/handicap-2:pd,dp"
+    assert points(game.record) == ["R14", "O17"]
+    assert game.passes_added == 0
+    later = one(f"{HEAD}KM[0.5]HA[2];AB[pd][dp]PL[W];W[qf];B[nc])")
+    assert later.record == game.record, "set up in the second node"
+    assert one(f"{HEAD}HA[4]AB[dd:ee];W[qf])").record.variant == "komi-0/handicap-4:dd,ed,de,ee"
+
+
+def test_handicap_stones_placed_as_moves():
+    game = one(f"{HEAD}HA[3];B[pd];B[dp];B[pp];W[dd])")
+    assert points(game.record) == ["Q16", "pass", "D4", "pass", "Q4", "D16"]
+    assert game.passes_added == 2
+
+
+def test_the_main_line_is_read_and_variations_are_counted():
+    game = one(f"{HEAD};B[pd](;W[qf];B[nc](;W[rd])(;W[qc]))(;W[qc])(;W[nc]))")
+    assert points(game.record) == ["Q16", "R14", "O17", "S16"]
+    assert game.variations == 3
+
+
+def test_what_follows_two_passes_is_cut():
+    game = one(f"{HEAD};B[pd];W[tt];B[tt];W[tt];B[aa])")
+    assert points(game.record) == ["Q16", "pass", "pass"]
+    assert game.cut == 2
+
+
+def test_a_capture_and_the_ko_after_it():
+    ko = f"{HEAD};B[ba];W[ca];B[ab];W[db];B[bc];W[cc];B[cb];W[bb]"
+    assert points(one(f"{ko};B[pd];W[dp];B[cb])").record)[-1] == "C18", "after two plies it may be taken back"
+    reject = one(f"{ko};B[cb])")
+    assert (reject.reason, reject.ply, reject.detail) == (
+        "illegal_move",
+        8,
+        "game.sgf: Black's move C18 takes a ko back at once",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "ply", "detail"),
+    [
+        ("", "empty", -1, "nothing in the file"),
+        (" \n ", "empty", -1, "nothing in the file"),
+        ("hello", "bad_text", -1, "not SGF"),
+        (b"\xff\xfe(\x00;\x00G\x00M\x00[\x001\x00]\x00)\x00", "bad_text", -1, "not SGF"),
+        (f"{HEAD};B[pd];W[dp", "bad_text", -1, "cut off"),
+        (f"{HEAD};B[pd];W[dp]", "bad_text", -1, "cut off"),
+        ("(;GM[2];B[pd])", "other_game", -1, "GM['2']"),
+        ("(;SZ[9];B[cc])", "other_variant", -1, "a board of size '9'; wanted: 19"),
+        ("(;SZ[13];B[cc])", "other_variant", -1, "a board of size '13'"),
+        ("(;SZ[19:18];B[cc])", "other_variant", -1, "a board of size '19:18'"),
+        ("(;SZ[huge];B[cc])", "other_variant", -1, "a board of size 'huge'"),
+        (f"{HEAD}CA[klingon];B[pd])", "bad_text", -1, "no such charset as 'klingon'"),
+        (b"(;CA[UTF-8]PB[\xe9t\xe9];B[pd])", "bad_text", -1, "not in the charset 'UTF-8'"),
+        (f"{HEAD}KM[lots];B[pd])", "bad_text", -1, "KM is not a number"),
+        (f"{HEAD}HA[some];W[pd])", "bad_text", -1, "HA is not a number"),
+        (f"{HEAD};B[pd];W[zz])", "bad_text", 1, "no point: 'zz'"),
+        (f"{HEAD};B[pd];W[q])", "bad_text", 1, "no point: 'q'"),
+        (f"{HEAD};B[pd]W[qf])", "bad_text", 0, "two moves in one node"),
+        (f"{HEAD};B[pd];W[dp];B[pd])", "illegal_move", 2, "Black's move Q16 is occupied"),
+        (f"{HEAD};B[ba];W[pd];B[ab];W[aa])", "illegal_move", 3, "White's move A19 has no liberty"),
+        (f"{HEAD}AB[dd]AW[pp];B[pd])", "other_variant", 0, "stones are set up"),
+        (f"{HEAD};B[pd];AB[dd];W[dp])", "other_variant", 1, "stones are set up"),
+        (f"{HEAD}AB[zz];B[pd])", "bad_text", 0, "points that are set up"),
+        (f"{HEAD}HA[4];W[qf])", "contradiction", 0, "a handicap of 4, but no stones"),
+    ],
+)
+def test_what_is_not_a_usable_game_is_named(text, reason, ply, detail):
+    reject = one(text, gid=3)
+    assert isinstance(reject, Reject)
+    assert (reject.gid, reject.reason, reject.ply) == (3, reason, ply)
+    assert reject.detail.startswith("game.sgf: ")
+    assert detail in reject.detail
+
+
+def test_a_collection_is_many_games():
+    found = parse_sgf(f"{HEAD};B[pd])(;SZ[9];B[cc])\n{HEAD};B[dd])".encode(), 5, name="many.sgf")
+    assert [getattr(game, "reason", None) for game in found] == [None, "other_variant", None]
+    assert found[1].detail.startswith("many.sgf (game 2 of 3): ")
+    assert [found[0].record.gid, found[1].gid, found[2].record.gid] == [5, 6, 7]
+
+
+@given(st.binary(max_size=60), st.integers(0, 80))
+def test_no_bytes_crash(noise, at):
+    data = f"{HEAD}KM[6.5]HA[2]AB[pd][dp]RE[B+R];W[qf];B[nc](;W[rd])(;W[qc]))".encode()
+    for text in (noise, data[:at], data[:at] + noise + data[at:], data[:at] + noise):
+        for found in parse_sgf(text, name="noise"):
+            assert isinstance(found, Reject) or len(found.record.actions) >= 0
+
+
+def test_a_small_board_is_read_where_it_is_wanted():
+    record = one("(;SZ[9]KM[7];B[ee];W[tt])", size=9).record
+    assert (record.height, record.actions) == (9, (40, 81))
+
+
+def test_reading_a_file(tmp_path):
+    path = tmp_path / "game.sgf"
+    with pytest.raises(ZugwerkError, match=r"game\.sgf: no such file"):
+        read_sgf(path)
+    path.write_text("(;SZ[9])")
+    with pytest.raises(ZugwerkError, match=r"other_variant: .*game\.sgf: a board of size '9'"):
+        read_sgf(path)
+    path.write_text(f"{HEAD};B[pd])")
+    assert points(read_sgf(path, gid=4).record) == ["Q16"]
+
+
+@given(
+    st.integers(-30, 30).map(lambda half: f"{half / 2:g}"),
+    st.lists(st.sampled_from(["pd", "dp", "pp", "dd", "jj"]), unique=True, max_size=5),
+    st.lists(st.integers(0, 361), max_size=30),
+    st.sampled_from(["first", "second", "draw", None]),
+    st.booleans(),
+    st.text(st.characters(exclude_categories=["C"]), max_size=8).map(str.strip),
+)
+def test_round_trip(komi, stones, wanted, winner, resigned, name):
+    variant = f"komi-{komi}" + (f"/handicap-{len(stones)}:{','.join(stones)}" if stones else "")
+    state, actions = go.initial_state(19, variant), []
+    for action in wanted:
+        if go.is_legal(state, action):
+            state = go.play(state, action)
+            actions.append(action)
+    resigned = resigned and winner in ("first", "second")
+    record = GameRecord("go", 1, "engine", variant, 19, 19, tuple(actions), winner, resigned, name, name, event=name)
+    again = one(write_sgf(record), gid=1, source="engine").record
+    assert go.initial_state(19, again.variant).board.tolist() == go.initial_state(19, variant).board.tolist()
+    for field in ("actions", "winner", "resigned", "source", "height", "width"):
+        assert getattr(again, field) == getattr(record, field)
+    assert again.first_name == again.event == " ".join(name.split("\t"))
+
+
+def test_other_games_are_not_written():
+    for game, height in (("gomoku", 19), ("go", 9)):
+        with pytest.raises(ZugwerkError, match="cannot be written as SGF"):
+            write_sgf(GameRecord(game, 3, "file", "standard", height, 19, (), None))
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the real games are not here")
+def test_real_games_are_read_whole():
+    games = [game for name, data in list(read_files(REAL))[:100] for game in parse_sgf(data, name=name)]
+    assert not any(isinstance(game, Reject) for game in games)
+    assert all(len(game.record.actions) > 20 and game.record.winner for game in games)
+    again = parse_sgf(write_sgf(games[7].record), name=games[7].name)[0]
+    assert again.record == games[7].record
