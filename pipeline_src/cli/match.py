@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from pipeline_src.arena.summary import Summary
 
-SIZES = {"amazons": 10, "gomoku": 15}
+SIZES = {"amazons": 10, "gomoku": 15, "go": 19}
 """Of the standard boards."""
 EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
