@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?=
+GAMES ?=
+DATA ?= SGF files
 export DO_NOT_TRACK = 1
 export DVC_NO_ANALYTICS = 1
 export PREFECT_SERVER_ANALYTICS_ENABLED = false
@@ -11,7 +13,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero serve clean
+.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-joseki serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -46,6 +48,9 @@ measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measur
 
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
+
+measure-joseki: $(STAMP)  ## Real games behind docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=whose in words.
+	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, export, go, gomoku, match, project
+from pipeline_src.cli import amazons, export, go, gomoku, joseki, match, project
 from pipeline_src.errors import run_main
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.add_typer(amazons.app, name="amazons")
 app.add_typer(gomoku.app, name="gomoku")
 app.add_typer(go.app, name="go")
+app.add_typer(joseki.app, name="joseki")
 app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("export")(export.export)
 app.command("profile")(project.profile)

@@ -46,8 +46,9 @@ def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row
     if figure.timing:
         found = generation_times.figures(folder).get(figure.timing)
     else:
-        path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path)
-        found = _at(read_json(path), figure.key) if figure.path and path.exists() else None
+        file = figure.path or figure.times
+        path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), file)
+        found = _at(read_json(path), figure.key) if file and path.exists() else None
     command = f"dvc repro {figure.stage}" if figure.stage else ""
     if found is None:
         return {"value": None, "command": command}

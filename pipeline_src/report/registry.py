@@ -34,6 +34,8 @@ class Figure:
     """Where the data came from, in words."""
     timing: str = ""
     """Name among `generation_times.figures`, in place of a metrics file: times are no metrics."""
+    times: str = ""
+    """File of times that has the key, in place of a metrics file."""
 
 
 REPORTS = "artifacts/reports/amazons"
@@ -68,6 +70,27 @@ def _gomoku(unit: str, key: str, published: float | None = None) -> Figure:
 
 def _gomoku_time(unit: str, name: str, published: float | None = None) -> Figure:
     return Figure(unit, published=published, stage="gomoku_generation", data=SELF_PLAY, timing=name)
+
+
+JOSEKI = "artifacts/reports/joseki"
+JOSEKI_GAMES = Counted(
+    f"{JOSEKI}/build.json",
+    "sources",
+    {"engine": "made games, from textbook joseki", "littlegolem": "LittleGolem", "file": "files"},
+)
+
+
+def _library(unit: str, key: str, published: float | None = None) -> Figure:
+    return Figure(unit, f"{JOSEKI}/build.json", key, "joseki_build", published, JOSEKI_GAMES)
+
+
+def _recommender(key: str) -> Figure:
+    return Figure("fraction", f"{JOSEKI}/evaluate.json", key, "joseki_evaluate", data=JOSEKI_GAMES)
+
+
+def _joseki_time(key: str, published: float | None = None) -> Figure:
+    file = f"{JOSEKI}/evaluate.timings.json"
+    return Figure("microseconds", "", key, "joseki_evaluate", published, JOSEKI_GAMES, times=file)
 
 
 REGISTRY: dict[str, dict[str, Figure]] = {
@@ -113,5 +136,21 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "elo_last": _gomoku("Elo, MCTS with 1,000 playouts being 0", "elo_last"),
         "train_hours": _gomoku_time("hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time("games an hour", "self_play_games_per_hour"),
+    },
+    "joseki": {
+        "games": _library("games", "games", 507),
+        "patterns": _library("patterns", "patterns", 27_686),
+        "encodings": _library("encodings", "encodings", 42_691),
+        "clashes": _library("encodings", "clashes", 43),
+        "clashes_ours": _library("encodings", "clashes_ours"),
+        "clashes_unresolved": _library("encodings", "clashes_unresolved"),
+        "encode_us": _joseki_time("encode_us", 2_690),
+        "canonical_us": _joseki_time("canonical_us"),
+        "lookup_us": _joseki_time("lookup_us"),
+        "lookup_paper_us": _joseki_time("lookup_paper_us", 22_000),
+        "recommend_top1": _recommender("recommend_top1"),
+        "recommend_top3": _recommender("recommend_top3"),
+        "baseline_top3": _recommender("baseline_top3"),
+        "hit_rate": _recommender("hit_rate"),
     },
 }

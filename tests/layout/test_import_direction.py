@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "training": {"nets", "samples", "records", "games"},
     "players": {"games", "search", "nets", "samples"},
     "arena": {"games", "players", "samples", "records"},
-    "report": {"games", "records", "arena", "cycle"},
+    "joseki": {"games", "records"},
+    "report": {"games", "records", "arena", "cycle", "joseki"},
     "stages": {
         "cycle",
         "games",
@@ -30,10 +31,11 @@ MAY_IMPORT = {
         "players",
         "arena",
         "report",
+        "joseki",
         "spiders",
     },
     "cycle": {"games", "records", "search", "nets", "samples", "training", "players", "arena"},
-    "cli": {"games", "records", "search", "nets", "samples", "players", "arena", "report"},
+    "cli": {"games", "records", "search", "nets", "samples", "players", "arena", "report", "joseki"},
     "errors": set(),
     "files": set(),
     "parallel": set(),
@@ -42,7 +44,7 @@ MAY_IMPORT = {
     "spiders": {"records"},
     "flows": {"report"},
 }
-BARE = ("games", "search", "nets", "samples", "training", "players", "arena", "cycle", "params", "records")
+BARE = ("games", "joseki", "search", "nets", "samples", "training", "players", "arena", "cycle", "params", "records")
 BARE_STAGES = ("amazons_samples", "amazons_train", "gomoku_generation", "gomoku_cycle")
 ON_A_BARE_MACHINE = {"torch", "lightning", "numba", "numpy", "yaml"}
 

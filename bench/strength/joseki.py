@@ -1,0 +1,179 @@
+"""Measure the joseki library on real games and write docs/measured/joseki.json.
+
+The counts are of all games; the recommender is tested by folds, each game held out once. The scaling builds libraries
+of up to 10,000 games: the real ones on turned boards, each from some ply on with the moves of another one. Example:
+
+    python -m bench.strength.joseki --games FOLDER_OR_TAR --data "507 games of strong amateurs"
+"""
+
+import argparse
+import datetime
+import random
+import resource
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.strength.amazons_engine import _processor
+from pipeline_src.arena.score import rate
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import write_json
+from pipeline_src.games.go.board import initial_state
+from pipeline_src.games.go.moves import legal, play
+from pipeline_src.joseki.accuracy import Named
+from pipeline_src.joseki.build import Builder
+from pipeline_src.joseki.lookup_paper import code_index
+from pipeline_src.joseki.sequences import LONGEST, fingerprint, walk
+from pipeline_src.joseki.side_by_side import compare, spread, timings
+from pipeline_src.joseki.tally import tally
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.rejects import Reject
+from pipeline_src.records.sgf import parse_sgf
+from pipeline_src.records.sgf_files import read_files
+from pipeline_src.report.joseki_accuracy import ask, number_rows, rates
+
+OUT = Path("docs/measured/joseki.json")
+FOLDS = 5
+FEWEST_GAMES = 2
+POSITIONS = 5_000
+SCALES = (500, 1_000, 2_000, 5_000, 10_000)
+SQUARES = np.arange(361).reshape(19, 19)
+
+
+def main() -> None:
+    """Read, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=Path, required=True, help="a folder or tar of SGF files")
+    parser.add_argument("--data", required=True, help="whose games they are, in words")
+    parser.add_argument("--scales", type=int, nargs="*", default=SCALES, help="games of the libraries of the scaling")
+    options = parser.parse_args()
+    records, rejects = read(options.games)
+    about = {
+        "profile": "laptop",
+        "data": options.data,
+        "hardware": f"one core of {_processor()}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": "make measure-joseki GAMES=FOLDER_OR_TAR",
+    }
+    made, more = measure(records)
+    scaling = list(scale(records, options.scales))
+    figures = {name: {"low": None, "high": None, "n": len(records)} | row | about for name, row in made.items()}
+    write_json(OUT, figures | {"rejects": rejects, **more, "scaling": scaling})
+    for name, row in figures.items():
+        print(f"{name}: {row['value']:.6g} ({row['low']} to {row['high']}, n {row['n']})")
+    for step in scaling:
+        print(step)
+
+
+def read(path: Path) -> tuple[list[GameRecord], dict[str, int]]:
+    """The games, and how many files are none, by reason.
+
+    Raises:
+        ZugwerkError: no game can be used.
+    """
+    found = [one for name, data in read_files(path) for one in parse_sgf(data, name=name)]
+    records = [one.record for one in found if not isinstance(one, Reject)]
+    if not records:
+        raise ZugwerkError(f"{path}: no usable game of 19x19")
+    return records, dict(sorted(Counter(one.reason for one in found if isinstance(one, Reject)).items()))
+
+
+def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """The registry's figures, and what else the tables need."""
+    builder = Builder()
+    counts, growth = tally(builder, records, 20)
+    whole, steps = builder.library(), walk(records).steps
+    index, positions = code_index(whole), spread(steps, POSITIONS)
+    times, compared = timings(whole, index, positions), compare(whole, index, positions)
+    pruned, unpruned = folds(records)
+    named, named_unpruned = rates(pruned), rates(unpruned)
+    counted = ("games", "patterns", "encodings", "clashes", "clashes_ours", "clashes_unresolved")
+    asked = ("recommend_top1", "recommend_top3", "baseline_top3", "hit_rate")
+    timed = ("encode_us", "canonical_us", "lookup_us", "lookup_paper_us")
+    figures: dict[str, dict[str, Any]] = {
+        **{name: {"value": counts[name]} for name in counted},
+        **{name: {"value": times[name], "n": len(positions.ply)} for name in timed},
+        **{name: named[name].as_metrics() for name in asked},
+    }
+    more = {
+        "counts": counts,
+        "encode_ours_us": times["encode_ours_us"],
+        "growth": growth,
+        "accuracy": number_rows(pruned),
+        "pruned": {name: one.as_metrics() for name, one in named.items()},
+        "unpruned": {name: one.as_metrics() for name, one in named_unpruned.items()},
+        "lookups": {
+            "found": rate(compared.found, compared.asked).as_metrics(),
+            "found_by_paper": rate(compared.found_by_paper, compared.asked).as_metrics(),
+            "strangers_by_paper": rate(compared.strangers, compared.named_by_paper).as_metrics(),
+        },
+    }
+    return figures, more
+
+
+def folds(records: Sequence[GameRecord]) -> tuple[Named, Named]:
+    """What libraries of the other games name of each game's moves, pruned and whole."""
+    order = sorted(records, key=fingerprint)
+    pruned, unpruned = [], []
+    for fold in range(FOLDS):
+        seen = [record for i, record in enumerate(order) if i % FOLDS != fold]
+        tested = ask(seen, order[fold::FOLDS], LONGEST, FEWEST_GAMES)
+        for kept, named in ((pruned, tested.pruned), (unpruned, tested.unpruned)):
+            kept.append(named._replace(game=named.game * FOLDS + fold))
+    return _joined(pruned), _joined(unpruned)
+
+
+def _joined(parts: list[Named]) -> Named:
+    return Named._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+
+
+def scale(records: Sequence[GameRecord], sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Time and memory of libraries of so many games, ascending, so that the peak is each one's own."""
+    for size in sorted(sizes):
+        games = [varied(records, number) for number in range(size)]
+        begin = time.process_time()  # of the processor, so that a busy machine does not show
+        builder = Builder()
+        added = builder.add(games)
+        library = builder.library()
+        seconds = time.process_time() - begin
+        yield {
+            "games": added.games,
+            "encodings": int(library.seen.sum()),
+            "patterns": library.states,
+            "transitions": library.transitions,
+            "seconds": seconds,
+            "ms_per_game": 1000 * seconds / size,
+            "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+
+def varied(records: Sequence[GameRecord], number: int) -> GameRecord:
+    """A game on a turned board which from some ply on has the moves of another one, on a board turned otherwise."""
+    rng = random.Random(number)
+    base, other = records[number % len(records)], rng.choice(records)
+    state, actions = initial_state(19), []
+    cut = rng.randrange(4, 60)
+    for plies in (base.actions[:cut], other.actions):
+        place = _turned(rng)
+        for action in plies:
+            moved = place[action] if action < 361 else 361
+            if moved < 361 and legal(state, moved) and len(actions) < 250:
+                play(state, moved)
+                actions.append(moved)
+    return GameRecord("go", number, "file", "standard", 19, 19, tuple(actions), base.winner)
+
+
+def _turned(rng: random.Random) -> list[int]:
+    squares = np.rot90(SQUARES, rng.randrange(4))
+    squares = squares.T if rng.random() < 0.5 else squares
+    place = np.empty(361, int)
+    place[squares.ravel()] = SQUARES.ravel()
+    return [int(square) for square in place]
+
+
+if __name__ == "__main__":
+    run_main(main)

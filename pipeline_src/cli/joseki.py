@@ -1,0 +1,173 @@
+"""``zugwerk joseki``: encode, recommend, show, add, merge."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+app = typer.Typer(
+    help='The joseki library. Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9"', no_args_is_help=True
+)
+
+LIBRARY = Path("artifacts/models/joseki/library.joseki")
+Library = typer.Option(LIBRARY, "--library", help="A library file; `dvc repro joseki_build` makes the project's.")
+AsJson = typer.Option(False, "--json", help="Print JSON.")
+Out = typer.Option(..., "--out", help="File to write.")
+CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
+
+
+@app.command(epilog='Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9" --json')
+def encode(
+    pattern: str = typer.Argument(
+        ..., help="X and O, each followed by its stones as r,c: lines from the borders, from 1."
+    ),
+    as_json: bool = AsJson,
+) -> None:
+    """Print the pattern code and the exact key of a corner pattern."""
+    from pipeline_src.joseki.canonical import canonical_key, key_text
+    from pipeline_src.joseki.corners import BLACK, WHITE
+    from pipeline_src.joseki.pattern_code import BOTH, colour_code, factors, pattern_code
+    from pipeline_src.joseki.pattern_text import parse_pattern
+
+    window = parse_pattern(pattern)
+    codes: dict[str, Any] = {}
+    for name, colours in (("x", BLACK), ("o", WHITE), ("both", BOTH)):
+        a, b, c = (int(factor) for factor in factors(window, colours))
+        codes[name] = {"A": a, "B": b, "C": c, "K": int(colour_code(window, colours))}
+    codes |= {"S": int(pattern_code(window)), "key": key_text(canonical_key(window)[0])}
+    if as_json:
+        typer.echo(json.dumps(codes))
+        return
+    typer.echo(f"{'':5}{'A':>21}{'B':>21}{'C':>4}{'K':>21}")
+    for name in ("x", "o", "both"):
+        row = codes[name]
+        typer.echo(f"{name:5}{row['A']:>21}{row['B']:>21}{row['C']:>4}{row['K']:>21}")
+    typer.echo(f"S    {codes['S']}\nkey  {codes['key']}")
+
+
+@app.command(epilog="Example: zugwerk joseki recommend game.sgf --move 12 --corner top-right")
+def recommend(
+    game: Path = typer.Argument(..., help="An SGF record on 19x19.", metavar="GAME.sgf"),
+    move: int | None = typer.Option(None, "--move", help="Moves played before the one asked for.  [default: all]"),
+    corner: str = typer.Option("all", "--corner", help=f"all, {', '.join(CORNERS)}."),
+    library: Path = Library,
+    top: int = typer.Option(10, "--top", help="Rows to print."),
+    svg: Path | None = typer.Option(None, "--svg", help="Also draw the board into this file."),
+    as_json: bool = AsJson,
+) -> None:
+    """Print what games played in the patterns of a position: how often, how well, and where to find it."""
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.files import written_aside
+    from pipeline_src.joseki.library_file import load
+    from pipeline_src.joseki.recommend import recommend as recommend_moves
+    from pipeline_src.report.joseki_board import board_svg, recommendation_rows
+
+    if corner not in ("all", *CORNERS):
+        raise ZugwerkError(f"--corner {corner!r}: expected all, {', '.join(CORNERS)}")
+    if top < 1:
+        raise ZugwerkError(f"--top must be at least 1, not {top}")
+    state, last = _position(game, move)
+    chosen = range(len(CORNERS)) if corner == "all" else [CORNERS.index(corner)]
+    found = recommend_moves(load(library), state, chosen)[:top]
+    if svg is not None:
+        with written_aside(svg) as aside:
+            aside.write_text(board_svg(state.board, [one for one in found if one.actions], last), encoding="utf-8")
+    rows = recommendation_rows(found)
+    if as_json:
+        typer.echo(json.dumps(rows))
+    elif not rows:
+        typer.echo("no pattern of this position is in the library")
+    else:
+        print_rows(rows)
+
+
+def _position(game: Path, move: int | None) -> tuple[Any, int]:
+    """The state after so many moves of a record's main line, and the last point played, -1 if there is none."""
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games import go
+    from pipeline_src.records.sgf import read_sgf
+
+    record = read_sgf(game).record
+    plies = len(record.actions)
+    if (record.height, record.width) != (19, 19):
+        raise ZugwerkError(f"{game}: a game on {record.height}x{record.width}; joseki are of 19x19")
+    if move is not None and not 0 <= move <= plies:
+        raise ZugwerkError(f"--move {move}: the game has {plies} moves")
+    state, last = go.initial_state(19, record.variant), -1
+    for action in record.actions[: plies if move is None else move]:
+        state, last = go.play(state, action), action
+    return state, last
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """A table for people; games are number and ply."""
+    typer.echo(f"{'':>3}  {'corner':<13}{'move':<10}{'count':>6}{'share':>8}{'won':>8}  games")
+    for row in rows:
+        won = "-" if row["win_rate"] == "" else f"{row['win_rate']:.3f}"
+        text = f"{row['rank']:>3}  {row['corner']:<13}{row['move']:<10}{row['count']:>6}{row['share']:>8.3f}{won:>8}"
+        typer.echo(f"{text}  {row['games']}")
+
+
+@app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
+def show(library: Path = typer.Argument(LIBRARY, help="A library file."), as_json: bool = AsJson) -> None:
+    """Print what a library holds."""
+    from pipeline_src.joseki.library_file import VERSION, load
+
+    found = load(library)
+    about = {
+        "version": VERSION,
+        "games": len(found.fingerprints),
+        "patterns": found.states,
+        "transitions": found.transitions,
+        "moves": int(found.played.sum()),
+        "fewest_games": found.fewest_games,
+    }
+    typer.echo(json.dumps(about) if as_json else "\n".join(f"{name:14}{value}" for name, value in about.items()))
+
+
+@app.command(epilog="Example: zugwerk joseki add whole.joseki games.parquet --out more.joseki")
+def add(
+    library: Path = typer.Argument(..., help="A library that was not pruned."),
+    games: Path = typer.Argument(..., help="An archive of records, as joseki_records writes it."),
+    out: Path = Out,
+) -> None:
+    """Count more games into a library; those it counted before are left out."""
+    from pipeline_src.joseki.build import Builder
+    from pipeline_src.joseki.library_file import load, save
+    from pipeline_src.records.parquet import read_records
+
+    builder = Builder(load(library))
+    added = builder.add(read_records(games))
+    save(builder.library(), out)
+    typer.echo(f"{added.games} games added, {added.repeats} known before, {len(added.illegal)} with an illegal move")
+
+
+@app.command(epilog="Example: zugwerk joseki merge a.joseki b.joseki --out both.joseki")
+def merge(
+    first: Path = typer.Argument(..., help="A library that was not pruned."),
+    second: Path = typer.Argument(..., help="One of other games."),
+    out: Path = Out,
+) -> None:
+    """Put two libraries together."""
+    from pipeline_src.joseki.build import merge as merged
+    from pipeline_src.joseki.library_file import load, save
+
+    both = merged(load(first), load(second))
+    save(both, out)
+    typer.echo(f"{len(both.fingerprints)} games, {both.states} patterns, {both.transitions} transitions")
+
+
+@app.command(epilog="Example: zugwerk joseki prune whole.joseki --fewest-games 3 --out library.joseki")
+def prune(
+    library: Path = typer.Argument(..., help="A library file."),
+    fewest_games: int = typer.Option(..., "--fewest-games", min=1, help="Moves of fewer games are dropped."),
+    out: Path = Out,
+) -> None:
+    """Drop what is too rare; no games can be added to what is left."""
+    from pipeline_src.joseki.library import prune as pruned
+    from pipeline_src.joseki.library_file import load, save
+
+    kept = pruned(load(library), fewest_games)
+    save(kept, out)
+    typer.echo(f"{kept.states} patterns, {kept.transitions} transitions")

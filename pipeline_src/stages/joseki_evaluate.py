@@ -1,0 +1,93 @@
+"""Stage joseki_evaluate: the recommender on games that its library has not seen, and both look-ups side by side.
+
+Reads ``artifacts/records/joseki/games.parquet`` and builds a library of some of the games as ``joseki_build`` does.
+Writes, under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the accuracy by move number
+``accuracy.csv``, the recommendations for a position of a held-out game ``recommend.csv`` and ``recommend.svg``, and
+the times ``evaluate.timings.json``.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.arena.score import rate
+from pipeline_src.arena.tables import write_table
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import write_json, written_aside
+from pipeline_src.games.go.board import copy_state, initial_state
+from pipeline_src.games.go.replay import play_actions
+from pipeline_src.joseki.accuracy import is_held_out
+from pipeline_src.joseki.corners import BOARD
+from pipeline_src.joseki.library import Library, prune
+from pipeline_src.joseki.lookup_paper import code_index
+from pipeline_src.joseki.recommend import recommend
+from pipeline_src.joseki.sequences import walk
+from pipeline_src.joseki.side_by_side import compare, spread, timings
+from pipeline_src.params.joseki_build import JosekiBuildParams
+from pipeline_src.params.joseki_evaluate import JosekiEvaluateParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import GameRecord
+from pipeline_src.report.joseki_accuracy import ask, number_rows, rates
+from pipeline_src.report.joseki_board import board_svg, recommendation_rows
+
+GAMES = Path("artifacts/records/joseki/games.parquet")
+REPORTS = Path("artifacts/reports/joseki")
+SHOWN = 12
+"""Recommendations in the table and on the picture."""
+
+
+def main() -> None:
+    """Load params, split, build, ask, write.
+
+    Raises:
+        ZugwerkError: bad params, or too few games.
+    """
+    build, params = load(JosekiBuildParams, "joseki_build"), load(JosekiEvaluateParams, "joseki_evaluate")
+    seed = load_value(int, "seed")
+    records = read_records(GAMES)
+    held_out = [record for record in records if is_held_out(record, params.held_out, seed)]
+    seen = [record for record in records if not is_held_out(record, params.held_out, seed)]
+    if not held_out or not seen:
+        raise ZugwerkError(f"{GAMES}: {len(records)} games are too few to hold out {params.held_out} of them")
+    tested = ask(seen, held_out, build.moves, build.fewest_games)
+    write_table(REPORTS / "accuracy.csv", number_rows(tested.pruned))
+    index, positions = code_index(tested.whole), spread(walk(seen, build.moves).steps, params.positions)
+    compared = compare(tested.whole, index, positions)
+    unpruned = rates(tested.unpruned)
+    metrics: dict[str, Any] = {
+        "games": len(seen),
+        "held_out": len(held_out),
+        "moves": len(tested.pruned.rank),
+        **{name: one.as_metrics() for name, one in rates(tested.pruned).items()},
+        "whole": {name: unpruned[name].as_metrics() for name in ("hit_rate", "recommend_top1", "recommend_top3")},
+    }
+    metrics["lookups"] = {
+        "found": rate(compared.found, compared.asked).as_metrics(),
+        "found_by_paper": rate(compared.found_by_paper, compared.asked).as_metrics(),
+        "strangers_by_paper": rate(compared.strangers, compared.named_by_paper).as_metrics(),
+    }
+    write_json(REPORTS / "evaluate.json", metrics)
+    show(prune(tested.whole, build.fewest_games), held_out[0], params.shown_ply)
+    write_json(REPORTS / "evaluate.timings.json", timings(tested.whole, index, positions))
+
+
+def show(library: Library, record: GameRecord, ply: int) -> None:
+    """The recommendations for a position of a game, as a table and as a picture."""
+    state = copy_state(initial_state(BOARD, record.variant))
+    actions = np.array(record.actions[:ply], np.int32)
+    played = play_actions(state, actions, np.empty((len(actions) + 1, BOARD, BOARD), np.int8))
+    found = recommend(library, state)
+    write_table(REPORTS / "recommend.csv", recommendation_rows(found[:SHOWN]))
+    title = (
+        f"{'White' if state.turn[0] else 'Black'} to move after {played} plies: how often each move was played, in %"
+    )
+    last = int(actions[played - 1]) if played else -1
+    with written_aside(REPORTS / "recommend.svg") as aside:
+        text = board_svg(state.board, [one for one in found if one.actions][:SHOWN], last, title)
+        aside.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    run_main(main)
