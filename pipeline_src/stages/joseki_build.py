@@ -9,9 +9,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pipeline_src.arena.tables import write_table
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_json
+from pipeline_src.files import write_json, write_table
 from pipeline_src.joseki.build import Builder
 from pipeline_src.joseki.library import prune
 from pipeline_src.joseki.library_file import save

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from pipeline_src.arena.score import rate
-from pipeline_src.arena.tables import write_table
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_json, written_aside
+from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.games.go.board import copy_state, initial_state
 from pipeline_src.games.go.replay import play_actions
 from pipeline_src.joseki.accuracy import is_held_out
