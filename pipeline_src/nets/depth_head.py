@@ -47,6 +47,8 @@ def chosen_depths(
             value = lowest + (highest - lowest) / (1 + np.exp(-value))
         return np.clip(np.rint(value), lowest, highest).astype(np.int64)
     if confidence is None:
-        return lowest + outputs.argmax(1)
-    likely = np.exp(outputs - outputs.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
-    return lowest + (likely < confidence * likely[:, -1:]).sum(1).clip(max=highest - lowest)
+        found = outputs.argmax(1)
+    else:
+        likely = np.exp(outputs - outputs.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
+        found = (likely < confidence * likely[:, -1:]).sum(1)
+    return (lowest + found.clip(max=highest - lowest)).astype(np.int64)

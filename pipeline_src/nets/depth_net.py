@@ -95,21 +95,31 @@ class ResidualDepthNet(nn.Module):
         super().__init__()
         self.config = config
         self.stem = nn.Conv2d(config.planes, config.channels, 5, stride=2, padding=2)
-        self.blocks = nn.ModuleList(
-            nn.ModuleList(SameConv2d(config.channels, config.channels, 3) for _ in range(2))
-            for _ in range(config.blocks)
-        )
-        for block in self.blocks:
-            nn.init.zeros_(block[1].weight)  # each block starts as the identity
+        self.blocks = nn.ModuleList(ResidualBlock(config.channels) for _ in range(config.blocks))
         self.output = nn.Linear(config.channels * ((config.size + 1) // 2) ** 2, config.outputs)
 
     def forward(self, planes: Tensor) -> Tensor:
         """See the module."""
         x: Tensor = self.stem(planes).relu()
-        for first, second in self.blocks:
-            x = (x + second(first(x).relu())).relu()
+        for block in self.blocks:
+            x = block(x)
         found: Tensor = self.output(x.flatten(1))
         return found
+
+
+class ResidualBlock(nn.Module):
+    """relu(x + g(relu(f(x)))), f and g 3x3 convolutions; begins as relu alone."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first = SameConv2d(channels, channels, 3)
+        self.second = SameConv2d(channels, channels, 3)
+        nn.init.zeros_(self.second.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, C, H, W], the same shape out."""
+        inner: Tensor = self.second(self.first(x).relu())
+        return (x + inner).relu()
 
 
 DepthConfig = PublishedDepthConfig | ResidualDepthConfig

@@ -11,15 +11,17 @@ from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers, count_turns
 from pipeline_src.nets.depth_head import chosen_depths
 from pipeline_src.nets.depth_models import SavedDepthNet, load_depth_net
+from pipeline_src.players.depth_forward import depth_forward
 from pipeline_src.samples.depth_planes import Inputs, depth_planes
 
 
 class DepthModel:
-    """Asks a net about one position at a time, on one thread of this process."""
+    """Asks a net: about one position as a player does, in numpy, or about many at once, in torch."""
 
     def __init__(self, saved: SavedDepthNet, confidence: float | None = None) -> None:
         """``confidence``: see `chosen_depths`; of a classifying head alone."""
         self.saved, self.confidence = saved, confidence
+        self.forward = depth_forward(saved.net)
         self.inputs: Inputs = "published" if saved.inputs == "published" else "full"
 
     @property
@@ -52,7 +54,7 @@ class DepthModel:
             np.array([state.turn[0]], np.int8),
             np.array([turns], np.int32),
         )
-        return int(self.choose_all(planes)[0])
+        return int(chosen_depths(self.saved.head, self.forward(planes[0])[None], *self.classes, self.confidence)[0])
 
     def choose_all(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
         """Layers to search, int64 [B], of planes float32 [B, C, H, W]."""
