@@ -51,4 +51,5 @@ def chosen_depths(
     else:
         likely = np.exp(outputs - outputs.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
         found = (likely < confidence * likely[:, -1:]).sum(1)
-    return (lowest + found.clip(max=highest - lowest)).astype(np.int64)
+    layers: npt.NDArray[np.int64] = np.minimum(lowest + found, highest).astype(np.int64)
+    return layers

@@ -93,8 +93,7 @@ def _residual(net: Any) -> Callable[[Floats], Floats]:
 
 def _sigmoid(x: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        found: Floats = 1 / (1 + np.exp(-x))
-    return found
+        return np.reciprocal(1 + np.exp(-x))
 
 
 def _pool(side: int) -> Callable[[Floats], Floats]:
