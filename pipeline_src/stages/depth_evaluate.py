@@ -115,13 +115,12 @@ def _plain(test: Test) -> dict[str, Any]:
 
 
 def _ask(test: Test, path: Path, params: DepthModelParams, confidences: tuple[float, ...]) -> dict[str, Any]:
-    how = {"label": params.label, "classes": test.positions.classes}
-    chosen = test.choose(load_depth_model(path, **how))
+    model = load_depth_model(path, label=params.label, classes=test.positions.classes)
+    chosen = test.choose(model)
     figures = test.figures(chosen, params.label)
     if params.head == "classes":
         figures["confidence"] = {
-            f"{100 * c:g}%": test.figures(test.choose(load_depth_model(path, **how, confidence=c)), params.label)
-            for c in confidences
+            f"{100 * c:g}%": test.figures(test.choose(DepthModel(model.saved, c)), params.label) for c in confidences
         }
     return {"figures": figures, "matrix": test.matrix(chosen, params.label)}
 
