@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.arena.score import clustered_mean, clustered_rate
-from pipeline_src.arena.tables import Row, write_table
 from pipeline_src.errors import run_main
-from pipeline_src.files import read_json, write_json
+from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.params.depth_evaluate import DepthEvaluateParams
 from pipeline_src.params.depth_split import DepthSplitParams
 from pipeline_src.params.depth_train import DepthModelParams, DepthTrainParams
@@ -29,6 +28,8 @@ SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
 REPORTS = Path("artifacts/reports/depth")
 BATCH = 4096
+
+Row = dict[str, str | float]
 
 
 class Test:

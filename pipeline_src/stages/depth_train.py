@@ -9,14 +9,13 @@ Example: ``python -m pipeline_src.stages.depth_train --model smote``
 """
 
 import argparse
-import csv
 import shutil
 from pathlib import Path
 
 import torch
 
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_json, written_aside
+from pipeline_src.files import write_json, write_table
 from pipeline_src.nets.depth_models import save_depth_net
 from pipeline_src.params.depth_split import DepthSplitParams
 from pipeline_src.params.depth_train import DepthTrainParams
@@ -54,10 +53,7 @@ def run(name: str) -> None:
     }
     parameters = sum(weight.numel() for weight in trained.model.net.parameters())
     write_json(REPORTS / f"{name}.json", {**counted, "last": trained.rows[-1], "parameters": parameters})
-    with written_aside(REPORTS / f"{name}.csv") as aside, open(aside, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, trained.rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(trained.rows)
+    write_table(REPORTS / f"{name}.csv", trained.rows)
     write_json(REPORTS / f"{name}.timings.json", trained.timings)
     shutil.rmtree(folder)
 
