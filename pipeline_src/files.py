@@ -1,15 +1,19 @@
 """Write aside, then rename: a reader finds the old file or the new one, never half of either."""
 
+import csv
 import json
 import math
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+
+Row = dict[str, str | float]
+"""Of a table: a cell by its column's name."""
 
 
 @contextmanager
@@ -53,6 +57,18 @@ def read_json(path: Path | str) -> Any:
         raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
     except ValueError as error:
         raise ZugwerkError(f"{path}: not valid JSON ({error}); remove it and run `dvc repro` again") from None
+
+
+def write_table(path: Path | str, rows: Sequence[Mapping[str, str | float]]) -> None:
+    """Write rows with the same keys as CSV with a header; NaN is an empty cell."""
+    with written_aside(path) as aside, open(aside, "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+        table.writeheader()
+        table.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+
+
+def _cell(value: str | float) -> str | float:
+    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 def _finite(value: Any) -> Any:

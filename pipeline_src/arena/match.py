@@ -1,6 +1,6 @@
 """A match between two players: each opening is played twice, with the sides swapped."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.players.registry import make_player
+from pipeline_src.records.record import GameRecord
 
 GROUP = 16
 """Pairs a task plays in lock step. Fixed, so that the number of workers changes nothing."""
@@ -50,6 +51,23 @@ class MatchResult:
         """Games that ``a`` and that ``b`` lost by an illegal action."""
         lost = [point for point, game in zip(self.points, self.games, strict=True) if game.illegal]
         return lost.count(0.0), lost.count(1.0)
+
+    def records(self, game: str, size: int, variant: str, gid: int = 1) -> Iterator[GameRecord]:
+        """The games of ``game`` as records, numbered from ``gid``."""
+        for i, played in enumerate(self.games):
+            first, second = (self.b, self.a) if i % 2 else (self.a, self.b)
+            yield GameRecord(
+                game=game,
+                gid=gid + i,
+                source="engine",
+                variant=variant,
+                height=size,
+                width=size,
+                actions=played.actions,
+                winner=played.winner,
+                first_name=first,
+                second_name=second,
+            )
 
 
 def play_match(

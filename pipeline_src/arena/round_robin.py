@@ -7,7 +7,7 @@ from itertools import combinations
 from pipeline_src.arena.games import PlayedGame
 from pipeline_src.arena.match import POINTS
 from pipeline_src.arena.ratings import Result
-from pipeline_src.arena.tables import Row
+from pipeline_src.files import Row
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,10 @@
 """Figures as metrics files and as tables for plots."""
 
-import csv
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from pipeline_src.arena.agreement import CalibrationBin
 from pipeline_src.arena.score import Score
-from pipeline_src.files import written_aside
-
-Row = dict[str, str | float]
+from pipeline_src.files import Row
 
 
 def metrics(figures: Mapping[str, Score]) -> dict[str, dict[str, float]]:
@@ -40,15 +35,3 @@ def calibration_rows(bins: Iterable[CalibrationBin]) -> list[Row]:
         }
         for some in bins
     ]
-
-
-def write_table(path: Path | str, rows: Sequence[Row]) -> None:
-    """Write rows with the same keys as CSV with a header, aside and renamed; NaN is an empty cell."""
-    with written_aside(path) as aside, open(aside, "w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
-        table.writeheader()
-        table.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
-
-
-def _cell(value: str | float) -> str | float:
-    return "" if isinstance(value, float) and math.isnan(value) else value

@@ -9,8 +9,6 @@ import typer
 if TYPE_CHECKING:
     from pipeline_src.arena.summary import Summary
 
-SIZES = {"amazons": 10, "gomoku": 15}
-"""Of the standard boards."""
 EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
 
@@ -40,10 +38,10 @@ def match(
     from pipeline_src.arena.sprt import Sprt
     from pipeline_src.games.game import get_game
 
-    get_game(game)
+    rules = get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
     one, other = (with_limits(game, text, limits) for text in (a, b))
-    board = SIZES.get(game, 0) if size is None else size
+    board = rules.initial_state().board.shape[0] if size is None else size
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
         summary = run_match(spec, out, workers, None if sprt is None else Sprt.parse(sprt), resume, progress.show)

@@ -111,14 +111,11 @@ def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
         name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")
     }
     write_json(files.report, report)
-    games = int(report["self_play"]["games"])
     write_json(
         files.timings,
         {
             "made_from": key,
             "seconds": seconds,
-            "hours": sum(seconds.values()) / 3600,
-            "self_play_games_per_hour": 3600 * games / max(seconds["self_play"], 1e-9),
             "training": read_json(folder / "training.json"),
         },
     )

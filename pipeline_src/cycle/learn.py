@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pipeline_src.arena.tables import write_table
-from pipeline_src.files import write_json
+from pipeline_src.files import write_json, write_table
 from pipeline_src.nets.zero_models import load_model, make_config, make_net, save_model
 from pipeline_src.samples.zero_games import open_window
 from pipeline_src.samples.zero_positions import positions
@@ -48,6 +47,6 @@ def learn(work: Work) -> None:
     )
     save_model(work.folder / "model.pt", net, variant=setting.game.variant)
     save_learner(work.folder / "learner.pt", trained.learner_state)
-    write_table(work.folder / "curves.csv", [*trained.rows])
+    write_table(work.folder / "curves.csv", trained.rows)
     write_json(work.folder / "train_result.json", trained.metrics)
     write_json(work.folder / "training.json", trained.timings)

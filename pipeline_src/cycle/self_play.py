@@ -140,7 +140,7 @@ class _Puct:
 
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
         self.params = params
-        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
+        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu, own_visit=params.own_visit)
         self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
 
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
@@ -169,7 +169,7 @@ class _Gumbel:
     """Moves and policies by sequential halving at the roots."""
 
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
-        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu)
+        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu, own_visit=params.own_visit)
         self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
         self._search = GumbelTrees(
             self.trees, params.considered, params.simulations, c_visit=params.c_visit, c_scale=params.c_scale

@@ -22,6 +22,8 @@ class GomokuSelfPlay:
     """c_puct."""
     fpu: float = 0.0
     """First-play urgency: how far below its node's Q an edge without visits begins, times sqrt(visited prior)."""
+    own_visit: bool = True
+    """The formula's N counts the node's own evaluation, as AlphaZero has it; False: only its edges, as published."""
     leaves: int = 1
     """Leaves of one tree in a batch of the net. More fill a GPU and cost some strength."""
     noise_alpha: float = 0.05

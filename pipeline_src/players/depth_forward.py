@@ -93,7 +93,8 @@ def _residual(net: Any) -> Callable[[Floats], Floats]:
 
 def _sigmoid(x: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        return np.reciprocal(1 + np.exp(-x))
+        found: Floats = np.reciprocal(1 + np.exp(-x))
+    return found
 
 
 def _pool(side: int) -> Callable[[Floats], Floats]:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.players.depth_chooser import load_depth_model
 from pipeline_src.players.depth_choices import Choice
+from pipeline_src.players.depth_chooser import load_depth_model
 from pipeline_src.players.evaluators import make_evaluator
 from pipeline_src.search.square_layers import SquareSearch
 

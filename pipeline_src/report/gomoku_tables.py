@@ -7,7 +7,7 @@ from pipeline_src.arena.best_of import BestOfMatch, Rules
 from pipeline_src.arena.event import Played
 from pipeline_src.arena.ratings import Rating
 from pipeline_src.arena.round_robin import cross_table
-from pipeline_src.arena.tables import Row
+from pipeline_src.files import Row
 
 
 def gate_rows(reports: Mapping[int, Mapping[str, Any]]) -> list[Row]:

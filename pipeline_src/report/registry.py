@@ -44,6 +44,8 @@ CRAWLED = Counted(
 )
 GOMOKU = "artifacts/reports/gomoku/evaluate.json"
 SELF_PLAY = "its own games"
+DEPTH = "artifacts/reports/depth"
+ENGINE_GAMES = "engine games"
 
 
 def _amazons(unit: str, file: str, key: str, stage: str, published: float | None = None) -> Figure:
@@ -68,6 +70,14 @@ def _gomoku(unit: str, key: str, published: float | None = None) -> Figure:
 
 def _gomoku_time(unit: str, name: str, published: float | None = None) -> Figure:
     return Figure(unit, published=published, stage="gomoku_generation", data=SELF_PLAY, timing=name)
+
+
+def _depth(unit: str, key: str, published: float | None = None) -> Figure:
+    return Figure(unit, f"{DEPTH}/evaluate.json", key, "depth_evaluate", published, ENGINE_GAMES)
+
+
+def _depth_match(unit: str, key: str, published: float | None = None) -> Figure:
+    return Figure(unit, f"{DEPTH}/match.json", key, "depth_match", published, ENGINE_GAMES)
 
 
 REGISTRY: dict[str, dict[str, Figure]] = {
@@ -113,5 +123,16 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "elo_last": _gomoku("Elo, MCTS with 1,000 playouts being 0", "elo_last"),
         "train_hours": _gomoku_time("hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time("games an hour", "self_play_games_per_hour"),
+    },
+    "search_depth": {
+        "positions": _depth("positions", "positions", 81_742_572),
+        "unbeaten_vs_fixed": _depth_match("fraction", "unbeaten_vs_fixed", 0.734),
+        "wins_vs_fixed": _depth_match("fraction", "wins_vs_fixed", 0.723),
+        "time_outs": _depth_match("games", "time_outs", 0),
+        "mean_margin": _depth_match("moves or squares left", "mean_margin", 1.65),
+        "score_vs_iterative_deepening": _depth_match("score", "score_vs_iterative_deepening"),
+        # Of the paper's net, balanced as published, on the test split as it is.
+        "accuracy": _depth("fraction", "models.smote.accuracy"),
+        "macro_f1": _depth("F1", "models.smote.macro_f1"),
     },
 }

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from pipeline_src.arena.agreement import Outcomes, agreement, by_phase, calibration
-from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows, write_table
+from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows
 from pipeline_src.errors import run_main
-from pipeline_src.files import write_json
+from pipeline_src.files import write_json, write_table
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.params.amazons_baselines import AmazonsBaselinesParams
 from pipeline_src.params.load import load

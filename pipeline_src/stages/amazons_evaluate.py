@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from pipeline_src.arena.agreement import Outcomes, agreement, by_phase, calibration
-from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows, write_table
+from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows
 from pipeline_src.errors import run_main
-from pipeline_src.files import write_json
+from pipeline_src.files import write_json, write_table
 from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.params.amazons_evaluate import AmazonsEvaluateParams
 from pipeline_src.params.load import load, load_value

@@ -4,7 +4,6 @@ Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; 
 ``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``.
 """
 
-from collections.abc import Iterator
 from itertools import accumulate, chain
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from pipeline_src.params.amazons_match import AmazonsMatchParams
 from pipeline_src.params.load import load, load_value
 from pipeline_src.players.registry import make_player
 from pipeline_src.records.parquet import write_records
-from pipeline_src.records.record import GameRecord
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")
@@ -50,7 +48,10 @@ def main() -> None:
         for name, pairing in params.matches.items()
     }
     first_gids = accumulate((len(match.games) for match in matches.values()), initial=1)
-    games = [records(match, size, gid) for match, gid in zip(matches.values(), first_gids, strict=False)]
+    games = [
+        match.records("amazons", size, "standard", gid)
+        for match, gid in zip(matches.values(), first_gids, strict=False)
+    ]
     write_records(chain.from_iterable(games), GAMES)
     write_json(REPORT, {name: summary(match) for name, match in matches.items()})
 
@@ -80,24 +81,6 @@ def summary(match: MatchResult) -> dict[str, object]:
         "illegal": illegal,
         "illegal_opponent": illegal_opponent,
     }
-
-
-def records(match: MatchResult, size: int, gid: int) -> Iterator[GameRecord]:
-    """The games, numbered from ``gid``."""
-    for i, played in enumerate(match.games):
-        first, second = (match.a, match.b) if i % 2 == 0 else (match.b, match.a)
-        yield GameRecord(
-            game="amazons",
-            gid=gid + i,
-            source="engine",
-            variant="standard",
-            height=size,
-            width=size,
-            actions=played.actions,
-            winner=played.winner,
-            first_name=first,
-            second_name=second,
-        )
 
 
 if __name__ == "__main__":

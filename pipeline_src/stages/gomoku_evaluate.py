@@ -23,10 +23,9 @@ from pipeline_src.arena.outcome import Outcome, first_side_share
 from pipeline_src.arena.ratings import Rating, rate_players
 from pipeline_src.arena.round_robin import pairings
 from pipeline_src.arena.score import rate
-from pipeline_src.arena.tables import write_table
 from pipeline_src.cycle.files import GenerationFiles
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.files import read_json, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.params.gomoku_evaluate import GomokuEvaluateParams
 from pipeline_src.params.gomoku_game import GomokuGame

@@ -5,7 +5,8 @@ import pytest
 
 from pipeline_src.arena.agreement import Outcomes, agreement, by_phase, calibration
 from pipeline_src.arena.score import clustered_mean, clustered_rate
-from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows, write_table
+from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows
+from pipeline_src.files import write_table
 from pipeline_src.players.predictions import Predictions, join_predictions
 
 OUTCOMES = Outcomes(

@@ -4,10 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pipeline_src
+from pipeline_src.games import gomoku
+from pipeline_src.search.mcts.puct_reuse import is_step
 from tests.layout.imports import ROOT
+from tests.search.mcts.fakes import count_state
 
 
 def test_hash_sees_every_kernel_source(tmp_path):
@@ -46,3 +50,14 @@ def test_an_edited_rule_is_seen_by_kernels_of_other_files(tmp_path):
 
 def test_cache_folder_is_the_users_or_temporary():
     assert Path(os.environ["NUMBA_CACHE_DIR"]).name == f"numba-{pipeline_src.kernel_hash(ROOT / 'pipeline_src')}"
+
+
+def test_kernels_of_the_tests_toy_games_stay_off_the_disk():
+    """A program that cannot import the tests could read nothing of an index that names them."""
+    steps = np.empty(3, np.int32)
+    assert is_step(count_state(), 1, steps)
+    assert not is_step(count_state(), 4, steps)
+    assert is_step(gomoku.initial_state(3, "freestyle-3"), 4, np.empty(9, np.int32))
+    indices = list(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("puct_reuse.is_step-*.nbi"))
+    assert indices
+    assert not [path for path in indices if b"tests." in path.read_bytes()]

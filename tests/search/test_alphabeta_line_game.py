@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
 
 from pipeline_src.games.kernels import play
-from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
 from pipeline_src.search.alphabeta.table import PROVEN
 from pipeline_src.search.limits import Limit
@@ -27,18 +25,6 @@ VARIANTS = {
     "plain": Options(widths=(0,), table_mb=0, scout=False, killers=0),
     "aspiration": Options(widths=(0,), table_mb=1, aspiration=0.1),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def not_on_disk():
-    """Nothing of this game into the kernel cache, where a program that cannot import it would stumble over it."""
-    kernels = [kernel for kernel in vars(nodes).values() if hasattr(kernel, "_cache")]
-    kept = [kernel._cache for kernel in kernels]
-    for kernel in kernels:
-        kernel._cache = NullCache()
-    yield
-    for kernel, cache in zip(kernels, kept, strict=True):
-        kernel._cache = cache
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

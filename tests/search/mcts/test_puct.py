@@ -73,7 +73,7 @@ def test_wins_are_found_and_worth_one_on_either_step():
     assert trees.value(0) < 0
 
 
-def test_values_of_finished_games_are_exact(not_on_disk):
+def test_values_of_finished_games_are_exact():
     def searched(total):
         trees = PuctTrees(count_state(), 1, uniform)
         trees.plant(0, count_state(total))
@@ -125,7 +125,7 @@ def test_temperature_goes_from_the_most_visited_to_the_visits():
 
 
 @pytest.mark.parametrize("state", [board.initial_state(6), count_state()])
-def test_a_stopped_search_answers_at_once_with_a_legal_action(state, not_on_disk):
+def test_a_stopped_search_answers_at_once_with_a_legal_action(state):
     actions = np.empty(kernels.max_actions(state), np.int32)
     legal = actions[: kernels.write_actions(state, actions)]
     puct = Puct(hashed, nodes=512)
