@@ -11,6 +11,9 @@ class DepthGame:
     """Time of a side, in milliseconds; published: 900,000."""
     nodes_per_ms: float
     """What turns the clock into one of nodes, so that no machine decides a game; 0: wall time."""
+    game_plies: int
+    """Over how many plies of a game a player that deepens iteratively shares out its clock; once the areas are closed
+    no move takes time."""
     engine: str
     """Options of the ``alphabeta`` player, e.g. ``width=40,width3=20``."""
     simulations: int
@@ -31,6 +34,8 @@ class DepthGame:
             raise ValueError(f"clock_ms must be above 0, not {self.clock_ms}")
         if not 0 <= self.nodes_per_ms < float("inf"):
             raise ValueError(f"nodes_per_ms must be 0 or more, not {self.nodes_per_ms}")
+        if self.game_plies < 2:
+            raise ValueError(f"game_plies must be at least 2, not {self.game_plies}")
         if self.simulations < 1 or self.plies < 0 or self.forward_nodes < 0:
             raise ValueError("simulations must be at least 1, plies and forward_nodes at least 0")
         if not 1 <= self.lowest < self.highest <= 32:
@@ -44,7 +49,7 @@ class DepthGame:
     def player(self, options: str = "") -> str:
         """Text of a player on this clock, e.g. with ``depth=4``."""
         own = (
-            f"clock={self.clock_ms:g},nodes_per_ms={self.nodes_per_ms:g},"
+            f"clock={self.clock_ms:.12g},nodes_per_ms={self.nodes_per_ms:.12g},game_plies={self.game_plies},"
             f"simulations={self.simulations},plies={self.plies},forward_nodes={self.forward_nodes}"
         )
         return "alphabeta:" + ",".join(part for part in (options, own, self.engine) if part)

@@ -15,7 +15,7 @@ from pipeline_src.players.alphabeta import amazons_alphabeta
 from pipeline_src.players.depth_choices import Choice, Chooser, FixedDepth, read_table
 from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.search.clock import LAG_MS, SHARE, expected_plies, movetime_ms
+from pipeline_src.search.clock import GAME_PLIES, LAG_MS, SHARE, expected_plies, movetime_ms
 from pipeline_src.search.evaluators.amazons_endgame import closing_turn
 from pipeline_src.search.limits import Clock, Limit, Searcher, SearchResult
 
@@ -31,9 +31,11 @@ NUMBERS = {
     "plies": float(PLIES),
     "forward_nodes": float(FORWARD_NODES),
     "within": 0.0,
+    "game_plies": float(GAME_PLIES),
     "confidence": math.nan,
 }
 """Options that are this player's; the rest is the engine's."""
+WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies")
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class DepthPlayer(SearchPlayer):
         clock_ms: float = PUBLISHED_CLOCK_MS,
         nodes_per_ms: float = 0.0,
         within: float = 0.0,
+        game_plies: int = GAME_PLIES,
     ) -> None:
         """A player around a search.
 
@@ -71,9 +74,11 @@ class DepthPlayer(SearchPlayer):
             clock_ms: what a side's clock begins with; shares of it that are used are told from this.
             nodes_per_ms: how many nodes a millisecond of the clock is worth; 0 for milliseconds of wall time.
             within: how many times the clock's share of a move a chosen depth may take; 0 for the hard stop alone.
+            game_plies: over how many plies of a game the clock is shared out.
         """
         super().__init__(searcher, Limit(depth=1))
-        self.chooser, self.clock_ms, self.nodes_per_ms, self.within = chooser, clock_ms, nodes_per_ms, within
+        self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
+        self.within, self.game_plies = within, game_plies
 
     def choose(self, positions: Any) -> list[int]:
         """See `Player.choose`."""
@@ -117,7 +122,7 @@ class DepthPlayer(SearchPlayer):
             legal: number of legal turns.
             depth: that was chosen; None for iterative deepening.
         """
-        expected = expected_plies(played, legal)
+        expected = expected_plies(played, legal, self.game_plies)
         least = legal / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
         most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
         share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
@@ -135,7 +140,7 @@ def depth_player(text: PlayerText) -> DepthPlayer:
 
     Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
     wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
-    pass is charged; ``within``, see `DepthPlayer`; ``confidence``, see `load_depth_model`; and those of the engine
+    pass is charged; ``within`` and ``game_plies``, see `DepthPlayer`; ``confidence``, see `load_depth_model`; and those of the engine
     (`amazons_alphabeta`).
 
     Raises:
@@ -146,14 +151,21 @@ def depth_player(text: PlayerText) -> DepthPlayer:
     own = {name: value for name, value in text.options.items() if name in NUMBERS}
     numbers = replace(text, options=own).numbers(**NUMBERS)
     for name in own:
-        value, whole = numbers[name], name in ("lowest", "simulations", "plies", "forward_nodes")
-        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence") else 0.0
+        value, whole = numbers[name], name in WHOLE
+        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies") else 0.0
         if not least <= value < math.inf or (whole and value != int(value)):
             raise ZugwerkError(f"player '{text.name}': {name} cannot be {own[name]}")
     rest = {name: value for name, value in text.options.items() if name not in {*WORDS, *NUMBERS}}
     engine = amazons_alphabeta(replace(text, options=rest))
     chooser = _chooser(text, words, numbers)
-    return DepthPlayer(engine.searcher, chooser, numbers["clock"], numbers["nodes_per_ms"], numbers["within"])
+    return DepthPlayer(
+        engine.searcher,
+        chooser,
+        numbers["clock"],
+        numbers["nodes_per_ms"],
+        numbers["within"],
+        int(numbers["game_plies"]),
+    )
 
 
 def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float]) -> Chooser | None:

@@ -94,9 +94,19 @@ class SquareSearch:
 
 def _new_tree(nodes: int, steps: int) -> StepTree:
     edges = nodes * steps
-    ints = [np.empty(nodes, np.int32) for _ in range(4)] + [np.empty(edges, np.int32) for _ in range(3)]
-    path, scratch = np.empty((nodes + 1, 3), np.int32), np.empty(steps, np.int32)
-    return StepTree(*ints, np.empty(edges, np.float64), path, scratch, np.zeros(3, np.int64))
+    return StepTree(
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.float64),
+        np.empty((nodes + 1, 3), np.int32),
+        np.empty(steps, np.int32),
+        np.zeros(3, np.int64),
+    )
 
 
 @njit(cache=True)

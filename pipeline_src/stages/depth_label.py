@@ -50,7 +50,7 @@ def main() -> None:
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
     rules = get_game("amazons")
     openings = random_openings(rules, rules.initial_state(10), params.games, game.opening_plies, [seed, TAG, 0])
-    key = [*map(dataclasses.asdict, (params, game, engine)), seed]
+    key = [dataclasses.asdict(params), dataclasses.asdict(game), dataclasses.asdict(engine), seed]
     folder = kept_folder(WORK, SOURCES, key)
     groups = range(0, params.games, params.group)
     paths = [folder / f"{first:06d}.npz" for first in groups]
@@ -91,7 +91,7 @@ def label_group(
         empty = np.empty((0, *((), (DEPTHS,), (10, 10))[ndim]), dtype)
         arrays[name] = np.array([row[name] for row in found.rows], dtype) if found.rows else empty
     with written_aside(path) as aside, open(aside, "wb") as file:
-        np.savez(file, **arrays)
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def _read(path: Path) -> Arrays:
@@ -100,7 +100,7 @@ def _read(path: Path) -> Arrays:
 
 
 def describe(arrays: Arrays, left_out: dict[str, int], game: DepthGame) -> dict[str, Any]:
-    """Counts and shares, of labels as they were found: ``reached`` and ``needed`` by depth, and how many are clipped."""
+    """Counts of the labels as they were found, before they are clipped into the classes."""
     reached, needed = arrays["reached"], arrays["needed"]
     depths, counts = np.unique(reached, return_counts=True)
     return {
