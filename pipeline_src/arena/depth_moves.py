@@ -6,14 +6,14 @@ import numpy as np
 
 from pipeline_src.arena.depth_matches import DepthMatch
 from pipeline_src.arena.node_games import ClockedMove
-from pipeline_src.arena.tables import Row
+from pipeline_src.files import Row
 
 LEAST = 3
 """Moves of a number that a row must have."""
 
 
-def move_rows(matches: Sequence[tuple[DepthMatch, str, str]]) -> list[Row]:
-    """A row for each player and number of its move in the game: mean depth, and shares of its clock.
+def move_rows(matches: Sequence[tuple[DepthMatch, str, str]]) -> dict[str, list[Row]]:
+    """By player, a row for each number of its moves in a game: mean depths, share of its clock used, nodes.
 
     Args:
         matches: each with the names of its players, under which their moves count together.
@@ -22,19 +22,19 @@ def move_rows(matches: Sequence[tuple[DepthMatch, str, str]]) -> list[Row]:
     for match, a, b in matches:
         for player, name in enumerate((a, b)):
             found.setdefault(name, []).extend(move for _, move in match.moves(player))
-    rows: list[Row] = []
+    rows: dict[str, list[Row]] = {}
     for name, moves in found.items():
+        rows[name] = []
         numbers = np.array([move.ply // 2 + 1 for move in moves])
         for number in np.unique(numbers):
             chosen = [moves[i] for i in np.flatnonzero(numbers == number)]
             if len(chosen) >= LEAST:
-                rows.append(_row(name, int(number), chosen))
+                rows[name].append(_row(int(number), chosen))
     return rows
 
 
-def _row(name: str, number: int, moves: list[ClockedMove]) -> Row:
+def _row(number: int, moves: list[ClockedMove]) -> Row:
     return {
-        "player": name,
         "move": number,
         "moves": len(moves),
         "depth": float(np.mean([move.reached for move in moves])),

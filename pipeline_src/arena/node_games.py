@@ -90,7 +90,7 @@ def play_on_clock(
             )
         spent = thought.nodes / nodes_per_ms if nodes_per_ms else (time.perf_counter() - begin) * 1e3
         if not clock.spend(side, spent):
-            return ClockedGame(tuple(actions), ("second", "first")[side], True, 0, tuple(moves))  # type: ignore[arg-type]
+            return ClockedGame(tuple(actions), ("second", "first")[side], True, 0, tuple(moves))
         actions.append(thought.result.action)
         state = amazons.play(state, actions[-1])
     margin = squares_left(state, ("first", "second").index(winner))

@@ -5,6 +5,7 @@ nor what the moves still expected need to be answered one ply deep. A search tha
 it has found. Without a chooser the player is the yardstick: iterative deepening for the clock's share of each move.
 """
 
+import importlib
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -140,8 +141,8 @@ def depth_player(text: PlayerText) -> DepthPlayer:
 
     Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
     wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
-    pass is charged; ``within`` and ``game_plies``, see `DepthPlayer`; ``confidence``, see `load_depth_model`; and those of the engine
-    (`amazons_alphabeta`).
+    pass is charged; ``within`` and ``game_plies``, see `DepthPlayer`; ``confidence``, see `load_depth_model`; and those
+    of the engine (`amazons_alphabeta`).
 
     Raises:
         ZugwerkError: an option that is unknown or out of its range, or no model.
@@ -176,11 +177,11 @@ def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float])
     if depth == "cnn":
         if not words["model"]:
             raise ZugwerkError(f"player '{text.name}': depth=cnn needs model=PATH")
-        from pipeline_src.players.depth_net_choice import NetDepth  # brings torch in, which the others need not
-
         simulations, plies, forward = (int(numbers[name]) for name in ("simulations", "plies", "forward_nodes"))
         confidence = None if math.isnan(numbers["confidence"]) else numbers["confidence"]
-        return NetDepth(words["model"], simulations, plies, forward, confidence)
+        module = importlib.import_module("pipeline_src.players.depth_net_choice")  # and torch, which others do without
+        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence)
+        return net
     if depth == "table":
         return read_table(words["table"], int(numbers["lowest"]))
     if not depth:

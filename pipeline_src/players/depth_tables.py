@@ -1,8 +1,8 @@
 """The published opponent's table, from legal turns to depth, fitted to an amount of computing: `fit_table`.
 
-In place of a hand, a rule: a position is searched to the greatest depth whose expected nodes are within a budget that is
-the same for all. Expected nodes come from labelled positions: of the positions that completed a depth, the nodes it took
-as a power of the legal turns, depth by depth as a multiple of the one before.
+In place of a hand, a rule: a position is searched to the greatest depth whose expected nodes are within a budget that
+is the same for all. Expected nodes come from labelled positions: of those that completed a depth, its nodes as a power
+of the legal turns, each depth as a multiple of the one before.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,8 @@ class DepthCosts:
         a, b = np.array(self.powers).T
         steps = a + b * logs[:, None]
         steps[:, 1:] = np.maximum(steps[:, 1:], 0)
-        return np.exp(np.cumsum(steps, axis=1))
+        found: Floats = np.exp(np.cumsum(steps, axis=1))
+        return found
 
 
 def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64], highest: int) -> DepthCosts:

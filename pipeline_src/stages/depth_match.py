@@ -1,9 +1,9 @@
 """Stage depth_match: players that choose their search depth against a table, fixed depths and iterative deepening.
 
 Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, and the models
-``artifacts/models/depth/<name>/model.pt`` that params name. Writes the metrics ``artifacts/reports/depth/match.json``,
-``moves.csv`` (depth and clock by move number, for plots) and ``match.timings.json`` beside it. Killed and run again, it
-plays only what is missing: finished groups of games are kept under ``work/``.
+``artifacts/models/depth/<name>/model.pt`` that params name. Writes, under ``artifacts/reports/depth/``, the metrics
+``match.json``, ``moves/<player>.csv`` (depth and clock by move number, for plots) and ``match.timings.json``. Killed
+and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
 """
 
 import dataclasses
@@ -16,9 +16,8 @@ from pipeline_src.arena.depth_matches import DepthMatch, checked_player, play_ma
 from pipeline_src.arena.depth_moves import move_rows
 from pipeline_src.arena.depth_tuning import TunedTable, tune_table
 from pipeline_src.arena.kept_groups import kept_folder
-from pipeline_src.arena.tables import write_table
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json
+from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.params.amazons_engine import AmazonsEngine
 from pipeline_src.params.depth_game import DepthGame
@@ -75,8 +74,13 @@ def main() -> None:
             players[pairing.a], other, pairing.pairs, game, match_seed, parallel, folder, params.group
         )
     write_json(REPORTS / "match.json", {name: summary(match) for name, match in matches.items()} | _tables(tables))
-    named = {name: (pairing.a, pairing.b) for name, pairing in params.matches.items()}
-    write_table(REPORTS / "moves.csv", move_rows([(matches[name], *names) for name, names in named.items()]))
+    named = [
+        (matches[name], pairing.a, f"table_{pairing.a}" if pairing.b == TABLE else pairing.b)
+        for name, pairing in params.matches.items()
+    ]
+    shutil.rmtree(REPORTS / "moves", ignore_errors=True)
+    for name, rows in move_rows(named).items():
+        write_table(REPORTS / "moves" / f"{name}.csv", rows)
     games = sum(len(match.games) for match in matches.values())
     write_json(REPORTS / "match.timings.json", {"seconds": time.perf_counter() - began, "games": games})
     shutil.rmtree(WORK)
