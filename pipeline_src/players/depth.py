@@ -133,7 +133,7 @@ class DepthPlayer(SearchPlayer):
             most = min(most, self.within * share)
         if self.nodes_per_ms:
             return Limit(depth=depth, nodes=max(1, int(most * self.nodes_per_ms)))
-        return Limit(depth=depth, movetime_ms=max(most, min(1.0, clock.own_ms / 2)))
+        return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
 
 
 def depth_player(text: PlayerText) -> DepthPlayer:
