@@ -3,7 +3,7 @@
 from pipeline_src.params.depth_game import DepthGame
 
 GAME = DepthGame(
-    clock_ms=40,
+    clock_ms=60,
     nodes_per_ms=1000,
     game_plies=60,
     engine="width=8,width3=4,width4=3,table_mb=1",

@@ -51,14 +51,14 @@ def test_whose_clock_runs_out_has_lost():
 
         def choose(self, state, legal, used, seed):
             self.times += 1
-            return Choice(1, 50_000 if self.times == 3 else 0)
+            return Choice(1, 70_000 if self.times == 3 else 0)
 
     cheap = make_player("amazons", DEPTH1)
     dear = DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)
     game = play(dear, cheap)
     assert game.time_out
     assert (game.winner, game.margin) == ("second", 0)
-    assert [move.choosing for move in game.moves if move.side == 0] == [0, 0, 50_000]
+    assert [move.choosing for move in game.moves if move.side == 0] == [0, 0, 70_000]
     assert play(cheap, DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)).winner == "first"
 
 
