@@ -62,6 +62,9 @@ def main() -> None:
             pairs = -(-min(games, options.games or games) // 2)
             found[name] = setting.play(a, b, pairs, [1, number])
             print(f"{name}: {_line(found[name])}", flush=True)
+            setting.note(name, pairs)
+        elif (pairs := setting.noted(name)) > 0:
+            found[name] = setting.play(a, b, pairs, [1, number])
     write_json(OUT, figures(found, setting))
 
 
@@ -92,20 +95,28 @@ class Setting:
         self.folder = WORK / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
         self.tables: dict[str, TunedTable] = {}
 
+    def note(self, name: str, pairs: int) -> None:
+        """Remember how many pairs of a match are there."""
+        write_json(self.folder / "pairs" / f"{name}.json", max(pairs, self.noted(name)))
+
+    def noted(self, name: str) -> int:
+        """Pairs of a match that are there, whole; 0 where it has not been played."""
+        path = self.folder / "pairs" / f"{name}.json"
+        return int(read_json(path)) if path.exists() else 0
+
     def play(self, a: str, b: str, pairs: int, seed: list[int]) -> DepthMatch:
         """A match, or what is left of it; a table is fitted to ``a`` first."""
         if b == TABLE and a not in self.tables:
-            pilot = min(PILOT_PAIRS, pairs)
             self.tables[a] = tune_table(
                 self.players[a],
                 self.legal,
                 self.nodes,
                 self.game,
-                pilot,
+                PILOT_PAIRS,
                 [0],
                 self.parallel,
                 self.folder,
-                min(GROUP, pilot),
+                GROUP,
             )
         other = self.game.player(self.tables[a].options) if b == TABLE else self.players[b]
         return play_match(self.players[a], other, pairs, self.game, seed, self.parallel, self.folder, GROUP)
@@ -141,12 +152,7 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
     return {name: row | about for name, row in made.items()} | {
         "matches": {name: _as_json(match) for name, match in found.items()},
         "tables": {
-            name: {
-                "table": str(tuned.table),
-                "lowest": tuned.table.lowest,
-                "wanted": tuned.wanted,
-                "spent": tuned.spent,
-            }
+            name: {"options": tuned.options, "wanted": tuned.wanted, "spent": tuned.spent}
             for name, tuned in setting.tables.items()
         },
     }

@@ -21,7 +21,7 @@ from pipeline_src.search.evaluators.amazons_endgame import closing_turn
 from pipeline_src.search.limits import Clock, Limit, Searcher, SearchResult
 
 PUBLISHED_CLOCK_MS = 900_000.0
-SIMULATIONS, PLIES, FORWARD_NODES = 16, 100, 100
+SIMULATIONS, PLIES, FORWARD_NODES = 8, 100, 300
 """Of `NetDepth`, where a player's text does not say."""
 WORDS = ("depth", "model", "table")
 NUMBERS = {
