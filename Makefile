@@ -11,7 +11,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero serve clean
+.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-search_depth serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -46,6 +46,9 @@ measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measur
 
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
+
+measure-search_depth: $(STAMP)  ## Thousands of games on a clock behind docs/measured/search_depth.json; resumes.
+	$(BIN)/python -m bench.strength.search_depth
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

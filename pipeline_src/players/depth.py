@@ -112,9 +112,9 @@ class DepthPlayer(SearchPlayer):
             clock = Clock(self.clock_ms, self.clock_ms)
         if choice is not None and self.nodes_per_ms:
             clock = replace(clock, own_ms=max(1e-3, clock.own_ms - choice.nodes / self.nodes_per_ms))
-        return choice, self.limit_of(clock, played, legal, depth)
+        return choice, self.limit_of(clock, played, legal, depth, 0 if choice is None else choice.nodes)
 
-    def limit_of(self, clock: Clock, played: int, legal: int, depth: int | None) -> Limit:
+    def limit_of(self, clock: Clock, played: int, legal: int, depth: int | None, choosing: int = 0) -> Limit:
         """Where the search of a move ends.
 
         Args:
@@ -122,9 +122,10 @@ class DepthPlayer(SearchPlayer):
             played: plies so far.
             legal: number of legal turns.
             depth: that was chosen; None for iterative deepening.
+            choosing: nodes that a choice costs, this one's being paid.
         """
         expected = expected_plies(played, legal, self.game_plies)
-        least = legal / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
+        least = (legal + choosing) / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
         most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
         share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
         if depth is None:

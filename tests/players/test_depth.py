@@ -61,7 +61,7 @@ def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, ra
         assert limit.nodes == 1 or limit.nodes + legal <= left * rate + 1  # one ply of the next move stays
     else:
         assert limit.nodes is None
-        assert limit.movetime_ms <= max(0.2 * left, min(1.0, left / 2))
+        assert limit.movetime_ms <= max(0.2 * left, min(1.0, max(left / 2, 1e-3)))
 
 
 def test_the_choice_is_charged_and_its_search_is_limited():
