@@ -143,9 +143,9 @@ def _confusion_rows(name: str, matrix: npt.NDArray[np.int64], lowest: int) -> li
     return [
         {
             "model": name,
-            "label": float(lowest + row),
-            "chosen": float(lowest + column),
-            "count": float(count),
+            "label": lowest + row,
+            "chosen": lowest + column,
+            "count": int(count),
             "share_of_label": float(shares[row, column]),
         }
         for (row, column), count in np.ndenumerate(matrix)
