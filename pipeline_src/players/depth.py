@@ -34,9 +34,10 @@ NUMBERS = {
     "within": 0.0,
     "game_plies": float(GAME_PLIES),
     "confidence": math.nan,
+    "deeper": 0.0,
 }
 """Options that are this player's; the rest is the engine's."""
-WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies")
+WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies", "deeper")
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,8 @@ def depth_player(text: PlayerText) -> DepthPlayer:
 
     Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
     wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
-    pass is charged; ``within`` and ``game_plies``, see `DepthPlayer`; ``confidence``, see `load_depth_model`; and those
-    of the engine (`amazons_alphabeta`).
+    pass is charged; ``within`` and ``game_plies``, see `DepthPlayer`; ``confidence`` and ``deeper``, see
+    `players.depth_net_choice`; and those of the engine (`amazons_alphabeta`).
 
     Raises:
         ZugwerkError: an option that is unknown or out of its range, or no model.
@@ -181,7 +182,7 @@ def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float])
         simulations, plies, forward = (int(numbers[name]) for name in ("simulations", "plies", "forward_nodes"))
         confidence = None if math.isnan(numbers["confidence"]) else numbers["confidence"]
         module = importlib.import_module("pipeline_src.players.depth_net_choice")  # and torch, which others do without
-        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence)
+        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, int(numbers["deeper"]))
         return net
     if depth == "table":
         return read_table(words["table"], int(numbers["lowest"]))

@@ -146,6 +146,8 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
     assert thought.choice.nodes == cost + 33
     assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
     assert thought.result.depth == thought.choice.depth
+    deeper = make_player("amazons", f"{text},deeper=1").consider(position(left=1000.0))
+    assert deeper.choice == Choice(thought.choice.depth + 1, thought.choice.nodes)
 
 
 @pytest.mark.parametrize(
