@@ -13,7 +13,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-joseki serve clean
+.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-joseki measure-search_depth serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -51,6 +51,9 @@ measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/
 
 measure-joseki: $(STAMP)  ## Real games behind docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=whose in words.
 	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'
+
+measure-search_depth: $(STAMP)  ## Thousands of games on a clock behind docs/measured/search_depth.json; resumes.
+	$(BIN)/python -m bench.strength.search_depth
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

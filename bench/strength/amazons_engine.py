@@ -97,7 +97,7 @@ def figures(found: dict[str, Summary]) -> dict[str, Any]:
     about = {
         "profile": "committed measurement",
         "data": "no data: the engine needs none",
-        "hardware": f"one core of {_processor()}",
+        "hardware": f"one core of {processor()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": COMMAND,
     }
@@ -123,7 +123,8 @@ def _mean_elo(steps: list[Summary]) -> dict[str, Any]:
     return {"value": mean, "low": mean - half, "high": mean + half, "n": sum(summary.games for summary in steps)}
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Name of this machine's."""
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from bench.strength.amazons_engine import _processor
+from bench.strength.amazons_engine import processor
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
@@ -58,7 +58,7 @@ def main() -> None:
     about = {
         "profile": options.profile,
         "data": "its own games",
-        "hardware": options.hardware or f"{os.cpu_count()} cores of {_processor()}",
+        "hardware": options.hardware or f"{os.cpu_count()} cores of {processor()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": COMMAND if options.profile == LAPTOP else f"{COMMAND} PROFILE={options.profile}",
     }

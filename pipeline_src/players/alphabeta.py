@@ -1,5 +1,6 @@
 """Alpha-beta players."""
 
+import importlib
 import math
 
 from pipeline_src.errors import ZugwerkError
@@ -20,12 +21,17 @@ def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
 
     Options: ``width``, how many of a position's turns are searched deeper (0: all), ``width3`` and ``width4`` with
     three and with four or more plies to go; ``table_mb``; ``killers``, ``inner_killers``, ``scout``, ``reduce_after``,
-    ``aspiration``: see `search.alphabeta.searcher.Options`.
+    ``aspiration``: see `search.alphabeta.searcher.Options`. With ``depth=cnn``, ``depth=table`` or ``nodes_per_ms`` the
+    player chooses its depth: see `players.depth`.
 
     Raises:
         ZugwerkError: a value after the colon, another option, or a value that an option cannot have.
     """
     text.no_value()
+    if text.options.get("depth") in ("cnn", "table") or "nodes_per_ms" in text.options:
+        module = importlib.import_module("pipeline_src.players.depth")  # which needs this one
+        chooses: SearchPlayer = module.depth_player(text)
+        return chooses
     standard = Options()
     switches = {
         "table_mb": float(amazons_engine().table_mb),

@@ -46,6 +46,8 @@ CRAWLED = Counted(
 )
 GOMOKU = "artifacts/reports/gomoku/evaluate.json"
 SELF_PLAY = "its own games"
+DEPTH = "artifacts/reports/depth"
+ENGINE_GAMES = "engine games"
 
 
 def _amazons(unit: str, file: str, key: str, stage: str, published: float | None = None) -> Figure:
@@ -91,6 +93,14 @@ def _recommender(key: str) -> Figure:
 def _joseki_time(key: str, published: float | None = None) -> Figure:
     file = f"{JOSEKI}/evaluate.timings.json"
     return Figure("microseconds", "", key, "joseki_evaluate", published, JOSEKI_GAMES, times=file)
+
+
+def _depth(unit: str, key: str, published: float | None = None) -> Figure:
+    return Figure(unit, f"{DEPTH}/evaluate.json", key, "depth_evaluate", published, ENGINE_GAMES)
+
+
+def _depth_match(unit: str, key: str, published: float | None = None) -> Figure:
+    return Figure(unit, f"{DEPTH}/match.json", key, "depth_match", published, ENGINE_GAMES)
 
 
 REGISTRY: dict[str, dict[str, Figure]] = {
@@ -152,5 +162,19 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "recommend_top3": _recommender("recommend_top3"),
         "baseline_top3": _recommender("baseline_top3"),
         "hit_rate": _recommender("hit_rate"),
+    },
+    "search_depth": {
+        "positions": _depth("positions", "positions", 81_742_572),
+        # The paper's net and recipe against its own opponent; no game of ours is drawn, so both are the same share.
+        "unbeaten_vs_fixed": _depth_match("fraction", "cnn_table.score", 0.734),
+        "wins_vs_fixed": _depth_match("fraction", "cnn_table.score", 0.723),
+        "time_outs": _depth_match("games", "cnn_table.time_outs", 0),
+        "mean_margin": _depth_match("squares left", "cnn_table.margin", 1.65),
+        "score_vs_iterative_deepening": _depth_match("score", "cnn_deepening.score"),
+        "ours_unbeaten_vs_fixed": _depth_match("fraction", "ours_table.score"),
+        "ours_score_vs_iterative_deepening": _depth_match("score", "ours_deepening.score"),
+        # Of the paper's net, balanced as published, on the test split as it is.
+        "accuracy": _depth("fraction", "models.smote.accuracy"),
+        "macro_f1": _depth("F1", "models.smote.macro_f1"),
     },
 }

@@ -14,6 +14,8 @@ BY_NAME = {
     "amazons_crawl": ["spiders.replica.__main__"],
     "amazons_archive": [f"pipeline_src.{name}" for name in ENGINE],
     "amazons_match": [f"pipeline_src.{name}" for name in [*ENGINE, "players.amazons_nets", "players.puct"]],
+    "depth_label": ["pipeline_src.games.amazons"],
+    "depth_match": [f"pipeline_src.{name}" for name in ["games.amazons", "players.depth_net_choice", "players.depth"]],
     "gomoku_first": [f"pipeline_src.{name}" for name in ZERO],
     "gomoku_generation": [f"pipeline_src.{name}" for name in ZERO],
     "gomoku_evaluate": [f"pipeline_src.{name}" for name in [*ZERO, *BASELINES]],

@@ -1,0 +1,74 @@
+"""The chosen depth: one position's forward pass beside torch's, and SMOTE in blocks beside imbalanced-learn's whole.
+
+``depth_predict_us`` is all that a player waits for, the planes included: the paper's net with 16 filters a layer,
+random weights, on one thread. ``smote_rows_per_s`` fills up a class of 40,000 rows of 100 squares to twice as many.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bench.measure import medians, row, seconds
+from pipeline_src.games.amazons import initial_state
+from pipeline_src.params.depth_train import DepthBalancing
+
+CALLS, ROWS = 200, 40_000
+
+
+def predict() -> tuple[float, float]:
+    """Microseconds of a choice, ours and with torch's forward pass."""
+    import torch
+
+    from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net
+    from pipeline_src.nets.depth_net import PublishedDepthConfig
+    from pipeline_src.players.depth_chooser import DepthModel
+    from pipeline_src.samples.depth_planes import depth_planes
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    net = make_depth_net(PublishedDepthConfig(size=10, planes=1, outputs=1, filters=16)).eval()
+    model, state = DepthModel(SavedDepthNet(net, "reached", 3, 7, "linear", "published")), initial_state()
+    n = np.random.default_rng(0).integers(0, 6, (10, 10)).astype(np.uint8)
+    side, turns = np.array([0], np.int8), np.array([0], np.int32)
+
+    def ours() -> None:
+        for _ in range(CALLS):
+            model.choose(n, 0.3, state)
+
+    def theirs() -> None:
+        for _ in range(CALLS):
+            model.choose_all(
+                depth_planes("published", n[None], np.array([0.3], np.float32), state.board[None], side, turns)
+            )
+
+    found = medians(lambda: 1e6 * seconds(ours) / CALLS, lambda: 1e6 * seconds(theirs) / CALLS, repeats=7)
+    torch.set_num_threads(before)
+    return found
+
+
+def smote() -> tuple[float, float]:
+    """Rows made a second, in blocks and whole."""
+    from imblearn.over_sampling import SMOTE
+
+    from pipeline_src.training.depth_balance import smote_in_blocks
+
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 6, (ROWS, 100)).astype(np.float32) * rng.random((ROWS, 1), np.float32)
+    two_rows, two = np.concatenate([rows, rows[:1]]), np.append(np.zeros(ROWS, np.int8), np.int8(1))
+
+    def ours() -> None:
+        smote_in_blocks(rows, ROWS, DepthBalancing(), [0])
+
+    def theirs() -> None:
+        SMOTE(sampling_strategy={0: 2 * ROWS}, random_state=0).fit_resample(two_rows, two)
+
+    return medians(lambda: ROWS / seconds(ours), lambda: ROWS / seconds(theirs), repeats=1)
+
+
+def measure() -> list[dict[str, Any]]:
+    """``depth_predict_us`` and ``smote_rows_per_s``."""
+    return [
+        row("depth_predict_us", *predict(), "the same net in torch", "us"),
+        row("smote_rows_per_s", *smote(), "imbalanced-learn's SMOTE on all rows at once", "rows/s"),
+    ]

@@ -1,0 +1,175 @@
+"""Play the matches behind docs/measured/search_depth.json, or what is left of them, and write it.
+
+The players, the clock and the models are those of params.yaml and of the last ``dvc repro``. Killed at any moment, the
+same command goes on with the groups of games that are missing; they lie under work/strength/search_depth/, in a folder
+of these very models. Example: ``python -m bench.strength.search_depth --only cnn_table --games 200``
+"""
+
+import argparse
+import dataclasses
+import datetime
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from bench.strength.amazons_engine import processor
+from pipeline_src.arena.depth_matches import DepthMatch, play_match
+from pipeline_src.arena.depth_tuning import TunedTable, tune_table
+from pipeline_src.errors import run_main
+from pipeline_src.files import read_json, write_json
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.amazons_engine import AmazonsEngine
+from pipeline_src.params.depth_game import DepthGame
+from pipeline_src.params.depth_match import TABLE, DepthMatchParams
+from pipeline_src.params.depth_split import DepthSplitParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.samples.depth_positions import open_positions, split_by_game
+
+OUT = Path("docs/measured/search_depth.json")
+WORK = Path("work/strength/search_depth")
+POSITIONS, MODELS = Path("artifacts/samples/depth"), Path("artifacts/models/depth")
+COMMAND = "make measure-search_depth"
+HEADLINE = "cnn"
+"""Player of `depth_match.players` whose scores are the figures."""
+PILOT_PAIRS = 100
+"""In which the computing of a table is measured each time one is tried."""
+GROUP = 10
+
+MATCHES: dict[str, tuple[str, str, int]] = {
+    "cnn_table": ("cnn", TABLE, 2000),
+    "cnn_deepening": ("cnn", "deepening", 1000),
+    "ours_table": ("ours", TABLE, 1000),
+    "ours_deepening": ("ours", "deepening", 1000),
+    "cnn_depth3": ("cnn", "depth3", 400),
+    "cnn_depth4": ("cnn", "depth4", 400),
+    "depth4_deepening": ("depth4", "deepening", 400),
+}
+"""By name: whose score is told and its opponent, by their names in params.yaml; games."""
+
+
+def main() -> None:
+    """Play and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="play only matches whose names begin so")
+    parser.add_argument("--workers", type=int, default=2, help="games side by side; a core each")
+    parser.add_argument("--games", type=int, help="at most so many of each match")
+    options = parser.parse_args()
+    setting = Setting(Parallel(workers=options.workers))
+    found: dict[str, DepthMatch] = {}
+    for number, (name, (a, b, games)) in enumerate(MATCHES.items()):
+        if name.startswith(options.only):
+            pairs = -(-min(games, options.games or games) // 2)
+            found[name] = setting.play(a, b, pairs, [1, number])
+            print(f"{name}: {_line(found[name])}", flush=True)
+            setting.note(name, pairs)
+        elif (pairs := setting.noted(name)) > 0:
+            found[name] = setting.play(a, b, pairs, [1, number])
+    write_json(OUT, figures(found, setting))
+
+
+class Setting:
+    """What all matches share."""
+
+    def __init__(self, parallel: Parallel) -> None:
+        """Read params, positions and models.
+
+        Raises:
+            ZugwerkError: they are missing or damaged.
+        """
+        self.parallel, self.game = parallel, load(DepthGame, "depth_game")
+        self.seed, split = load_value(int, "seed"), load(DepthSplitParams, "depth_split")
+        positions = open_positions(POSITIONS)
+        train = split_by_game(positions, split.shares, self.seed).train
+        self.legal, self.nodes = positions.expandable[train], positions.nodes_by_depth[train]
+        self.positions = len(positions)
+        paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
+        options = load(DepthMatchParams, "depth_match").players
+        self.players = {name: self.game.player(text.format_map(paths)) for name, text in options.items()}
+        key = [
+            dataclasses.asdict(self.game),
+            dataclasses.asdict(load(AmazonsEngine, "amazons_engine")),
+            read_json(POSITIONS / "manifest.json")["sha256"],
+            {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()},
+        ]
+        self.folder = WORK / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+        self.tables: dict[str, TunedTable] = {}
+
+    def note(self, name: str, pairs: int) -> None:
+        """Remember how many pairs of a match are there."""
+        write_json(self.folder / "pairs" / f"{name}.json", max(pairs, self.noted(name)))
+
+    def noted(self, name: str) -> int:
+        """Pairs of a match that are there, whole; 0 where it has not been played."""
+        path = self.folder / "pairs" / f"{name}.json"
+        return int(read_json(path)) if path.exists() else 0
+
+    def play(self, a: str, b: str, pairs: int, seed: list[int]) -> DepthMatch:
+        """A match, or what is left of it; a table is fitted to ``a`` first."""
+        if b == TABLE and a not in self.tables:
+            self.tables[a] = tune_table(
+                self.players[a],
+                self.legal,
+                self.nodes,
+                self.game,
+                PILOT_PAIRS,
+                [0],
+                self.parallel,
+                self.folder,
+                GROUP,
+            )
+        other = self.game.player(self.tables[a].options) if b == TABLE else self.players[b]
+        return play_match(self.players[a], other, pairs, self.game, seed, self.parallel, self.folder, GROUP)
+
+
+def _line(match: DepthMatch) -> str:
+    score, margin = match.score, match.margin
+    return (
+        f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f}) of {score.n} games, margin {margin.value:.2f}, "
+        f"time-outs {match.time_outs[0]} and {match.time_outs[1]}, "
+        f"nodes a game {match.nodes(0):,.0f} and {match.nodes(1):,.0f}"
+    )
+
+
+def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
+    """The registry's figures, and every match under ``matches``."""
+    made: dict[str, Any] = {}
+    table, deepening = found.get(f"{HEADLINE}_table"), found.get(f"{HEADLINE}_deepening")
+    if table is not None:
+        # No game is drawn: who has not lost has won.
+        made["unbeaten_vs_fixed"] = made["wins_vs_fixed"] = table.score.as_metrics()
+        made["mean_margin"] = table.margin.as_metrics()
+        made["time_outs"] = {"value": table.time_outs[0], "low": None, "high": None, "n": table.score.n}
+    if deepening is not None:
+        made["score_vs_iterative_deepening"] = deepening.score.as_metrics()
+    about = {
+        "profile": "committed measurement",
+        "data": f"{setting.positions} positions of the engine's own games",
+        "hardware": f"two cores of {processor()}; the clock is one of nodes",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": COMMAND,
+    }
+    return {name: row | about for name, row in made.items()} | {
+        "matches": {name: _as_json(match) for name, match in found.items()},
+        "tables": {
+            name: {"options": tuned.options, "wanted": tuned.wanted, "spent": tuned.spent}
+            for name, tuned in setting.tables.items()
+        },
+    }
+
+
+def _as_json(match: DepthMatch) -> dict[str, Any]:
+    return {
+        "a": match.a,
+        "b": match.b,
+        "score": match.score.as_metrics(),
+        "margin": match.margin.as_metrics(),
+        "time_outs": list(match.time_outs),
+        "nodes_a_game": [match.nodes(0), match.nodes(1)],
+        "choosing": [match.choosing(0), match.choosing(1)],
+        "mean_depth": [match.mean_depth(0), match.mean_depth(1)],
+    }
+
+
+if __name__ == "__main__":
+    run_main(main)

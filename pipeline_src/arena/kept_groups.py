@@ -1,0 +1,28 @@
+"""Where groups of games are kept as they are finished, so that a stage that was killed goes on with the others."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pipeline_src import source_hash
+
+
+def kept_folder(root: Path, sources: Iterable[str], key: Any) -> Path:
+    """The folder of this very run under ``root``, made if need be; those of any other are removed.
+
+    Args:
+        root: a folder that git and DVC do not look at.
+        sources: folders of the package whose files decide what the groups hold.
+        key: all else that does, as JSON can write it.
+    """
+    digest = hashlib.sha256(source_hash(sources).encode())
+    digest.update(json.dumps(key, sort_keys=True).encode())
+    folder = root / digest.hexdigest()[:16]
+    for other in root.glob("*"):
+        if other != folder:
+            shutil.rmtree(other)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

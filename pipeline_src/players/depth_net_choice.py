@@ -1,0 +1,44 @@
+"""A net that says how deep to search: `NetDepth`."""
+
+from pathlib import Path
+
+from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.players.depth_choices import Choice
+from pipeline_src.players.depth_chooser import load_depth_model
+from pipeline_src.players.evaluators import make_evaluator
+from pipeline_src.search.square_layers import SquareSearch
+
+
+class NetDepth:
+    """Asks a net, which reads how deep a small tree search got through each square, and the clock."""
+
+    def __init__(
+        self,
+        path: Path | str,
+        simulations: int,
+        plies: int,
+        forward_nodes: int,
+        confidence: float | None = None,
+        deeper: int = 0,
+    ) -> None:
+        """Load the model.
+
+        Args:
+            path: of the model.
+            simulations: of the search that fills its input; as in the positions that it learnt from.
+            plies: likewise, see `SquareSearch`.
+            forward_nodes: what a forward pass is charged.
+            confidence: see `load_depth_model`.
+            deeper: plies added to what the net says.
+
+        Raises:
+            ZugwerkError: no such model, or a damaged one.
+        """
+        self.model = load_depth_model(path, confidence=confidence)
+        self.squares = SquareSearch(make_evaluator("amazons"), simulations, plies)
+        self.forward_nodes, self.deeper = forward_nodes, deeper
+
+    def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
+        """See `Chooser`."""
+        layers, nodes = self.squares.search(state, seed)
+        return Choice(self.model.choose(layers, used, state, legal) + self.deeper, nodes + self.forward_nodes)

@@ -1,0 +1,156 @@
+"""Stage depth_evaluate: what every depth net says about the test split, and what its choices would have cost.
+
+The test split is untouched: no class of it is dropped or filled up. Reads ``artifacts/samples/depth/`` and the models
+that ``depth_train.models`` names; writes, under ``artifacts/reports/depth/``, the metrics ``evaluate.json`` and the
+tables ``balance.csv`` (a row a model) and ``confusion.csv`` (a row a model, label and choice).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.arena.score import clustered_mean, clustered_rate
+from pipeline_src.errors import run_main
+from pipeline_src.files import read_json, write_json, write_table
+from pipeline_src.params.depth_evaluate import DepthEvaluateParams
+from pipeline_src.params.depth_split import DepthSplitParams
+from pipeline_src.params.depth_train import DepthModelParams, DepthTrainParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.players.depth_chooser import DepthModel, load_depth_model
+from pipeline_src.samples.depth_costs import layer_growth, nodes_to_depth
+from pipeline_src.samples.depth_planes import depth_planes
+from pipeline_src.samples.depth_positions import DepthPositions, open_positions, split_by_game
+from pipeline_src.training.depth_scores import confusion, f1_scores, macro_f1
+
+SAMPLES = Path("artifacts/samples/depth")
+MODELS = Path("artifacts/models/depth")
+REPORTS = Path("artifacts/reports/depth")
+BATCH = 4096
+
+Row = dict[str, str | float]
+
+
+class Test:
+    """The test split, and what iterative deepening spent on it."""
+
+    def __init__(self, positions: DepthPositions, rows: npt.NDArray[np.int64], growth: float) -> None:
+        """``growth`` is told from the training split, see `layer_growth`."""
+        self.positions, self.rows, self.growth = positions, rows, growth
+        self.games = np.asarray(positions.game)[rows]
+        self.needed = np.asarray(positions.needed)[rows]
+        self.spent = np.asarray(positions.nodes)[rows].astype(np.float64)
+
+    def choose(self, model: DepthModel) -> npt.NDArray[np.int64]:
+        """Layers that a model chooses, [R]."""
+        chosen, p = [np.empty(0, np.int64)], self.positions
+        for start in range(0, len(self.rows), BATCH):
+            r = self.rows[start : start + BATCH]
+            planes = depth_planes(model.inputs, p.n[r], p.used[r], p.board[r], p.to_play[r], p.expandable[r])
+            chosen.append(model.choose_all(planes))
+        return np.concatenate(chosen)
+
+    def figures(self, chosen: npt.NDArray[np.int64], label: str) -> dict[str, Any]:
+        """Agreement with a label; whether the choice is deep enough; and its nodes beside iterative deepening's."""
+        labels = np.asarray(self.positions.label(label))[self.rows]
+        (lowest, highest), matrix = self.positions.classes, self.matrix(chosen, label)
+        nodes = nodes_to_depth(np.asarray(self.positions.nodes_by_depth)[self.rows], chosen, self.growth)
+        off = chosen - labels.astype(np.int64)
+        f1 = zip(range(lowest, highest + 1), f1_scores(matrix).tolist(), strict=True)
+        return {
+            "accuracy": clustered_rate(off == 0, self.games).as_metrics(),
+            "macro_f1": macro_f1(matrix),
+            "f1": {str(depth): score for depth, score in f1},
+            "mean_error": clustered_mean(np.abs(off), self.games).as_metrics(),
+            "bias": clustered_mean(off, self.games).as_metrics(),
+            "mean_depth": float(chosen.mean()),
+            "deep_enough": clustered_rate(chosen >= self.needed, self.games).as_metrics(),
+            "nodes": float(nodes.mean()),
+            "nodes_of_iterative_deepening": float(nodes.sum() / self.spent.sum()),
+        }
+
+    def matrix(self, chosen: npt.NDArray[np.int64], label: str) -> npt.NDArray[np.int64]:
+        """Counts [K, K] by label and choice."""
+        return confusion(np.asarray(self.positions.label(label))[self.rows], chosen, *self.positions.classes)
+
+
+def main() -> None:
+    """Load the nets, ask them, write.
+
+    Raises:
+        ZugwerkError: bad params, no data set, or a model that is missing or trained for something else.
+    """
+    models, params = load(DepthTrainParams, "depth_train").models, load(DepthEvaluateParams, "depth_evaluate")
+    positions = open_positions(SAMPLES)
+    splits = split_by_game(positions, load(DepthSplitParams, "depth_split").shares, load_value(int, "seed"))
+    growth = layer_growth(np.asarray(positions.nodes_by_depth)[splits.train])
+    test = Test(positions, splits.test, growth)
+    report: dict[str, Any] = {
+        "positions": len(positions),
+        "games": len(np.unique(positions.game)),
+        "test_positions": len(splits.test),
+        "growth": growth,
+        "plain": _plain(test),
+        "models": {},
+    }
+    table: list[Row] = []
+    confusions: list[Row] = []
+    for name, of_model in models.items():
+        found = _ask(test, MODELS / name / "model.pt", of_model, params.confidences)
+        report["models"][name] = found.pop("figures")
+        table.append(_table_row(name, of_model, report["models"][name]))
+        confusions += _confusion_rows(name, found.pop("matrix"), positions.classes[0])
+    write_json(REPORTS / "evaluate.json", report)
+    write_table(REPORTS / "balance.csv", table)
+    write_table(REPORTS / "confusion.csv", confusions)
+
+
+def _plain(test: Test) -> dict[str, Any]:
+    """Figures of always the same depth, by depth and label."""
+    lowest, highest = test.positions.classes
+    return {
+        str(depth): {label: test.figures(np.full(len(test.rows), depth), label) for label in ("reached", "needed")}
+        for depth in range(lowest, highest + 1)
+    }
+
+
+def _ask(test: Test, path: Path, params: DepthModelParams, confidences: tuple[float, ...]) -> dict[str, Any]:
+    model = load_depth_model(path, label=params.label, classes=test.positions.classes)
+    chosen = test.choose(model)
+    figures = test.figures(chosen, params.label)
+    if params.head == "classes":
+        figures["confidence"] = {
+            f"{100 * c:g}%": test.figures(test.choose(DepthModel(model.saved, c)), params.label) for c in confidences
+        }
+    return {"figures": figures, "matrix": test.matrix(chosen, params.label)}
+
+
+def _table_row(name: str, params: DepthModelParams, figures: dict[str, Any]) -> Row:
+    counts = read_json(REPORTS / "train" / f"{name}.json")["after"]
+    return {
+        "model": name,
+        "label": params.label,
+        "balance": params.balance,
+        **{f"rows_{depth}": counts[depth] for depth in sorted(counts, key=int)},
+        **{key: figures[key]["value"] for key in ("accuracy", "mean_error", "deep_enough")},
+        **{key: figures[key] for key in ("macro_f1", "mean_depth", "nodes_of_iterative_deepening")},
+    }
+
+
+def _confusion_rows(name: str, matrix: npt.NDArray[np.int64], lowest: int) -> list[Row]:
+    shares = matrix / np.maximum(matrix.sum(1, keepdims=True), 1)
+    return [
+        {
+            "model": name,
+            "label": lowest + row,
+            "chosen": lowest + column,
+            "count": int(count),
+            "share_of_label": float(shares[row, column]),
+        }
+        for (row, column), count in np.ndenumerate(matrix)
+    ]
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,121 @@
+"""Stage depth_label: the engine plays itself on a clock; how deep it searched, and how deep it would have had to.
+
+Writes the positions ``artifacts/samples/depth/`` (`samples.depth_positions`), the counts
+``artifacts/reports/depth/label.json`` and the times ``label.timings.json`` beside it. Killed and run again, it plays
+only what is missing: finished groups of games are kept under ``work/``.
+"""
+
+import dataclasses
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.arena.games import random_openings
+from pipeline_src.arena.kept_groups import kept_folder
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import write_json, written_aside
+from pipeline_src.games.game import get_game
+from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.params.amazons_engine import AmazonsEngine
+from pipeline_src.params.depth_game import DepthGame
+from pipeline_src.params.depth_label import DepthLabelParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.players.depth_labels import DEPTHS, label_games
+from pipeline_src.samples.depth_positions import FIELDS, write_positions
+
+OUT = Path("artifacts/samples/depth")
+REPORT = Path("artifacts/reports/depth/label.json")
+WORK = Path("work/depth_label")
+TAG = 20
+"""Keeps this stage's random numbers apart from the others'."""
+SOURCES = ("arena", "games", "params", "players", "search")
+"""Folders of the package whose files decide how a game goes."""
+LEFT_OUT = ("closed", "single", "decided")
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def main() -> None:
+    """Play, label and write.
+
+    Raises:
+        ZugwerkError: bad params.
+    """
+    began = time.perf_counter()
+    params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
+    seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
+    rules = get_game("amazons")
+    openings = random_openings(rules, rules.initial_state(10), params.games, game.opening_plies, [seed, TAG, 0])
+    key = [dataclasses.asdict(params), dataclasses.asdict(game), dataclasses.asdict(engine), seed]
+    folder = kept_folder(WORK, SOURCES, key)
+    groups = range(0, params.games, params.group)
+    paths = [folder / f"{first:06d}.npz" for first in groups]
+    tasks = [
+        (game, params, openings[first : first + params.group], first, [seed, TAG, 1], path)
+        for first, path in zip(groups, paths, strict=True)
+        if not path.exists()
+    ]
+    run_tasks(label_group, tasks, parallel, "search depths")
+    parts = [_read(path) for path in paths]
+    arrays = {name: np.concatenate([part[name] for part in parts]) for name in FIELDS}
+    if not len(arrays["n"]):
+        raise ZugwerkError("depth_label: no position in which there was a depth to choose; raise depth_label.games")
+    left_out = {name: int(sum(part[name].sum() for part in parts)) for name in LEFT_OUT}
+    counts = describe(arrays, left_out, game)
+    for label in ("reached", "needed"):
+        arrays[label] = arrays[label].clip(game.lowest, game.highest)
+    about = {"lowest": game.lowest, "highest": game.highest, "simulations": game.simulations, "plies": game.plies}
+    write_positions(OUT, arrays, {**about, "clock_ms": game.clock_ms, "nodes_per_ms": game.nodes_per_ms})
+    write_json(REPORT, counts)
+    seconds = time.perf_counter() - began
+    write_json(REPORT.with_name("label.timings.json"), {"seconds": seconds, "groups_played": len(tasks)})
+    shutil.rmtree(WORK)
+
+
+def label_group(
+    game: DepthGame,
+    params: DepthLabelParams,
+    openings: list[tuple[int, ...]],
+    first: int,
+    seed: list[int],
+    path: Path,
+) -> None:
+    """Play and label a group of games into ``path``: the arrays of `FIELDS`, and what was left out."""
+    found = label_games(game, params, openings, first, seed)
+    arrays: Arrays = {name: np.array([getattr(found, name)]) for name in LEFT_OUT}
+    for name, (dtype, ndim) in FIELDS.items():
+        empty = np.empty((0, *((), (DEPTHS,), (10, 10))[ndim]), dtype)
+        arrays[name] = np.array([row[name] for row in found.rows], dtype) if found.rows else empty
+    with written_aside(path) as aside, open(aside, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _read(path: Path) -> Arrays:
+    with np.load(path) as found:
+        return {name: found[name] for name in found}
+
+
+def describe(arrays: Arrays, left_out: dict[str, int], game: DepthGame) -> dict[str, Any]:
+    """Counts of the labels as they were found, before they are clipped into the classes."""
+    reached, needed = arrays["reached"], arrays["needed"]
+    depths, counts = np.unique(reached, return_counts=True)
+    return {
+        "positions": len(reached),
+        "games": len(np.unique(arrays["game"])),
+        "left_out": left_out,
+        "reached": {str(depth): int(count) for depth, count in zip(depths, counts, strict=True)},
+        "needed": {str(depth): int((needed == depth).sum()) for depth in range(game.lowest, game.highest + 1)},
+        "clipped_up": int((reached < game.lowest).sum()),
+        "clipped_down": int((reached > game.highest).sum()),
+        "needed_below_reached": float((needed < reached).mean()),
+        "nodes_a_position": float(arrays["nodes"].mean()),
+        "positions_a_game": len(reached) / len(np.unique(arrays["game"])),
+    }
+
+
+if __name__ == "__main__":
+    run_main(main)

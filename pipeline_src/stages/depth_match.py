@@ -1,0 +1,165 @@
+"""Stage depth_match: players that choose their search depth against a table, fixed depths and iterative deepening.
+
+Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, and the models
+``artifacts/models/depth/<name>/model.pt`` that params name. Writes, under ``artifacts/reports/depth/``, the metrics
+``match.json``, ``moves/<player>.csv`` (depth and clock by move number, for plots) and ``match.timings.json``. Killed
+and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
+"""
+
+import dataclasses
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.arena.depth_matches import DepthMatch, checked_player, play_match
+from pipeline_src.arena.depth_moves import move_rows
+from pipeline_src.arena.depth_tuning import TunedTable, tune_table
+from pipeline_src.arena.kept_groups import kept_folder
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, write_json, write_table
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.amazons_engine import AmazonsEngine
+from pipeline_src.params.depth_game import DepthGame
+from pipeline_src.params.depth_match import TABLE, DepthMatchParams
+from pipeline_src.params.depth_split import DepthSplitParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.samples.depth_positions import open_positions, split_by_game
+
+POSITIONS = Path("artifacts/samples/depth")
+MODELS = Path("artifacts/models/depth")
+REPORTS = Path("artifacts/reports/depth")
+WORK = Path("work/depth_match")
+TAG = 23
+"""Keeps this stage's random numbers apart from the others'."""
+SOURCES = ("arena", "games", "nets", "params", "players", "samples", "search")
+"""Folders of the package whose files decide how a game goes."""
+
+
+def main() -> None:
+    """Play and write.
+
+    Raises:
+        ZugwerkError: bad params, no or damaged positions or models, or options that make no player.
+    """
+    began = time.perf_counter()
+    params, game = load(DepthMatchParams, "depth_match"), load(DepthGame, "depth_game")
+    split, engine = load(DepthSplitParams, "depth_split"), load(AmazonsEngine, "amazons_engine")
+    seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
+    models = _Models()
+    players = {name: player_text(name, options, game, models) for name, options in params.players.items()}
+    positions = open_positions(POSITIONS)
+    check_positions(positions.manifest, game)
+    train = split_by_game(positions, split.shares, seed).train
+    made_from = [read_json(POSITIONS / "manifest.json")["sha256"], models.hashes()]
+    folder = kept_folder(WORK, SOURCES, [dataclasses.asdict(game), dataclasses.asdict(engine), seed, made_from])
+    tables: dict[str, TunedTable] = {}
+    matches: dict[str, DepthMatch] = {}
+    for name, pairing in params.matches.items():
+        if pairing.b == TABLE and pairing.a not in tables:
+            tables[pairing.a] = tune_table(
+                players[pairing.a],
+                positions.expandable[train],
+                positions.nodes_by_depth[train],
+                game,
+                params.pilot_pairs,
+                [seed, TAG, 0],
+                parallel,
+                folder,
+                params.group,
+            )
+        other = game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b]
+        match_seed = [seed, TAG, 1, *name.encode()]
+        matches[name] = play_match(
+            players[pairing.a], other, pairing.pairs, game, match_seed, parallel, folder, params.group
+        )
+    write_json(REPORTS / "match.json", {name: summary(match) for name, match in matches.items()} | _tables(tables))
+    named = [
+        (matches[name], pairing.a, f"table_{pairing.a}" if pairing.b == TABLE else pairing.b)
+        for name, pairing in params.matches.items()
+    ]
+    shutil.rmtree(REPORTS / "moves", ignore_errors=True)
+    for name, rows in move_rows(named).items():
+        write_table(REPORTS / "moves" / f"{name}.csv", rows)
+    games = sum(len(match.games) for match in matches.values())
+    write_json(REPORTS / "match.timings.json", {"seconds": time.perf_counter() - began, "games": games})
+    shutil.rmtree(WORK)
+
+
+class _Models(dict[str, Path]):
+    """Files by a model's name, whatever it is; those that were asked for are the ones used."""
+
+    def __missing__(self, name: str) -> Path:
+        path = MODELS / name / "model.pt"
+        if not path.is_file():
+            raise ZugwerkError(f"{path}: no such model; `dvc repro depth_train` makes those of depth_train.models")
+        self[name] = path
+        return path
+
+    def hashes(self) -> dict[str, str]:
+        """sha256 by name."""
+        import hashlib
+
+        return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(self.items())}
+
+
+def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path]) -> str:
+    """A player's whole text; what is wrong with it shows here, before any game is played.
+
+    Raises:
+        ZugwerkError: names the player.
+    """
+    try:
+        text = game.player(options.format_map(models))
+        checked_player(text)
+    except ZugwerkError as error:
+        raise ZugwerkError(f"depth_match.players.{name}: {error}") from None
+    except (ValueError, IndexError, AttributeError):
+        raise ZugwerkError(f"depth_match.players.{name}: cannot read {options!r}; a model is {{NAME}}") from None
+    return text
+
+
+def check_positions(manifest: dict[str, Any], game: DepthGame) -> None:
+    """The positions must have been searched with the depths of this game.
+
+    Raises:
+        ZugwerkError: they were not.
+    """
+    if (manifest["lowest"], manifest["highest"]) != (game.lowest, game.highest):
+        raise ZugwerkError(
+            f"{POSITIONS}: labelled with depths {manifest['lowest']} to {manifest['highest']}, depth_game has "
+            f"{game.lowest} to {game.highest}; `dvc repro depth_label` makes it anew"
+        )
+
+
+def summary(match: DepthMatch) -> dict[str, Any]:
+    """Metrics of a match, seen from its first player. No game is drawn, so its win rate is its unbeaten rate."""
+    return {
+        "score": match.score.as_metrics(),
+        "margin": match.margin.as_metrics(),
+        "time_outs": match.time_outs[0],
+        "time_outs_opponent": match.time_outs[1],
+        "nodes_a_game": match.nodes(0),
+        "nodes_a_game_opponent": match.nodes(1),
+        "choosing": match.choosing(0),
+        "depth": match.mean_depth(0),
+        "depth_opponent": match.mean_depth(1),
+    }
+
+
+def _tables(tables: dict[str, TunedTable]) -> dict[str, Any]:
+    """Under ``tables``: thresholds by depth and how near the computing came, by the player that was met."""
+    return {
+        "tables": {
+            name: {
+                "below": {str(tuned.table.lowest + i + 1): below for i, below in enumerate(tuned.table.below)},
+                "wanted": tuned.wanted,
+                "spent": tuned.spent,
+            }
+            for name, tuned in tables.items()
+        }
+    }
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,73 @@
+"""Stage depth_train: one net that chooses the search depth, its training split balanced in one way.
+
+Reads ``artifacts/samples/depth/``. Writes ``artifacts/models/depth/<model>/model.pt`` and, under
+``artifacts/reports/depth/train/``, the classes' counts before and after and the last measures ``<model>.json``, the
+learning curves ``<model>.csv`` and ``<model>.timings.json``. Killed and run again, it goes on from a checkpoint under
+``work/``.
+
+Example: ``python -m pipeline_src.stages.depth_train --model smote``
+"""
+
+import argparse
+import shutil
+from pathlib import Path
+
+import torch
+
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import write_json, write_table
+from pipeline_src.nets.depth_models import save_depth_net
+from pipeline_src.params.depth_split import DepthSplitParams
+from pipeline_src.params.depth_train import DepthTrainParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.samples.depth_positions import open_positions, split_by_game
+from pipeline_src.training.depth_run import train_depth_net
+
+SAMPLES = Path("artifacts/samples/depth")
+MODELS = Path("artifacts/models/depth")
+REPORTS = Path("artifacts/reports/depth/train")
+WORK = Path("work/depth_train")
+
+
+def run(name: str) -> None:
+    """Train the model of that name and write everything.
+
+    Raises:
+        ZugwerkError: bad params, no such model in them, no data set, or one that cannot be balanced so.
+    """
+    params, seed = load(DepthTrainParams, "depth_train"), load_value(int, "seed")
+    shares = load(DepthSplitParams, "depth_split").shares
+    if name not in params.models:
+        known = ", ".join(params.models)
+        raise ZugwerkError(f"params.yaml: depth_train.models: no model '{name}'; there are: {known}")
+    positions = open_positions(SAMPLES)
+    splits = split_by_game(positions, shares, seed)
+    torch.set_num_threads(params.training.threads)
+    model, folder = params.models[name], WORK / name
+    trained = train_depth_net(positions, splits, model, params.training, params.balancing, seed=seed, folder=folder)
+    save_depth_net(MODELS / name / "model.pt", trained.model)
+    classes = range(trained.model.lowest, trained.model.highest + 1)
+    counted = {
+        when: {str(depth): count for depth, count in zip(classes, counts, strict=True)}
+        for when, counts in (("before", trained.before), ("after", trained.after))
+    }
+    parameters = sum(weight.numel() for weight in trained.model.net.parameters())
+    write_json(REPORTS / f"{name}.json", {**counted, "last": trained.rows[-1], "parameters": parameters})
+    write_table(REPORTS / f"{name}.csv", trained.rows)
+    write_json(REPORTS / f"{name}.timings.json", trained.timings)
+    shutil.rmtree(folder)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="depth_train",
+        description="Train a net that chooses the search depth.",
+        epilog="Example: python -m pipeline_src.stages.depth_train --model smote",
+    )
+    parser.add_argument("--model", required=True, help="one of depth_train.models in params.yaml")
+    run(parser.parse_args().model)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,110 @@
+"""Which positions a step of the depth nets' training sees: a function of the seed and the step's number alone.
+
+So a training that was killed goes on with exactly the batches it would have seen. Planes are made for one batch at a
+time from the memory-mapped arrays.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from pipeline_src.samples.depth_planes import PLANES, Inputs, depth_planes
+from pipeline_src.samples.depth_positions import DepthPositions
+from pipeline_src.samples.symmetry import COUNT, board_maps
+from pipeline_src.training.depth_balance import TAG, Balanced
+
+ORDER, SYMMETRY = 10, 11
+"""What random numbers are for, beside those of `depth_balance`."""
+Floats = npt.NDArray[np.float32]
+
+
+class DepthBatch(NamedTuple):
+    """B positions as a net takes them."""
+
+    planes: Tensor
+    """float32 [B, C, H, W]."""
+    labels: Tensor
+    """int64 [B], layers."""
+    weights: Tensor
+    """float32 [B], in the loss."""
+
+
+class DepthBatches:
+    """The batches of a training."""
+
+    def __init__(
+        self,
+        positions: DepthPositions,
+        balanced: Balanced,
+        *,
+        inputs: Inputs,
+        batch: int,
+        symmetries: bool,
+        seed: int,
+    ) -> None:
+        """``batch`` rows a step; all come once before one comes again. ``symmetries``: each under one drawn anew."""
+        self.positions, self.balanced, self.inputs = positions, balanced, inputs
+        self.batch, self.symmetries, self.seed = batch, symmetries, seed
+        self.lowest, self.shape = positions.classes[0], (PLANES[inputs], *positions.n.shape[1:])
+        self._order: tuple[int, npt.NDArray[np.int64]] = (-1, np.empty(0, np.int64))
+
+    def __len__(self) -> int:
+        """Rows, the made ones included."""
+        return len(self.balanced.labels)
+
+    def step(self, number: int) -> DepthBatch:
+        """The batch of a step, counted from 0."""
+        drawn = np.concatenate([self._drawn(at) for at in self._spans(number)])
+        real = drawn < len(self.balanced.rows)
+        planes = np.empty((len(drawn), *self.shape), np.float32)
+        which = np.zeros(len(drawn), np.int64)
+        which[real] = self.balanced.symmetry[drawn[real]]
+        planes[real] = read_planes(self.positions, self.balanced.rows[drawn[real]], self.inputs)
+        made = self.balanced.made[drawn[~real] - len(self.balanced.rows)]
+        planes[~real] = made.reshape(-1, *self.shape)
+        if self.symmetries:  # a random one after a given one is a random one
+            which = np.random.default_rng([self.seed, TAG, SYMMETRY, number]).integers(0, COUNT, len(drawn))
+        labels = self.balanced.labels[drawn].astype(np.int64)
+        weights = self.balanced.weights[labels - self.lowest]
+        return DepthBatch(*map(torch.from_numpy, (turned(planes, which), labels, weights)))
+
+    def _spans(self, number: int) -> list[tuple[int, int, int]]:
+        """Parts of passes (pass, start, stop) that a step's rows are."""
+        start, spans = number * self.batch, []
+        stop = start + self.batch
+        while start < stop:
+            number, at = divmod(start, len(self))
+            taken = min(len(self) - at, stop - start)
+            spans.append((number, at, at + taken))
+            start += taken
+        return spans
+
+    def _drawn(self, span: tuple[int, int, int]) -> npt.NDArray[np.int64]:
+        number, start, stop = span
+        if self._order[0] != number:
+            self._order = (number, np.random.default_rng([self.seed, TAG, ORDER, number]).permutation(len(self)))
+        return self._order[1][start:stop]
+
+
+def read_planes(positions: DepthPositions, rows: npt.NDArray[np.int64], inputs: Inputs) -> Floats:
+    """Planes float32 [B, C, H, W] of rows of a data set."""
+    return depth_planes(
+        inputs,
+        positions.n[rows],
+        positions.used[rows],
+        positions.board[rows],
+        positions.to_play[rows],
+        positions.expandable[rows],
+    )
+
+
+def turned(planes: Floats, which: npt.NDArray[np.integer]) -> Floats:
+    """Planes [B, C, H, W], those of each position under its own symmetry ``which`` [B]."""
+    if not which.any():
+        return planes
+    cells = board_maps(planes.shape[-1])[which].astype(np.intp)[:, None, :]
+    found: Floats = np.take_along_axis(planes.reshape(*planes.shape[:2], -1), cells, axis=2).reshape(planes.shape)
+    return found

@@ -1,0 +1,116 @@
+"""One step of a depth net's training, and what is measured of it on the validation split."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from lightning.pytorch import LightningModule
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.nets.depth_head import chosen_depths, depth_value
+from pipeline_src.nets.depth_models import SavedDepthNet
+from pipeline_src.params.depth_train import DepthTraining
+from pipeline_src.training.depth_batches import DepthBatch, DepthBatches, read_planes
+from pipeline_src.training.depth_scores import accuracy, confusion, macro_f1
+from pipeline_src.training.schedule import rate_factor
+
+PREDICT_BATCH = 4096
+
+
+class DepthModule(LightningModule):
+    """A net, which is passed in, with its loss: squared layers of a regression, cross-entropy of a classification."""
+
+    total: Tensor
+
+    def __init__(
+        self, model: SavedDepthNet, batches: DepthBatches, params: DepthTraining, validation: npt.NDArray[np.int64]
+    ) -> None:
+        """``validation`` are the rows that each row of the curves is measured on."""
+        super().__init__()
+        self.net, self.model, self.batches, self.params = model.net, model, batches, params
+        self.validation = validation
+        self.rows: list[dict[str, float]] = []
+        """The learning curves so far: ``step``, ``loss`` since the row before, and `measure`'s."""
+        self.trained_steps = 0
+        """Of this process."""
+        self.register_buffer("total", torch.zeros(()))
+
+    def loss(self, batch: DepthBatch) -> Tensor:
+        """Weighted mean over a batch, []."""
+        model, outputs = self.model, self.net(batch.planes).float()
+        if model.head == "classes":
+            losses = cross_entropy(outputs, batch.labels - model.lowest, reduction="none")
+        else:
+            losses = (depth_value(model.head, outputs, model.lowest, model.highest) - batch.labels).square()
+        return (batch.weights * losses).mean()
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
+        """Loss of the batch that belongs to this step; what the loader gives only counts."""
+        drawn = self.batches.step(self.global_step)
+        loss = self.loss(DepthBatch(*(part.to(self.device) for part in drawn)))
+        self.total += loss.detach()
+        return loss
+
+    def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
+        """Set the learning rate of this step."""
+        factor = rate_factor("cosine", self.global_step, self.params.steps, self.params.warmup)
+        for group in self.trainer.optimizers[0].param_groups:
+            group["lr"] = factor * self.params.learning_rate
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
+        """Close a row of the curves each ``log_steps`` steps, and at the end."""
+        self.trained_steps += 1
+        done = self.global_step - (int(self.rows[-1]["step"]) if self.rows else 0)
+        if done == self.params.log_steps or self.global_step == self.params.steps:
+            loss = float(self.total) / done
+            if not math.isfinite(loss):
+                raise ZugwerkError(
+                    f"depth_train: by step {self.global_step} the loss is no number; lower learning_rate"
+                )
+            self.total.zero_()
+            self.rows.append({"step": float(self.global_step), "loss": loss} | self.measure())
+
+    def measure(self) -> dict[str, float]:
+        """``validation_accuracy``, ``validation_macro_f1``, ``validation_mean_error`` in layers."""
+        positions, model = self.batches.positions, self.model
+        labels = positions.label(model.label)[self.validation]
+        chosen = predict_depths(model, self.batches, self.validation, self.device)
+        matrix = confusion(labels, chosen, model.lowest, model.highest)
+        return {
+            "validation_accuracy": accuracy(matrix),
+            "validation_macro_f1": macro_f1(matrix),
+            "validation_mean_error": float(np.abs(chosen - labels).mean()),
+        }
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """AdamW."""
+        return torch.optim.AdamW(
+            self.net.parameters(), lr=self.params.learning_rate, weight_decay=self.params.weight_decay
+        )
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Curves go with the weights."""
+        checkpoint["rows"] = self.rows
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Take them back."""
+        self.rows = checkpoint["rows"]
+
+
+def predict_depths(
+    model: SavedDepthNet, batches: DepthBatches, rows: npt.NDArray[np.int64], device: torch.device
+) -> npt.NDArray[np.int64]:
+    """Layers that a net chooses, int64 [B], of rows of the data set."""
+    found, training = [np.empty(0, np.int64)], model.net.training
+    model.net.eval()
+    with torch.inference_mode():
+        for start in range(0, len(rows), PREDICT_BATCH):
+            planes = read_planes(batches.positions, rows[start : start + PREDICT_BATCH], batches.inputs)
+            outputs = model.net(torch.from_numpy(planes).to(device)).float().cpu().numpy()
+            found.append(chosen_depths(model.head, outputs, model.lowest, model.highest))
+    model.net.train(training)
+    return np.concatenate(found)

@@ -1,0 +1,49 @@
+"""The committed measurement, with a clock of next to nothing and a net that learnt nothing."""
+
+import json
+
+import pytest
+import yaml
+
+from bench.strength import search_depth as strength
+from tests.stages.test_depth_match import PARAMS, project  # noqa: F401, a fixture
+
+MATCHES = {"cnn_table": ("cnn", "table", 4), "cnn_deepening": ("cnn", "deepening", 2)}
+FIGURES = {"unbeaten_vs_fixed", "wins_vs_fixed", "mean_margin", "time_outs", "score_vs_iterative_deepening"}
+
+
+@pytest.fixture
+def play(project, monkeypatch):  # noqa: F811
+    players = {"cnn": "depth=cnn,model={paper}", "deepening": ""}
+    match = PARAMS["depth_match"] | {
+        "players": players,
+        "matches": {"one": {"a": "cnn", "b": "deepening", "pairs": 1}},
+    }
+    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"depth_match": match}))
+    monkeypatch.setattr(strength, "MATCHES", MATCHES)
+    monkeypatch.setattr(strength, "PILOT_PAIRS", 1)
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", *words])
+        strength.main()
+        return json.loads(strength.OUT.read_text())
+
+    return run
+
+
+def test_the_figures_are_those_of_the_matches_and_kept_games_are_not_played_again(play, monkeypatch):
+    part = play("--only", "cnn_table", "--games", "2")
+    assert set(part["matches"]) == {"cnn_table"}
+    assert part["unbeaten_vs_fixed"]["n"] == 2
+    whole = play()
+    assert set(whole) - {"matches", "tables"} == FIGURES
+    assert whole["unbeaten_vs_fixed"]["n"] == whole["time_outs"]["n"] == 4
+    assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
+    assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
+    monkeypatch.setattr("pipeline_src.arena.depth_matches.play_on_clock", None)  # nothing may be played
+    assert play() == whole
+
+
+def test_nothing_that_was_not_asked_for_is_lost(play):
+    play("--only", "cnn_deepening")
+    assert set(play("--only", "cnn_table")["matches"]) == {"cnn_table", "cnn_deepening"}

@@ -1,0 +1,89 @@
+"""Label, as `dvc repro` runs it, with a clock of next to nothing."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.samples.depth_positions import FIELDS, open_positions
+from pipeline_src.stages import depth_label
+from tests.arena.depth_players import GAME
+
+LABEL = {"games": 4, "group": 1, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
+PARAMS = {
+    "seed": 1,
+    "parallel": {"workers": 1},
+    "amazons_engine": {},
+    "depth_game": dataclasses.asdict(GAME),
+    "depth_label": LABEL,
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(PARAMS))
+    return tmp_path
+
+
+def made(folder):
+    report = (folder / depth_label.REPORT).read_bytes()
+    return {path.name: path.read_bytes() for path in sorted((folder / depth_label.OUT).iterdir())}, report
+
+
+def test_the_positions_are_counted_and_clipped_into_the_classes(project):
+    depth_label.main()
+    positions, report = open_positions(depth_label.OUT, check_hashes=True), read_json(depth_label.REPORT)
+    assert len(positions) == report["positions"] == sum(report["reached"].values()) == sum(report["needed"].values())
+    assert positions.classes == (GAME.lowest, GAME.highest)
+    assert report["games"] == len(np.unique(positions.game)) == 4
+    found = {int(depth): count for depth, count in report["reached"].items()}
+    assert report["clipped_up"] == sum(count for depth, count in found.items() if depth < GAME.lowest) > 0
+    assert report["clipped_down"] == sum(count for depth, count in found.items() if depth > GAME.highest)
+    lowest = int((positions.reached == GAME.lowest).sum())
+    assert lowest == report["clipped_up"] + found.get(GAME.lowest, 0)
+    assert report["left_out"]["closed"] > 0
+    assert positions.manifest["simulations"] == GAME.simulations
+    assert (project / "artifacts/reports/depth/label.timings.json").exists()
+    assert not depth_label.WORK.exists()
+
+
+def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(project, monkeypatch):
+    depth_label.main()
+    whole = made(project)
+    play, played = depth_label.label_group, []
+
+    def killed(*task):
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        played.append(task)
+        play(*task)
+
+    monkeypatch.setattr(depth_label, "label_group", killed)
+    with pytest.raises(KeyboardInterrupt):
+        depth_label.main()
+    monkeypatch.setattr(depth_label, "label_group", play)
+    depth_label.main()
+    assert read_json("artifacts/reports/depth/label.timings.json")["groups_played"] == 2
+    assert made(project) == whole
+
+
+def test_groups_are_of_no_consequence(project):
+    depth_label.main()
+    whole = made(project)
+    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"depth_label": LABEL | {"group": 3}}))
+    depth_label.main()
+    assert made(project) == whole
+
+
+def test_games_without_a_choice_are_an_error(project, monkeypatch):
+    def nothing(game, params, openings, first, seed, path):
+        empty = {name: np.empty((0, *((), (16,), (10, 10))[ndim]), dtype) for name, (dtype, ndim) in FIELDS.items()}
+        np.savez(path, **empty, **{name: np.array([1]) for name in depth_label.LEFT_OUT})
+
+    monkeypatch.setattr(depth_label, "label_group", nothing)
+    with pytest.raises(ZugwerkError, match=r"raise depth_label\.games"):
+        depth_label.main()

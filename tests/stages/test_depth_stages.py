@@ -1,0 +1,136 @@
+"""Train and evaluate, as `dvc repro` runs them, on made-up positions."""
+
+import csv
+import sys
+from itertools import pairwise
+
+import pytest
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json, write_json
+from pipeline_src.nets.depth_models import load_depth_net
+from pipeline_src.stages import depth_evaluate, depth_train
+from tests.layout.imports import ROOT
+from tests.samples.depth_synthetic import write_synthetic
+
+PARAMS = {
+    "seed": 1,
+    "depth_split": {"train": 75, "validation": 10, "test": 15},
+    "depth_train": {
+        "balancing": {"k_neighbors": 2, "ratio": 2.0},
+        "training": {"steps": 60, "batch": 64, "learning_rate": 0.02, "log_steps": 30},
+        "models": {
+            "smote": {"label": "reached", "balance": "smote", "filters": 4},
+            "none": {"label": "reached", "balance": "none", "filters": 4},
+            "needed": {"label": "needed", "balance": "none", "head": "classes", "filters": 4},
+        },
+    },
+    "depth_evaluate": {"confidences": [0.5, 0.9]},
+}
+REPORTS = "artifacts/reports/depth"
+
+
+def write_params(folder, **changed):
+    (folder / "params.yaml").write_text(yaml.safe_dump(PARAMS | changed, sort_keys=False))
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A folder in which both stages ran."""
+    folder = tmp_path_factory.mktemp("project")
+    write_params(folder)
+    write_synthetic(folder / "artifacts/samples/depth")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in PARAMS["depth_train"]["models"]:
+            patch.setattr(sys, "argv", ["depth_train", "--model", name])
+            depth_train.main()
+        depth_evaluate.main()
+    return folder
+
+
+def test_models_are_written_with_what_they_are_for(done):
+    for name, label in (("smote", "reached"), ("needed", "needed")):
+        load_depth_net(done / f"artifacts/models/depth/{name}/model.pt", label=label, classes=(3, 7))
+    report = read_json(done / REPORTS / "train/smote.json")
+    rarest, most = (choose(report["before"], key=report["before"].get) for choose in (min, max))
+    assert report["after"][rarest] > report["before"][rarest]
+    assert report["after"][most] == round(report["before"][most] / 2)
+    assert read_json(done / REPORTS / "train/none.json")["before"] == report["before"]
+    with open(done / REPORTS / "train/smote.csv") as file:
+        assert [row["step"] for row in csv.DictReader(file)] == ["30.0", "60.0"]
+    assert not list((done / "work/depth_train").iterdir())
+
+
+def test_a_stage_run_again_writes_the_same(done, monkeypatch):
+    monkeypatch.chdir(done)
+    names = [f"{REPORTS}/train/none.json", f"{REPORTS}/train/none.csv", "artifacts/models/depth/none/model.pt"]
+    names += [f"{REPORTS}/{name}" for name in ("evaluate.json", "balance.csv", "confusion.csv")]
+    before = [(done / name).read_bytes() for name in names]
+    depth_train.run("none")
+    depth_evaluate.main()
+    assert [(done / name).read_bytes() for name in names] == before
+
+
+def test_figures_fit_together(done):
+    report = read_json(done / REPORTS / "evaluate.json")
+    assert report["positions"] == 1200
+    assert report["growth"] > 1
+    assert set(report["models"]) == set(PARAMS["depth_train"]["models"])
+    with open(done / REPORTS / "confusion.csv") as file:
+        cells = list(csv.DictReader(file))
+    for name, found in report["models"].items():
+        own = [cell for cell in cells if cell["model"] == name]
+        assert len(own) == 25
+        total = sum(float(cell["count"]) for cell in own)
+        right = sum(float(cell["count"]) for cell in own if cell["label"] == cell["chosen"])
+        assert total == report["test_positions"] == found["accuracy"]["n"]
+        assert found["accuracy"]["value"] == pytest.approx(right / total)
+        assert found["accuracy"]["low"] < found["accuracy"]["value"] < found["accuracy"]["high"]
+        assert abs(found["bias"]["value"]) <= found["mean_error"]["value"]
+    with open(done / REPORTS / "balance.csv") as file:
+        assert [row["model"] for row in csv.DictReader(file)] == list(PARAMS["depth_train"]["models"])
+
+
+def test_more_layers_cost_more_and_suffice_more_often(done):
+    report = read_json(done / REPORTS / "evaluate.json")
+    plain = [report["plain"][str(depth)]["needed"] for depth in range(3, 8)]
+    confident = [report["models"]["needed"]["confidence"][c] for c in ("50%", "90%")]
+    for figures in (plain, confident):
+        for lesser, greater in pairwise(figures):
+            assert lesser["nodes"] < greater["nodes"]
+            assert lesser["deep_enough"]["value"] <= greater["deep_enough"]["value"]
+    assert plain[-1]["deep_enough"]["value"] == 1.0
+
+
+def test_a_model_for_other_classes_is_refused_with_its_file(done, tmp_path, monkeypatch):
+    monkeypatch.chdir(done)
+    manifest = done / "artifacts/samples/depth/manifest.json"
+    before = read_json(manifest)
+    write_json(manifest, before | {"lowest": 2})
+    with pytest.raises(ZugwerkError, match=r"smote/model\.pt: trained for classes 3 to 7, not 2 to 7"):
+        depth_evaluate.main()
+    write_json(manifest, before)
+
+
+def test_bad_params_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_params(tmp_path)
+    with pytest.raises(ZugwerkError, match=r"depth_train\.models: no model 'smoke'; there are: smote, none, needed"):
+        depth_train.run("smoke")
+    with pytest.raises(ZugwerkError, match="no such data set; `dvc repro depth_label`"):
+        depth_train.run("none")
+    models = {"bad": {"label": "reached", "balance": "smote", "inputs": "full"}}
+    write_params(tmp_path, depth_train={**PARAMS["depth_train"], "models": models})
+    with pytest.raises(ZugwerkError, match=r"params\.yaml: depth_train\.models\.bad: balance: smote makes squares"):
+        depth_train.run("bad")
+
+
+def test_the_graph_evaluates_the_models_it_trains():
+    """dvc.yaml cannot make a list of deps from params."""
+    models = yaml.safe_load((ROOT / "params.yaml").read_text())["depth_train"]["models"]
+    deps = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["depth_evaluate"]["deps"]
+    for pattern in ("artifacts/models/depth/{}/model.pt", "artifacts/reports/depth/train/{}.json"):
+        head, _, tail = pattern.partition("{}")
+        assert [d for d in deps if d.startswith(head) and d.endswith(tail)] == [pattern.format(m) for m in models]

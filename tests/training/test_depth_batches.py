@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+
+from pipeline_src.params.depth_train import DepthBalancing
+from pipeline_src.samples.depth_positions import open_positions
+from pipeline_src.samples.symmetry import board_maps
+from pipeline_src.training.depth_balance import balance
+from pipeline_src.training.depth_batches import DepthBatches, read_planes, turned
+from tests.samples.depth_synthetic import write_synthetic
+
+ROWS = np.arange(0, 1200, 2)
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("depth") / "samples"
+    write_synthetic(folder)
+    return open_positions(folder)
+
+
+def batches(positions, method="none", inputs="published", symmetries=False, batch=128, seed=1):
+    balanced = balance(positions, ROWS, "reached", method, DepthBalancing(k_neighbors=2, ratio=2.0), seed)
+    return DepthBatches(positions, balanced, inputs=inputs, batch=batch, symmetries=symmetries, seed=seed)
+
+
+@pytest.mark.parametrize("method", ["none", "smote", "augment"])
+def test_all_rows_come_once_before_one_comes_again(positions, method):
+    drawn = batches(positions, method, batch=100)
+    steps = [drawn.step(number) for number in range(len(drawn) // 100 * 2)]
+    assert all(len(step.labels) == 100 for step in steps)
+    labels = np.concatenate([step.labels.numpy() for step in steps])[: len(drawn)]
+    np.testing.assert_array_equal(np.sort(labels), np.sort(drawn.balanced.labels))
+
+
+def test_a_step_is_a_function_of_seed_and_number(positions):
+    a, b, other = (batches(positions, symmetries=True, seed=seed) for seed in (1, 1, 2))
+    late = b.step(9)
+    for number in (9, 0, 4):
+        first, second = a.step(number), (late if number == 9 else b.step(number))
+        assert all(x.equal(y) for x, y in zip(first, second, strict=True))
+        assert not first.planes.equal(other.step(number).planes)
+
+
+def test_planes_and_labels_belong_together(positions):
+    drawn = batches(positions, "smote", batch=len(batches(positions, "smote")))
+    step = drawn.step(0)
+    balanced = drawn.balanced
+    known = [(read_planes(positions, ROWS, "published"), positions.reached[ROWS])]
+    known.append((balanced.made, balanced.labels[len(balanced.rows) :]))
+    key = {row.tobytes(): label for rows, labels in known for row, label in zip(rows, labels, strict=True)}
+    assert len(balanced.made) > 0
+    for planes, label in zip(step.planes.numpy(), step.labels.numpy(), strict=True):
+        assert key[planes.tobytes()] == label
+
+
+def test_each_position_has_its_own_symmetry(positions):
+    planes = read_planes(positions, np.arange(8), "full")
+    found = turned(planes, np.arange(8))
+    for g in range(8):
+        for plane in range(7):
+            np.testing.assert_array_equal(found[g, plane].ravel(), planes[g, plane].ravel()[board_maps(10)[g]])
+
+
+def test_drawn_symmetries_leave_the_label(positions):
+    plain, symmetric = (batches(positions, inputs="full", symmetries=s).step(3) for s in (False, True))
+    assert plain.labels.equal(symmetric.labels)
+    assert not plain.planes.equal(symmetric.planes)
+    assert plain.planes.sum((2, 3)).allclose(symmetric.planes.sum((2, 3)), rtol=1e-4)
+
+
+def test_weights_are_those_of_the_class(positions):
+    drawn = batches(positions, "class_weights")
+    step = drawn.step(0)
+    np.testing.assert_array_equal(step.weights.numpy(), drawn.balanced.weights[step.labels.numpy() - 3])
