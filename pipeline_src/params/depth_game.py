@@ -47,7 +47,7 @@ class DepthGame:
             )
 
     def player(self, options: str = "") -> str:
-        """Text of a player on this clock, e.g. with ``depth=4``; what ``options`` give goes before what is given here."""
+        """Text of a player on this clock, e.g. with ``depth=4``; what ``options`` give goes before what is here."""
         own = (
             f"clock={self.clock_ms:.12g},nodes_per_ms={self.nodes_per_ms:.12g},game_plies={self.game_plies},"
             f"simulations={self.simulations},plies={self.plies},forward_nodes={self.forward_nodes},{self.engine}"
