@@ -47,9 +47,12 @@ class DepthGame:
             )
 
     def player(self, options: str = "") -> str:
-        """Text of a player on this clock, e.g. with ``depth=4``."""
+        """Text of a player on this clock, e.g. with ``depth=4``; what ``options`` give goes before what is here."""
         own = (
             f"clock={self.clock_ms:.12g},nodes_per_ms={self.nodes_per_ms:.12g},game_plies={self.game_plies},"
-            f"simulations={self.simulations},plies={self.plies},forward_nodes={self.forward_nodes}"
+            f"simulations={self.simulations},plies={self.plies},forward_nodes={self.forward_nodes},{self.engine}"
         )
-        return "alphabeta:" + ",".join(part for part in (options, own, self.engine) if part)
+        given = [part for part in options.split(",") if part]
+        names = {part.partition("=")[0] for part in given}
+        rest = [part for part in own.split(",") if part and part.partition("=")[0] not in names]
+        return "alphabeta:" + ",".join([*given, *rest])

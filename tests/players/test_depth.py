@@ -16,6 +16,7 @@ from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, SearchResult
 from pipeline_src.search.square_layers import SquareSearch
+from tests.arena.depth_players import GAME
 
 ENGINE = "nodes_per_ms=1000,clock=1000,width=12,table_mb=1"
 CLOSED = amazons.from_fen("Q2*1q/2**2/******/******/******/****** w")
@@ -168,3 +169,9 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
 def test_what_is_wrong_with_a_text_is_told(options, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         make_player("amazons", f"alphabeta:{options}")
+
+
+def test_a_players_own_options_go_before_those_of_the_game():
+    one = make_player("amazons", GAME.player("game_plies=44,width=5"))
+    assert (one.game_plies, one.clock_ms, one.nodes_per_ms) == (44, GAME.clock_ms, GAME.nodes_per_ms)
+    assert make_player("amazons", GAME.player()).game_plies == GAME.game_plies
