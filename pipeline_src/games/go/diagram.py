@@ -3,22 +3,12 @@
 from pipeline_src.games.go.board import MOVES_KEPT, PLY, GoState, to_play
 from pipeline_src.games.go.notation import FILES
 from pipeline_src.games.go.turns import lead, winner
-
-_STONES = ".xo"
+from pipeline_src.games.stone_diagram import stone_diagram
 
 
 def diagram(state: GoState) -> str:
     """Lines of a board, top rank first; ``x`` black, ``o`` white, ``[x]`` the last stone where it is known."""
-    (height, width), last = state.board.shape, last_action(state)
-    files = "   " + "".join(f" {file} " for file in FILES[:width])
-    lines = [files.rstrip()]
-    for row, points in enumerate(state.board):
-        text = f"{height - row:2} "
-        for column, code in enumerate(points):
-            stone = _STONES[code]
-            text += f"[{stone}]" if row * width + column == last else f" {stone} "
-        lines.append(f"{text.rstrip():{3 + 3 * width}} {height - row}")
-    return "\n".join([*lines, files.rstrip()])
+    return stone_diagram(state.board, last_action(state), FILES)
 
 
 def standing(state: GoState) -> str:

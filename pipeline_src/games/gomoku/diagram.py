@@ -2,23 +2,14 @@
 
 from pipeline_src.games.gomoku.board import FILES, PLY, GomokuState, format_variant, to_play
 from pipeline_src.games.gomoku.turns import winner
+from pipeline_src.games.stone_diagram import stone_diagram
 
-_STONES = ".xo"
 _COLOURS = {"first": "Black", "second": "White"}
 
 
 def diagram(state: GomokuState) -> str:
     """Lines of a board, top rank first; ``x`` black, ``o`` white, ``[x]`` the last stone where it is known."""
-    (height, width), last = state.board.shape, last_cell(state)
-    files = "   " + "".join(f" {file} " for file in FILES[:width])
-    lines = [files.rstrip()]
-    for row, cells in enumerate(state.board):
-        text = f"{height - row:2} "
-        for column, code in enumerate(cells):
-            stone = _STONES[code]
-            text += f"[{stone}]" if row * width + column == last else f" {stone} "
-        lines.append(f"{text.rstrip():{3 + 3 * width}} {height - row}")
-    return "\n".join([*lines, files.rstrip()])
+    return stone_diagram(state.board, last_cell(state), FILES)
 
 
 def standing(state: GomokuState) -> str:
