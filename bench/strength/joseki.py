@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.strength.amazons_engine import _processor
+from bench.strength.amazons_engine import processor
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
@@ -55,7 +55,7 @@ def main() -> None:
     about = {
         "profile": "laptop",
         "data": options.data,
-        "hardware": f"one core of {_processor()}",
+        "hardware": f"one core of {processor()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": "make measure-joseki GAMES=FOLDER_OR_TAR",
     }
