@@ -10,14 +10,11 @@ from prefect import flow
 from pydantic import Field
 
 from flows import CHECKOUT
+from flows.one_system import bring_and_publish
 from flows.options import LIMIT_MINUTES, RETRIES, parse
-from flows.publish import publish
-from flows.targets import bring_up_to_date, read_targets
 from pipeline_src.errors import run_main
-from pipeline_src.params.gomoku_generations import read_numbers, wanted
 
 SYSTEM = "gomoku"
-GENERATION = "gomoku_generation"
 
 
 @flow(name="gomoku-zero")
@@ -35,21 +32,7 @@ def gomoku_zero(
         retries: how often a failed target is tried again; it goes on where it was.
         checkout: the folder that holds dvc.yaml.
     """
-    outcomes = bring_up_to_date(
-        targets or generations_apart(read_targets(checkout, SYSTEM), checkout),
-        checkout,
-        refresh_crawl=False,
-        limit_s=60 * limit_minutes,
-        retries=retries,
-    )
-    publish(checkout, outcomes, SYSTEM)
-
-
-def generations_apart(targets: list[str], checkout: Path) -> list[str]:
-    """The targets with the group of generations replaced by its members, in their order."""
-    names = wanted(len(read_numbers(checkout / "params.yaml")))
-    members = [f"{GENERATION}@{name}" for name in names]
-    return [one for target in targets for one in (members if target == GENERATION else [target])]
+    bring_and_publish(SYSTEM, targets, checkout, limit_minutes=limit_minutes, retries=retries)
 
 
 def main() -> None:

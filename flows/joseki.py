@@ -10,9 +10,8 @@ from prefect import flow
 from pydantic import Field
 
 from flows import CHECKOUT
+from flows.one_system import bring_and_publish
 from flows.options import LIMIT_MINUTES, RETRIES, parse
-from flows.publish import publish
-from flows.targets import bring_up_to_date, read_targets
 from pipeline_src.errors import run_main
 
 SYSTEM = "joseki"
@@ -33,14 +32,7 @@ def joseki(
         retries: how often a failed target is tried again.
         checkout: the folder that holds dvc.yaml.
     """
-    outcomes = bring_up_to_date(
-        targets or read_targets(checkout, SYSTEM),
-        checkout,
-        refresh_crawl=False,
-        limit_s=60 * limit_minutes,
-        retries=retries,
-    )
-    publish(checkout, outcomes, SYSTEM)
+    bring_and_publish(SYSTEM, targets, checkout, limit_minutes=limit_minutes, retries=retries)
 
 
 def main() -> None:

@@ -10,9 +10,8 @@ from prefect import flow
 from pydantic import Field
 
 from flows import CHECKOUT
+from flows.one_system import bring_and_publish
 from flows.options import LIMIT_MINUTES, RETRIES, parse
-from flows.publish import publish
-from flows.targets import bring_up_to_date, read_targets
 from pipeline_src.errors import run_main
 
 
@@ -33,14 +32,9 @@ def reproduce(
         retries: how often a failed target is tried again.
         checkout: the folder that holds dvc.yaml.
     """
-    outcomes = bring_up_to_date(
-        targets or read_targets(checkout),
-        checkout,
-        refresh_crawl=refresh_crawl,
-        limit_s=60 * limit_minutes,
-        retries=retries,
+    bring_and_publish(
+        None, targets, checkout, limit_minutes=limit_minutes, retries=retries, refresh_crawl=refresh_crawl
     )
-    publish(checkout, outcomes)
 
 
 def main() -> None:

@@ -10,14 +10,11 @@ from prefect import flow
 from pydantic import Field
 
 from flows import CHECKOUT
+from flows.one_system import bring_and_publish
 from flows.options import LIMIT_MINUTES, RETRIES, parse
-from flows.publish import publish
-from flows.targets import bring_up_to_date, read_targets
 from pipeline_src.errors import run_main
-from pipeline_src.params.load import read_tree
 
 SYSTEM = "depth"
-TRAIN = "depth_train"
 
 
 @flow(name="search-depth")
@@ -35,25 +32,7 @@ def search_depth(
         retries: how often a failed target is tried again; labels, training and matches go on where they were.
         checkout: the folder that holds dvc.yaml.
     """
-    outcomes = bring_up_to_date(
-        targets or models_apart(read_targets(checkout, SYSTEM), checkout),
-        checkout,
-        refresh_crawl=False,
-        limit_s=60 * limit_minutes,
-        retries=retries,
-    )
-    publish(checkout, outcomes, SYSTEM)
-
-
-def models_apart(targets: list[str], checkout: Path) -> list[str]:
-    """The targets with the group of trainings replaced by its members, in the order of params.yaml.
-
-    Raises:
-        ZugwerkError: no params.yaml that can be read.
-    """
-    models = read_tree(checkout / "params.yaml").get(TRAIN, {}).get("models", {})
-    members = [f"{TRAIN}@{name}" for name in models]
-    return [one for target in targets for one in (members if target == TRAIN else [target])]
+    bring_and_publish(SYSTEM, targets, checkout, limit_minutes=limit_minutes, retries=retries)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from prefect.tasks import Task, exponential_backoff
 
 from flows.dvc_run import TimeLimitError, repro
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.params.load import PARAMS_FILE, read_tree
 
 FIRST_RETRY_S = 10.0
 """Seconds before the first retry of a failed target; each further one waits twice as long."""
@@ -32,14 +33,14 @@ class Outcome(NamedTuple):
 
 
 def read_targets(checkout: Path, system: str | None = None) -> list[str]:
-    """The stages and `foreach` groups of dvc.yaml in the order of the file.
+    """The stages of dvc.yaml in the order of the file, each member of a `foreach` group by itself.
 
     Args:
-        checkout: the folder that holds dvc.yaml.
+        checkout: the folder that holds dvc.yaml and params.yaml.
         system: keep only those whose name starts with ``<system>_``.
 
     Raises:
-        ZugwerkError: no dvc.yaml there, or no such stage in it.
+        ZugwerkError: no dvc.yaml there, or no such stage in it; or what a group goes through is not in params.yaml.
     """
     path = checkout / "dvc.yaml"
     try:
@@ -51,7 +52,21 @@ def read_targets(checkout: Path, system: str | None = None) -> list[str]:
     names = [str(name) for name in stages if system is None or str(name).startswith(f"{system}_")]
     if not names:
         raise ZugwerkError(f"{path}: no stage whose name starts with '{system}_'" if system else f"{path}: no stage")
-    return names
+    return [target for name in names for target in _members(name, stages[name], checkout / PARAMS_FILE)]
+
+
+def _members(name: str, stage: Any, params: Path) -> list[str]:
+    """A stage's name, or those of the members of a group."""
+    items = stage.get("foreach") if isinstance(stage, dict) else None
+    if items is None:
+        return [name]
+    if isinstance(items, str):
+        key, items = items.strip("${} "), read_tree(params)
+        for part in key.split("."):
+            items = items.get(part) if isinstance(items, dict) else None
+        if not isinstance(items, list | dict):
+            raise ZugwerkError(f"{params}: {key}: '{name}' of dvc.yaml goes through it, but it is no list or section")
+    return [f"{name}@{item}" for item in items]
 
 
 def bring_up_to_date(

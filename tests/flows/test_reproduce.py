@@ -67,7 +67,8 @@ def test_brings_the_graph_up_to_date_and_publishes(checkout: Path) -> None:
     assert artifact("last-run") == [
         ("toy_crawl", "toy_crawl"),
         ("toy_count", "toy_count"),
-        ("toy_train", "toy_train@a, toy_train@b"),
+        ("toy_train@a", "toy_train@a"),
+        ("toy_train@b", "toy_train@b"),
     ]
     assert artifact("reports-metrics") == [("pages", 1), ("share.read", 0.25)]
     reproduce(checkout=checkout, refresh_crawl=True)
