@@ -18,7 +18,7 @@ from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.clock import GAME_PLIES, LAG_MS, SHARE, expected_plies, movetime_ms
 from pipeline_src.search.evaluators.amazons_endgame import closing_turn
-from pipeline_src.search.limits import Clock, Limit, Searcher, SearchResult
+from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchResult
 
 PUBLISHED_CLOCK_MS = 900_000.0
 SIMULATIONS, PLIES, FORWARD_NODES = 8, 100, 300
@@ -32,6 +32,7 @@ NUMBERS = {
     "plies": float(PLIES),
     "forward_nodes": float(FORWARD_NODES),
     "within": 0.0,
+    "begin": 0.0,
     "game_plies": float(GAME_PLIES),
     "confidence": math.nan,
     "deeper": 0.0,
@@ -67,6 +68,7 @@ class DepthPlayer(SearchPlayer):
         nodes_per_ms: float = 0.0,
         within: float = 0.0,
         game_plies: int = GAME_PLIES,
+        begin: float = 0.0,
     ) -> None:
         """A player around a search.
 
@@ -75,12 +77,14 @@ class DepthPlayer(SearchPlayer):
             chooser: of depths; None for iterative deepening.
             clock_ms: what a side's clock begins with; shares of it that are used are told from this.
             nodes_per_ms: how many nodes a millisecond of the clock is worth; 0 for milliseconds of wall time.
-            within: how many times the clock's share of a move a chosen depth may take; 0 for the hard stop alone.
+            within: how many times the clock's share of a move it may take; 0 for the hard stop alone where a depth was
+                chosen, and for once in iterative deepening.
             game_plies: over how many plies of a game the clock is shared out.
+            begin: share of what a move may take after which iterative deepening begins no other depth; 0 for none.
         """
         super().__init__(searcher, Limit(depth=1))
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
-        self.within, self.game_plies = within, game_plies
+        self.within, self.game_plies, self.begin = within, game_plies, begin
 
     def choose(self, positions: Any) -> list[int]:
         """See `Player.choose`."""
@@ -97,7 +101,19 @@ class DepthPlayer(SearchPlayer):
             only = int(turns[0])
             return Thought(SearchResult(only, 0.0, 1, 0, (only,), 0.0), None, False)
         choice, limit = self._plan(position, turns.size, seed)
-        return Thought(self.searcher.search(state, limit, seed), choice, True)
+        on_info = self._stop_in_time(limit) if self.begin and choice is None else None
+        return Thought(self.searcher.search(state, limit, seed, on_info), choice, True)
+
+    def _stop_in_time(self, limit: Limit) -> OnInfo:
+        """Ends a search after a depth when the next one could hardly be finished."""
+
+        def on_info(found: SearchResult) -> None:
+            if limit.nodes is not None and found.nodes > self.begin * limit.nodes:
+                self.searcher.stop()
+            if limit.movetime_ms is not None and 1000 * found.seconds > self.begin * limit.movetime_ms:
+                self.searcher.stop()
+
+        return on_info
 
     def limit_at(self, position: Position) -> Limit:
         """The chosen depth and what the clock allows."""
@@ -129,10 +145,8 @@ class DepthPlayer(SearchPlayer):
         least = (legal + choosing) / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
         most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
         share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
-        if depth is None:
-            most = min(most, share)
-        elif self.within:
-            most = min(most, self.within * share)
+        if depth is None or self.within:
+            most = min(most, (self.within or 1.0) * share)
         if self.nodes_per_ms:
             return Limit(depth=depth, nodes=max(1, int(most * self.nodes_per_ms)))
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
@@ -143,7 +157,8 @@ def depth_player(text: PlayerText) -> DepthPlayer:
 
     Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
     wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
-    pass is charged; ``within`` and ``game_plies``, see `DepthPlayer`; ``confidence`` and ``deeper``, see
+    pass is charged; ``within``, ``begin`` and ``game_plies``, see
+    `DepthPlayer`; ``confidence`` and ``deeper``, see
     `players.depth_net_choice`; and those of the engine (`amazons_alphabeta`).
 
     Raises:
@@ -168,6 +183,7 @@ def depth_player(text: PlayerText) -> DepthPlayer:
         numbers["nodes_per_ms"],
         numbers["within"],
         int(numbers["game_plies"]),
+        numbers["begin"],
     )
 
 

@@ -128,6 +128,16 @@ def test_iterative_deepening_spends_its_share():
     assert one.choose([position(left=1000.0)]) == [thought.result.action]
 
 
+def test_iterative_deepening_can_leave_a_depth_that_it_could_hardly_finish():
+    plain, careful = (make_player("amazons", f"alphabeta:{ENGINE},within=2{more}") for more in ("", ",begin=0.1"))
+    searched, whole = plain.consider(position(left=1000.0)), careful.consider(position(left=1000.0))
+    limit = plain.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
+    assert searched.nodes >= limit
+    assert whole.nodes < limit
+    assert whole.result.depth == searched.result.depth  # the depth that it was stopped in did not count
+    assert 0.1 * limit < whole.nodes
+
+
 def test_a_table_goes_by_the_legal_turns():
     one = make_player("amazons", f"alphabeta:depth=table,lowest=1,table=2177/100,{ENGINE}")
     assert one.consider(position(left=1000.0)).choice == Choice(2)
