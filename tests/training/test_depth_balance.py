@@ -101,7 +101,7 @@ def test_a_class_too_small_for_smote_names_stage_and_file(positions):
 
 
 def test_no_positions_at_all(positions):
-    with pytest.raises(ZugwerkError, match=r"depth_train: .*no positions to train on"):
+    with pytest.raises(ZugwerkError, match=r"depth_train: .*no positions in the training split"):
         run(positions, "none", rows=np.empty(0, np.int64))
 
 
