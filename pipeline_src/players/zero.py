@@ -116,7 +116,7 @@ def zero_player(text: PlayerText) -> ZeroPlayer:
         ZugwerkError: no model, no such file, an unknown option, or one out of its range.
     """
     if not text.value:
-        raise ZugwerkError(f"player '{text.name}' needs a model: {text.name}:artifacts/models/gomoku/08/best.pt")
+        raise ZugwerkError(f"player '{text.name}' needs a model: {text.name}:artifacts/models/gomoku/15/best.pt")
     words, text = _words(with_nodes(text, "simulations"))
     nan = math.nan
     numbers = text.numbers(
