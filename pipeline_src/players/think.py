@@ -58,7 +58,7 @@ def warm_up(player: Player, position: Position) -> None:
     """Load and compile what the first move of a process would else wait for; nothing is chosen."""
     ready = getattr(player, "ready", None)
     if ready is not None:
-        ready()
+        ready(position.start)
     else:
         think(player, position, Bounds(nodes=1))
 

@@ -69,22 +69,17 @@ class Session:
         if name == "END":
             self.finish(LAST_ANSWER_S)
             return False
-        if name == "ABOUT":
-            self._write(
-                f'name="Zugwerk", version="{__version__}", author="the Zugwerk authors", country="unknown", '
-                f'www="none", player="{self._text}"'
-            )
-        elif name in ("BOARD", "SWAP2BOARD"):
+        if name in ("BOARD", "SWAP2BOARD"):
             self._listing = (name, [])
         elif name in ("BEGIN", "TURN"):
             self._thread.search(lambda search: self._move(search, begin, lambda: self._asked(name, words)))
         elif name in self._SIMPLE:
-            if name != "INFO":
+            if name not in ("INFO", "ABOUT"):
                 self._thread.stop()  # a manager that goes on does not want the rest of the search
             act = self._SIMPLE[name]
             self._thread.submit(lambda: act(self, words))
         else:
-            self._write(f"UNKNOWN command {name[:40]}")
+            self._thread.submit(lambda: self._write(f"UNKNOWN command {name[:40]}"))  # after what came before it
         return True
 
     def finish(self, seconds: float) -> None:
@@ -177,8 +172,9 @@ class Session:
         board.take_back(board.read(" ".join(words)))
         self._write("OK")
 
-    def _ignore(self, _: list[str]) -> None:
-        pass
+    def _about(self, _: list[str]) -> None:
+        facts = {"name": "Zugwerk", "version": __version__, "author": "the Zugwerk authors", "player": self._text}
+        self._write(", ".join(f'{key}="{value}"' for key, value in facts.items()))
 
     _SIMPLE: dict[str, Callable[["Session", list[str]], None]] = {  # noqa: RUF012 - a table, never changed
         "START": _start,
@@ -186,6 +182,7 @@ class Session:
         "RESTART": _restart,
         "INFO": _info,
         "TAKEBACK": _take_back,
+        "ABOUT": _about,
     }
 
     def _asked(self, name: str, words: list[str]) -> None:
