@@ -135,7 +135,7 @@ def check_suffix(game: str, path: Path) -> None:
         raise ZugwerkError(f"{path}: a game of {game} is saved as {' or '.join('NAME' + s for s in SUFFIXES[game])}")
 
 
-def load_game(game: str, path: Path, opponent: str, variant: str) -> PersonGame:
+def load_game(game: str, path: Path, opponent: str, variant: str | None = None) -> PersonGame:
     """The game of a file, to go on with; the side is that of its ``person``, or else who is to move.
 
     Raises:
@@ -143,7 +143,7 @@ def load_game(game: str, path: Path, opponent: str, variant: str) -> PersonGame:
     """
     check_suffix(game, path)
     if path.suffix == ".psq":
-        record = read_psq(path, variant=variant).record
+        record = read_psq(path, variant=variant or get_game(game).VARIANTS[0]).record  # which the file does not tell
     else:
         if not path.is_file():
             raise ZugwerkError(f"{path}: no such file")
@@ -151,6 +151,8 @@ def load_game(game: str, path: Path, opponent: str, variant: str) -> PersonGame:
         if len(records) != 1 or records[0].game != game:
             raise ZugwerkError(f"{path}: expected one game of {game}, found {len(records)} games")
         record = records[0]
+        if variant not in (None, record.variant):
+            raise ZugwerkError(f"{path}: a game of {record.variant}, not of {variant}")
     if record.height != record.width:
         raise ZugwerkError(f"{path}: a board of {record.width}x{record.height}; only square ones are played here")
     names = (record.first_name, record.second_name)

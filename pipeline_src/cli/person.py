@@ -1,6 +1,7 @@
 """``zugwerk play``: a person against a player, in the terminal."""
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -38,16 +39,31 @@ def play(
         check_suffix(game, save)
         if save.exists() and save != load:
             raise ZugwerkError(f"{save} exists already; choose another name, or go on with it by --load {save}")
-    rules = get_game(game)
-    standard = rules.initial_state()
-    if load is not None:
-        if size is not None:
-            raise ZugwerkError("a saved game tells its size itself; leave --size out")
-        one = load_game(game, load, against, variant or rules.VARIANTS[0])
-    else:
-        one = PersonGame(game, against, number, size or standard.board.shape[0], variant or rules.VARIANTS[0])
     player = make_player(game, against)
     try:
+        info: Any = getattr(player, "info", None)  # of a model, which knows one board and one rule
+        if load is None:
+            rules = get_game(game)
+            board = rules.initial_state().board.shape[0] if info is None else info.height
+            rule = rules.VARIANTS[0] if info is None else info.variant
+            one = PersonGame(game, against, number, board if size is None else size, variant or rule)
+        elif size is not None:
+            raise ZugwerkError("a saved game tells its size itself; leave --size out")
+        else:
+            one = load_game(game, load, against, variant)
+        if info is not None:
+            _check_model(info, one.start)
         Table(one, player, rng, save, load).sit()
     finally:
         close(player)
+
+
+def _check_model(info: Any, start: Any) -> None:
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.players.zero import check_state
+
+    try:
+        check_state(info, start)
+    except ZugwerkError as error:
+        offer = f"--size {info.height} --variant {info.variant}"
+        raise ZugwerkError(f"{error}; play by {offer}, or against alphabeta, which plays them all") from None

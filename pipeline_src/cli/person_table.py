@@ -81,7 +81,7 @@ class Table:
             with self.console.status("thinking") if self.console.is_terminal else contextlib.nullcontext():
                 action, found = game.answer(self.player, self.rng)
             game.play(action)
-        except (ZugwerkError, ArithmeticError, RuntimeError) as error:
+        except Exception as error:  # whatever it is, the game goes on
             self.waiting = True
             self.console.print(f"{game.opponent} has not moved: {error}", markup=False, style="red")
             self.console.print("`go` asks it again; undo, save FILE and quit work as ever", markup=False)
@@ -190,7 +190,9 @@ class Table:
         game = self.game
         if game.actions == self.saved:
             return
-        for path in dict.fromkeys((self.path or _new_name(game.game), _new_name(game.game))):
+        goes_on = game.actions[: len(self.saved)] == self.saved  # else the file has moves that were taken back since
+        first = self.path if self.path is not None and goes_on else _new_name(game.game)
+        for path in dict.fromkeys((first, _new_name(game.game))):
             try:
                 self._write(path)
             except ZugwerkError as error:
