@@ -2,8 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pipeline_src.errors import ZugwerkError
@@ -24,14 +23,9 @@ class Search:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _player: Player | None = None
 
-    @contextmanager
-    def of(self, player: Player) -> Iterator[None]:
-        """Within the block it is this player who searches."""
+    def begin(self, player: Player) -> None:
+        """From now until `end` it is this player who searches."""
         self._player = player
-        try:
-            yield
-        finally:
-            self.end()
 
     def end(self) -> None:
         """There is nothing left to stop."""

@@ -44,7 +44,13 @@ def position(actions=(), start=None, clock=None):
     return Position(state, np.random.default_rng(0), start, tuple(actions), clock)
 
 
-INFOS = ["INFO rule 0", "INFO game_type 1", "INFO timeout_turn 100", "INFO timeout_match 0", "INFO time_left 2147483647"]
+INFOS = [
+    "INFO rule 0",
+    "INFO game_type 1",
+    "INFO timeout_turn 100",
+    "INFO timeout_match 0",
+    "INFO time_left 2147483647",
+]
 
 
 def test_a_game_is_told_move_by_move(player, tmp_path):
@@ -74,7 +80,7 @@ def test_positions_that_nobody_knows_the_moves_of(player, tmp_path):
     brain = player("good", tmp_path / "log")
     start = gomoku.from_fen("x4/1o3/5/5/3x1/5/5 w exact")
     assert brain.choose([position([4], start)]) == [1]
-    told = [line for line in (tmp_path / "log").read_text().splitlines()]
+    told = (tmp_path / "log").read_text().splitlines()
     assert told[:2] == ["RECTSTART 5,7", "INFO rule 1"]
     assert told[-6:] == ["BOARD", "0,0,1", "1,1,2", "3,4,1", "4,0,2", "DONE"]
 

@@ -12,8 +12,8 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import (
     BLACK,
     FIRST,
+    LINE_LENGTH,
     MAX_SIDE,
-    MIN_SIDE,
     PLY,
     SECOND,
     WHITE,
@@ -38,9 +38,9 @@ class Board:
     actions: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if not (min(self.height, self.width) >= MIN_SIDE and max(self.height, self.width) <= MAX_SIDE):
+        if not (min(self.height, self.width) >= LINE_LENGTH and max(self.height, self.width) <= MAX_SIDE):
             raise ZugwerkError(
-                f"no board of {self.width}x{self.height}; sides go from {MIN_SIDE} to {MAX_SIDE}, such as 15 or 20"
+                f"no board of {self.width}x{self.height}; sides go from {LINE_LENGTH} to {MAX_SIDE}, such as 15 or 20"
             )
         self.start = self.state = from_board(np.zeros((self.height, self.width), np.int8), FIRST, self.variant)
 

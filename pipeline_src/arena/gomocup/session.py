@@ -72,7 +72,7 @@ class Session:
         if name in ("BOARD", "SWAP2BOARD"):
             self._listing = (name, [])
         elif name in ("BEGIN", "TURN"):
-            self._thread.search(lambda search: self._move(search, begin, lambda: self._asked(name, words)))
+            self._search(lambda search: self._move(search, begin, lambda: self._asked(name, words)))
         elif name in self._SIMPLE:
             if name not in ("INFO", "ABOUT"):
                 self._thread.stop()  # a manager that goes on does not want the rest of the search
@@ -99,10 +99,13 @@ class Session:
             return True
         self._listing = None
         if command == "BOARD":
-            self._thread.search(lambda search: self._move(search, begin, lambda: self._set_up(lines)))
+            self._search(lambda search: self._move(search, begin, lambda: self._set_up(lines)))
         else:
-            self._thread.search(lambda search: self._choose_side(search, begin, lines))
+            self._search(lambda search: self._choose_side(search, begin, lines))
         return True
+
+    def _search(self, find: Callable[[Search], str]) -> None:
+        self._thread.search(lambda search: self._answer(search, lambda: find(search)))
 
     def _fail(self, text: str) -> None:
         self._write("ERROR " + " ".join(text.split())[:300])
@@ -201,45 +204,41 @@ class Session:
             stones.append((board.read(cell), int(whose)))
         board.set_up(stones)
 
-    def _move(self, search: Search, begin: float, place: Callable[[], None]) -> None:
+    def _answer(self, search: Search, find: Callable[[], str]) -> None:
         try:
-            place()
-            board = self._known()
-            action, _ = self._think(search, board, begin)
-            board.place(action)
-            answer = board.write(action)
+            answer = find()
         except Exception as error:
             search.end()
             self._fail(error_text(error))
             return
+        search.end()
         self._write(answer)
 
-    def _choose_side(self, search: Search, begin: float, lines: list[str]) -> None:
+    def _move(self, search: Search, begin: float, place: Callable[[], None]) -> str:
+        """The answer to what has been placed on the board."""
+        place()
+        board = self._known()
+        action, _ = self._think(search, board, begin)
+        board.place(action)
+        return board.write(action)
+
+    def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
         """Swap2: lay three stones, or of three or five choose the better side."""
-        try:
-            board = self._known()
-            if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
-                raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
-            cells = [board.read(line) for line in lines]
-            board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-            if not cells:
-                laid = first_stones(board.state, self._rng)
-                for action in laid:
-                    board.place(action)
-                answer = " ".join(map(board.write, laid))
-                search.end()
-            else:
-                action, found = self._think(search, board, begin)
-                if found is not None and found.value < 0:
-                    answer = "SWAP"
-                else:
-                    board.place(action)
-                    answer = board.write(action)
-        except Exception as error:
-            search.end()
-            self._fail(error_text(error))
-            return
-        self._write(answer)
+        board = self._known()
+        if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
+            raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
+        cells = [board.read(line) for line in lines]
+        board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
+        if not cells:
+            laid = first_stones(board.state, self._rng)
+            for action in laid:
+                board.place(action)
+            return " ".join(map(board.write, laid))
+        action, found = self._think(search, board, begin)
+        if found is not None and found.value < 0:
+            return "SWAP"
+        board.place(action)
+        return board.write(action)
 
     def _think(self, search: Search, board: Board, begin: float) -> tuple[int, Found | None]:
         if board.over:
@@ -251,8 +250,8 @@ class Session:
             raise ZugwerkError(refusal)
         assert self._player is not None
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        with search.of(self._player):
-            action, found = think(self._player, position, self._bounds(board, begin))
+        search.begin(self._player)
+        action, found = think(self._player, position, self._bounds(board, begin))
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
         if self._verbose and found is not None:

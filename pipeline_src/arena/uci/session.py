@@ -174,8 +174,8 @@ class Session:
             reported = found
             self._write(info_line(rules, state, found))
 
-        with search.of(player):
-            action, found = think(player, position, bounds, report)
+        search.begin(player)
+        action, found = think(player, position, bounds, report)
         if found is not None and found != reported:
             report(found)
         if bounds.infinite and searches(player):
