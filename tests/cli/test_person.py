@@ -178,7 +178,7 @@ def test_an_opponent_that_fails_loses_nothing(here):
 def test_amazons(here):
     result = run("--size", "6", game="amazons", against="random", typed="b1-b2/b1\nhelp\nsave a.parquet\n")
     assert result.exit_code == 0, result.exception
-    assert " 2  . [w] .  .  .  .  2" in result.stdout
+    assert " 2  w [w] .  .  .  w  2" in result.stdout
     assert " 1  . [*] .  .  w  .  1" in result.stdout
     assert "random plays " in result.stdout
     record = read_records(here / "a.parquet")[0]
@@ -243,8 +243,8 @@ def test_signals_save_the_game(here, number):
 
 def test_boards_as_text():
     state = amazons.initial_state(6)
-    action = amazons.parse_move("a3-b3/a3", 6, 6)
-    assert board_text("amazons", amazons.play(state, action), action).plain.split("\n")[4] == " 3 [*][w] .  .  .  w  3"
+    action = amazons.parse_move("a2-b2/a2", 6, 6)
+    assert board_text("amazons", amazons.play(state, action), action).plain.split("\n")[5] == " 2 [*][w] .  .  .  w  2"
     cells = [gomoku.parse_move("a1", 5, 5), gomoku.parse_move("e5", 5, 5)]
     game = PersonGame("gomoku", "x", 0, 5, "exact", cells)
     lines = board_text("gomoku", game.state, cells[-1]).plain.split("\n")
