@@ -15,12 +15,12 @@ from pipeline_src import __version__
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.session import Session
 from pipeline_src.arena.gomocup.settings import Settings
-from pipeline_src.arena.gomocup.time import AT_ONCE_MS, thinking_ms
 from pipeline_src.arena.matches import run_match
 from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engine_process import EngineProcess
+from pipeline_src.players.turn_time import AT_ONCE_MS, thinking_ms
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 
 
@@ -244,6 +244,16 @@ def test_a_player_that_cannot_be_made(brain):
     assert brain("zero:no/such.pt").ask("START 15")[0].startswith("ERROR no/such.pt")
 
 
+@pytest.mark.parametrize("player", ["random", "minimax:depth=1", "mcts:playouts=20", "alphabeta:depth=2"])
+def test_any_player_may_think(brain, player):
+    one = brain(player)
+    assert one.ask("START 9") == ["OK"]
+    x, y = map(int, one.ask("INFO timeout_turn 100", "TURN 4,4")[0].split(","))
+    assert 0 <= x < 9
+    assert 0 <= y < 9
+    assert (x, y) != (4, 4)
+
+
 class Info:
     height, width, variant = 9, 9, "freestyle"
 
@@ -326,7 +336,7 @@ def test_no_answer_is_late():
     turn_ms, rng, late, answers = 250.0, np.random.default_rng(1), [], 0
     process = EngineProcess([sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain"])
     try:
-        while answers < 36:
+        while answers < 30:
             process.send("START 15")
             assert process.read(time.monotonic() + 300) == "OK"
             process.send(f"INFO timeout_turn {turn_ms:.0f}")

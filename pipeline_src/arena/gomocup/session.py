@@ -10,7 +10,6 @@ from pipeline_src import __version__
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
 from pipeline_src.arena.gomocup.swap2 import first_stones
-from pipeline_src.arena.gomocup.time import thinking_ms
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.stream import LAST_ANSWER_S
 from pipeline_src.errors import ZugwerkError
@@ -20,6 +19,7 @@ from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import PLAYERS, make_player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.players.think import Bounds, Found, close, think, warm_up
+from pipeline_src.players.turn_time import thinking_ms
 
 DEFAULT_PLAYER = "alphabeta:movetime=1000"
 MARGIN_MS = 100.0
