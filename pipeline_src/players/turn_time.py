@@ -6,10 +6,18 @@ from pipeline_src.search.limits import Clock
 AT_ONCE_MS = 20.0
 """Where the manager wants a move as fast as possible."""
 LEAST_MS = 1.0
+LAGS = 200
+"""Moves whose margins a whole match has room for, if there are no more of them and nothing is searched."""
 
 
 def thinking_ms(
-    timeout_turn: float | None, left: float | None, used: float, margin: float, played: int, legal: int
+    timeout_turn: float | None,
+    left: float | None,
+    used: float,
+    margin: float,
+    played: int,
+    legal: int,
+    match: float | None = None,
 ) -> float | None:
     """Milliseconds to search; None where nobody has set a time.
 
@@ -20,6 +28,7 @@ def thinking_ms(
         margin: for the answer's way and the search's own lateness; of a shorter time, half of it.
         played: plies so far.
         legal: number of legal actions.
+        match: what the game began with, where that is known: of a short one, less is set aside for each move.
     """
     times = []
     if timeout_turn is not None:
@@ -27,5 +36,6 @@ def thinking_ms(
     if left is not None:
         own = max(left - margin, left / 2, LEAST_MS)
         clock = Clock(own, own)
-        times.append(movetime_ms(clock, played, expected_plies(played, legal), margin))
+        lag = margin if match is None else min(margin, match / LAGS)
+        times.append(movetime_ms(clock, played, expected_plies(played, legal), lag))
     return max(LEAST_MS, min(times) - used) if times else None

@@ -261,7 +261,8 @@ class Session:
     def _bounds(self, board: Board, begin: float) -> Bounds:
         own = self._player.limit if isinstance(self._player, SearchPlayer) else None
         turn, legal = self._settings.timeout_turn, board.state.board.size - board.played
-        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, legal)
+        match = self._settings.match_ms
+        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, legal, match)
         if movetime is None:
             return Bounds()
         return Bounds(own.depth if own else None, own.nodes if own else None, movetime)
