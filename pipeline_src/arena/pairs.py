@@ -47,7 +47,7 @@ def _sit_down(game: str, seat: int, text: str, start: Any) -> Player:
         if new_game is not None:
             new_game()
         if hasattr(player, "ready"):
-            player.ready()
+            player.ready(start)
         elif (game, text) not in _WARM:
             warm_up(make_player(game, text), Position(start, np.random.default_rng(0), start))
             _WARM.add((game, text))

@@ -1,5 +1,6 @@
-"""``zugwerk gomoku``: perft, move, show, generations."""
+"""``zugwerk gomoku``: perft, move, show, brain, generations."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,33 @@ def show(
     typer.echo(diagram(state))
     typer.echo(standing(state))
     typer.echo(gomoku.to_fen(state))
+
+
+@app.command(epilog="Example: zugwerk gomoku brain --player alphabeta:movetime=1000")
+def brain(
+    player: str | None = typer.Option(
+        None, "--player", help="Who plays, e.g. zero:MODEL.  [default: alphabeta:movetime=1000]"
+    ),
+    margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time left for delays."),
+    seed: int = typer.Option(0, min=0, help="Of what is random."),
+    verbose: bool = typer.Option(False, "--verbose", help="Tell what each search found, as a MESSAGE."),
+) -> None:
+    """Speak the protocol of the Gomocup (Piskvork) on stdin and stdout; `END` ends it."""
+    import os
+    import sys
+
+    from pipeline_src.arena.gomocup.session import DEFAULT_PLAYER, Session
+    from pipeline_src.arena.stream import converse
+
+    text = player or DEFAULT_PLAYER
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        converse(
+            lambda write: Session(text, write, seed, margin, verbose),
+            sys.stdin.buffer,
+            sys.stdout.buffer,
+            "ERROR line too long",
+        )
+    os._exit(0)  # at once, even where a search still runs in its thread
 
 
 @app.command(epilog="Example: zugwerk gomoku generations 12")

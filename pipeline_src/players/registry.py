@@ -21,6 +21,7 @@ PLAYERS: dict[str, dict[str, str]] = {
         "alphabeta": "pipeline_src.players.gomoku_alphabeta:gomoku_alphabeta",
         "mcts": "pipeline_src.players.mcts:gomoku_mcts",
         "zero": "pipeline_src.players.zero:zero_player",
+        "brain": "pipeline_src.players.brain_engine:brain_player",
     },
 }
 """Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch."""

@@ -58,9 +58,10 @@ def warm_up(player: Player, position: Position) -> None:
     """Load and compile what the first move of a process would else wait for; nothing is chosen."""
     ready = getattr(player, "ready", None)
     if ready is not None:
-        ready()
+        ready(position.start)
     else:
-        think(player, position, Bounds(nodes=1))
+        by_depth = isinstance(player, SearchPlayer) and player.limit.depth is not None  # minimax knows no other limit
+        think(player, position, Bounds(depth=1 if by_depth else None, nodes=1))
 
 
 def close(player: Player) -> None:

@@ -1,0 +1,131 @@
+"""The board of a session, as the manager's commands build it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import (
+    BLACK,
+    FIRST,
+    LINE_LENGTH,
+    MAX_SIDE,
+    PLY,
+    SECOND,
+    WHITE,
+    GomokuState,
+    from_board,
+)
+from pipeline_src.players.gomocup_text import read_cell, write_cell
+
+OWN, OTHER = 1, 2
+"""Third number of a stone in ``BOARD``."""
+
+
+@dataclass
+class Board:
+    """A game: where it began and what was played."""
+
+    height: int
+    width: int
+    variant: str
+    start: GomokuState = field(init=False)
+    state: GomokuState = field(init=False)
+    actions: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not (min(self.height, self.width) >= LINE_LENGTH and max(self.height, self.width) <= MAX_SIDE):
+            raise ZugwerkError(
+                f"no board of {self.width}x{self.height}; sides go from {LINE_LENGTH} to {MAX_SIDE}, such as 15 or 20"
+            )
+        self.start = self.state = from_board(np.zeros((self.height, self.width), np.int8), FIRST, self.variant)
+
+    @property
+    def over(self) -> bool:
+        """Whether somebody has won, or the board is full."""
+        return gomoku.winner(self.state) is not None
+
+    @property
+    def played(self) -> int:
+        """Number of stones."""
+        return int(self.state.turn[PLY])
+
+    def read(self, text: str) -> int:
+        """Action id of ``x,y``.
+
+        Raises:
+            ZugwerkError: not a cell of the board.
+        """
+        return read_cell(text, self.height, self.width)
+
+    def write(self, action: int) -> str:
+        """``x,y`` of an action id."""
+        return write_cell(action, self.width)
+
+    def place(self, action: int) -> None:
+        """A stone of the side to move.
+
+        Raises:
+            ZugwerkError: there is one already, or the game is over.
+        """
+        if self.over:
+            raise ZugwerkError("the game is over")
+        if not gomoku.is_legal(self.state, action):
+            raise ZugwerkError(f"there is a stone on {self.write(action)} already")
+        self.state = gomoku.play(self.state, action)
+        self.actions.append(action)
+
+    def take_back(self, action: int) -> None:
+        """Undo the last stone.
+
+        Raises:
+            ZugwerkError: it is not the last one.
+        """
+        if not self.actions or self.actions[-1] != action:
+            last = f"the last stone is on {self.write(self.actions[-1])}" if self.actions else "there is none"
+            raise ZugwerkError(f"cannot take back {self.write(action)}: {last}")
+        self._replay(self.actions[:-1])
+
+    def change_rule(self, variant: str) -> None:
+        """Go on by another rule."""
+        start = from_board(self.start.board, int(gomoku.to_play(self.start)), variant)
+        self.variant, self.start = variant, start
+        self._replay(self.actions)
+
+    def set_up(self, stones: Sequence[tuple[int, int]]) -> None:
+        """The position of a ``BOARD``: cells with OWN or OTHER; it is our turn.
+
+        The order of the moves is that of the lines, each colour's own; only where it would have ended the game
+        before is it forgotten.
+
+        Raises:
+            ZugwerkError: two stones on a cell, or numbers of stones that no game has; the board stays as it was.
+        """
+        own, other = ([cell for cell, whose in stones if whose == side] for side in (OWN, OTHER))
+        if len({cell for cell, _ in stones}) < len(stones):
+            raise ZugwerkError("two stones on one cell")
+        if len(other) - len(own) not in (0, 1):
+            raise ZugwerkError(f"{len(own)} own and {len(other)} other stones, with own to move")
+        black, white = (own, other) if len(own) == len(other) else (other, own)
+        empty = from_board(np.zeros((self.height, self.width), np.int8), FIRST, self.variant)
+        order = [cell for pair in zip_longest(black, white) for cell in pair if cell is not None]
+        state: Any = empty
+        for cell in order:
+            if gomoku.winner(state) is not None:
+                board = np.zeros(self.height * self.width, np.int8)
+                board[black], board[white] = BLACK, WHITE
+                side = FIRST if len(black) == len(white) else SECOND
+                self.start = self.state = from_board(board.reshape(self.height, self.width), side, self.variant)
+                self.actions = []
+                return
+            state = gomoku.play(state, cell)
+        self.start, self.state, self.actions = empty, state, order
+
+    def _replay(self, actions: Sequence[int]) -> None:
+        self.state, self.actions = self.start, []
+        for action in actions:
+            self.place(action)

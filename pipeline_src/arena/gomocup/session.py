@@ -1,0 +1,309 @@
+"""One conversation with a manager of the Gomocup: commands in, moves out, the search in a thread of its own."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pipeline_src import __version__
+from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
+from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
+from pipeline_src.arena.gomocup.swap2 import first_stones
+from pipeline_src.arena.search_thread import Search, SearchThread, error_text
+from pipeline_src.arena.stream import LAST_ANSWER_S
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.players.gomocup_text import RULES, is_cell, rule_words
+from pipeline_src.players.player import Player, Position
+from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.players.think import Bounds, Found, close, think, warm_up
+from pipeline_src.players.turn_time import thinking_ms
+
+DEFAULT_PLAYER = "alphabeta:movetime=1000"
+MARGIN_MS = 100.0
+NEEDS_A_MODEL = ("zero", "brain")
+"""Players that cannot be had on every board."""
+
+
+class Session:
+    """Answers `handle`'s lines through ``write``; lines come from one thread, ``write`` is called from two."""
+
+    def __init__(
+        self,
+        player: str,
+        write: Callable[[str], None],
+        seed: int = 0,
+        margin_ms: float = MARGIN_MS,
+        verbose: bool = False,
+    ) -> None:
+        """Nothing is loaded yet.
+
+        Args:
+            player: a text for `make_player`, read at the first ``START``. Its ``movetime`` holds until the manager
+                sets a time; a depth or a number of nodes holds beside it.
+            write: takes an answer.
+            seed: of what is random.
+            margin_ms: of a turn's time, left for delays.
+            verbose: tell what each search found, as a MESSAGE before its move.
+        """
+        self._text, self._write, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
+        self._player: Player | None = None
+        self._settings = Settings()
+        self._board: Board | None = None
+        self._left: float | None = None
+        self._rng = np.random.default_rng(seed)
+        self._listing: tuple[str, list[str]] | None = None
+        self._thread = SearchThread(self._fail)
+
+    def handle(self, line: str) -> bool:
+        """Act on one line; False once the conversation is over, after `finish`."""
+        given, begin = line.strip("\x00 \t\r\n\f\v"), time.perf_counter()
+        if not given:
+            return True
+        name, *words = given.split()
+        name = name.upper()
+        if self._listing is not None and self._listed(given, name, begin):
+            return True
+        if name == "END":
+            self.finish(LAST_ANSWER_S)
+            return False
+        if name in ("BOARD", "SWAP2BOARD"):
+            self._listing = (name, [])
+        elif name in ("BEGIN", "TURN"):
+            self._search(lambda search: self._move(search, begin, lambda: self._asked(name, words)))
+        elif name in self._SIMPLE:
+            if name not in ("INFO", "ABOUT"):
+                self._thread.stop()  # a manager that goes on does not want the rest of the search
+            act = self._SIMPLE[name]
+            self._thread.submit(lambda: act(self, words))
+        else:
+            self._thread.submit(lambda: self._write(f"UNKNOWN command {name[:40]}"))  # after what came before it
+        return True
+
+    def finish(self, seconds: float) -> None:
+        """Stop what is searched and wait so long at most for the answers."""
+        self._thread.submit(self._leave)
+        self._thread.finish(seconds)
+
+    def _listed(self, line: str, name: str, begin: float) -> bool:
+        """Take a line within BOARD ... DONE; False for a command that breaks it off."""
+        assert self._listing is not None
+        command, lines = self._listing
+        if name in ("END", "START", "RESTART", "RECTSTART"):
+            self._listing = None
+            return False
+        if name != "DONE":
+            lines.append(line)
+            return True
+        self._listing = None
+        if command == "BOARD":
+            self._search(lambda search: self._move(search, begin, lambda: self._set_up(lines)))
+        else:
+            self._search(lambda search: self._choose_side(search, begin, lines))
+        return True
+
+    def _search(self, find: Callable[[Search], str]) -> None:
+        self._thread.search(lambda search: self._answer(search, lambda: find(search)))
+
+    def _fail(self, text: str) -> None:
+        self._write("ERROR " + " ".join(text.split())[:300])
+
+    # What follows runs in the searches' thread, one job after the other.
+
+    def _start(self, words: list[str]) -> None:
+        if len(words) != 1:
+            raise ZugwerkError("START: expected a size, such as START 15")
+        size = _size(words[0])
+        self._open(size, size)
+
+    def _rect_start(self, words: list[str]) -> None:
+        sides = " ".join(words).replace(",", " ").split()
+        if len(sides) != 2:
+            raise ZugwerkError("RECTSTART: expected width,height")
+        width, height = map(_size, sides)
+        self._open(height, width)
+
+    def _restart(self, _: list[str]) -> None:
+        board = self._known()
+        self._open(board.height, board.width)
+
+    def _open(self, height: int, width: int) -> None:
+        board = Board(height, width, self._variant() or RULES[0])
+        if self._player is None:
+            self._player = make_player("gomoku", self._text)
+        else:
+            new_game = getattr(self._player, "new_game", None)
+            if new_game is not None:
+                new_game()
+        refusal = self._refusal(board)
+        if refusal is not None and "board" in refusal.split(",")[0]:
+            raise ZugwerkError(refusal)
+        if refusal is not None:
+            self._write(f"MESSAGE {refusal}")
+        else:
+            gomoku.play(board.start, 0)  # the rules' kernels, before any clock runs
+            warm_up(self._player, Position(board.start, np.random.default_rng(0), board.start))
+        self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
+        self._write("OK")
+
+    def _info(self, words: list[str]) -> None:
+        try:
+            changed = self._settings.read(words)
+        except ZugwerkError as error:
+            self._write(f"MESSAGE {error}")  # INFO has no answer
+            return
+        settings = self._settings
+        if changed == "timeout_match":
+            self._left = settings.match_ms
+        elif changed == "time_left":
+            told = settings.time_left
+            self._left = None if told is None or told >= ENDLESS_MS else told
+        elif changed == "rule":
+            variant = self._variant()
+            if variant is None:
+                self._write(f"MESSAGE {self._no_rule()}")
+            elif self._board is not None:
+                self._board.change_rule(variant)
+                refusal = self._refusal(self._board)
+                if refusal is not None:
+                    self._write(f"MESSAGE {refusal}")
+
+    def _take_back(self, words: list[str]) -> None:
+        board = self._known()
+        board.take_back(board.read(" ".join(words)))
+        self._write("OK")
+
+    def _about(self, _: list[str]) -> None:
+        facts = {"name": "Zugwerk", "version": __version__, "author": "the Zugwerk authors", "player": self._text}
+        self._write(", ".join(f'{key}="{value}"' for key, value in facts.items()))
+
+    _SIMPLE: dict[str, Callable[["Session", list[str]], None]] = {  # noqa: RUF012 - a table, never changed
+        "START": _start,
+        "RECTSTART": _rect_start,
+        "RESTART": _restart,
+        "INFO": _info,
+        "TAKEBACK": _take_back,
+        "ABOUT": _about,
+    }
+
+    def _asked(self, name: str, words: list[str]) -> None:
+        board = self._known()
+        if name == "TURN":
+            board.place(board.read(" ".join(words)))
+        elif board.played:
+            raise ZugwerkError("BEGIN: the board is not empty; RESTART first")
+
+    def _set_up(self, lines: list[str]) -> None:
+        board, stones = self._known(), []
+        for line in lines:
+            cell, _, whose = line.rpartition(",")
+            if whose.strip() not in (str(OWN), str(OTHER)):
+                raise ZugwerkError(f"BOARD: {line[:40]!r}; expected x,y,1 for an own stone or x,y,2 for the other's")
+            stones.append((board.read(cell), int(whose)))
+        board.set_up(stones)
+
+    def _answer(self, search: Search, find: Callable[[], str]) -> None:
+        try:
+            answer = find()
+        except Exception as error:
+            search.end()
+            self._fail(error_text(error))
+            return
+        search.end()
+        self._write(answer)
+
+    def _move(self, search: Search, begin: float, place: Callable[[], None]) -> str:
+        """The answer to what has been placed on the board."""
+        place()
+        board = self._known()
+        action, _ = self._think(search, board, begin)
+        board.place(action)
+        return board.write(action)
+
+    def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
+        """Swap2: lay three stones, or of three or five choose the better side."""
+        board = self._known()
+        if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
+            raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
+        cells = [board.read(line) for line in lines]
+        board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
+        if not cells:
+            laid = first_stones(board.state, self._rng)
+            for action in laid:
+                board.place(action)
+            return " ".join(map(board.write, laid))
+        action, found = self._think(search, board, begin)
+        if found is not None and found.value < 0:
+            return "SWAP"
+        board.place(action)
+        return board.write(action)
+
+    def _think(self, search: Search, board: Board, begin: float) -> tuple[int, Found | None]:
+        if board.over:
+            raise ZugwerkError("the game is over")
+        if self._variant() is None:
+            raise ZugwerkError(self._no_rule())
+        refusal = self._refusal(board)
+        if refusal is not None:
+            raise ZugwerkError(refusal)
+        assert self._player is not None
+        position = Position(board.state, self._rng, board.start, tuple(board.actions))
+        search.begin(self._player)
+        action, found = think(self._player, position, self._bounds(board, begin))
+        if self._left is not None:
+            self._left = max(0.0, self._left - _since(begin))
+        if self._verbose and found is not None:
+            self._write(f"MESSAGE depth {found.depth}, {found.nodes} nodes, value {found.value:+.2f}")
+        return action, found
+
+    def _bounds(self, board: Board, begin: float) -> Bounds:
+        own = self._player.limit if isinstance(self._player, SearchPlayer) else None
+        turn, legal = self._settings.timeout_turn, board.state.board.size - board.played
+        match = self._settings.match_ms
+        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, legal, match)
+        if movetime is None:
+            return Bounds()
+        return Bounds(own.depth if own else None, own.nodes if own else None, movetime)
+
+    def _known(self) -> Board:
+        if self._board is None:
+            raise ZugwerkError("no board yet; send START SIZE first")
+        return self._board
+
+    def _variant(self) -> str | None:
+        return RULES.get(self._settings.rule)
+
+    def _no_rule(self) -> str:
+        rule = self._settings.rule
+        offered = ", ".join(f"{number} {name}" for number, name in RULES.items())
+        return f"rule {rule} ({rule_words(rule)}) is not played here; there are: {offered}"
+
+    def _refusal(self, board: Board) -> str | None:
+        """Why the player cannot play on that board by that rule, and who can; None if it does."""
+        info: Any = getattr(self._player, "info", None)
+        if info is None:
+            return None
+        from pipeline_src.players.zero import check_state
+
+        try:
+            check_state(info, board.start)
+        except ZugwerkError as error:
+            others = ", ".join(name for name in PLAYERS["gomoku"] if name not in NEEDS_A_MODEL)
+            return f"{error}; on any board, by any rule: --player {others}"
+        return None
+
+    def _leave(self) -> None:
+        if self._player is not None:
+            close(self._player)
+
+
+def _since(begin: float) -> float:
+    return (time.perf_counter() - begin) * 1000
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 5):
+        raise ZugwerkError(f"{text[:40]!r} is no size of a board")
+    return int(text)

@@ -1,0 +1,160 @@
+"""A game of a person against a player, without the terminal: moves, undo, and the record."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.arena.match import start_state
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.players.player import Player, Position
+from pipeline_src.players.think import Bounds, Found, think
+from pipeline_src.records.parquet import read_records, write_records
+from pipeline_src.records.psq import read_psq, write_psq
+from pipeline_src.records.record import GameRecord
+
+SUFFIXES = {"gomoku": (".psq", ".parquet"), "amazons": (".parquet",)}
+"""Of files that hold a game, by the game; the first is that of files nobody has named."""
+PERSON = "person"
+
+
+@dataclass
+class PersonGame:
+    """One game; ``side`` is the person's, 0 (first) or 1 (second)."""
+
+    game: str
+    opponent: str
+    """Text of the player."""
+    side: int
+    size: int
+    variant: str
+    actions: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rules: Game = get_game(self.game)
+        self.start: Any = start_state(self.game, self.size, self.variant)
+        self._states = [self.start]
+        given, self.actions = self.actions, []
+        for action in given:
+            self.play(action)
+
+    @property
+    def state(self) -> Any:
+        """The position."""
+        return self._states[-1]
+
+    @property
+    def winner(self) -> str | None:
+        """first, second or draw; None while the game goes on."""
+        return self.rules.winner(self.state)
+
+    @property
+    def persons_turn(self) -> bool:
+        """Whether it is the person who moves."""
+        return self.rules.to_play(self.state) == self.side
+
+    def read(self, text: str) -> int:
+        """Action id of a move's text.
+
+        Raises:
+            ZugwerkError: it is no move, or not a legal one.
+        """
+        action = self.rules.parse_move(text, *self.state.board.shape)
+        if self.winner is not None:
+            raise ZugwerkError("the game is over; undo, save FILE or quit")
+        if not self.rules.is_legal(self.state, action):
+            raise ZugwerkError(f"{text} is not a legal move here")
+        return action
+
+    def play(self, action: int) -> None:
+        """Make a legal move.
+
+        Raises:
+            ZugwerkError: it is not legal.
+        """
+        if self.winner is not None or not self.rules.is_legal(self.state, action):
+            raise ZugwerkError(f"move {len(self.actions) + 1} is not legal")
+        self._states.append(self.rules.play(self.state, action))
+        self.actions.append(action)
+
+    def answer(self, player: Player, rng: np.random.Generator) -> tuple[int, Found | None]:
+        """The player's move, not made yet, and what its search found."""
+        return think(player, Position(self.state, rng, self.start, tuple(self.actions)), Bounds())
+
+    def undo(self) -> int:
+        """Back to the person's turn before; the number of moves taken back.
+
+        Raises:
+            ZugwerkError: the person has not moved yet.
+        """
+        turns = [k for k, state in enumerate(self._states[:-1]) if self.rules.to_play(state) == self.side]
+        if not turns:
+            raise ZugwerkError("there is no move of yours to undo")
+        taken = len(self.actions) - turns[-1]
+        del self._states[turns[-1] + 1 :], self.actions[turns[-1] :]
+        return taken
+
+    def moves(self) -> list[str]:
+        """The moves' texts."""
+        return [self.rules.format_move(action, *self.state.board.shape) for action in self.actions]
+
+    def record(self) -> GameRecord:
+        """The game so far."""
+        names = (PERSON, self.opponent) if self.side == 0 else (self.opponent, PERSON)
+        height, width = self.start.board.shape
+        winner: Any = self.winner
+        return GameRecord(
+            self.game, 1, "file", self.variant, height, width, tuple(self.actions), winner, False, names[0], names[1]
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the game, as Piskvork's record (``.psq``) or as an archive of one game (``.parquet``).
+
+        Raises:
+            ZugwerkError: another suffix.
+            OSError: the file cannot be written.
+        """
+        check_suffix(self.game, path)
+        if path.suffix == ".psq":
+            with written_aside(path) as aside:
+                aside.write_text(write_psq(self.record()), encoding="latin-1", errors="replace")
+        else:
+            write_records([self.record()], path)
+
+
+def check_suffix(game: str, path: Path) -> None:
+    """Refuse a name that does not say in which form a game is saved.
+
+    Raises:
+        ZugwerkError: says which there are.
+    """
+    if path.suffix not in SUFFIXES[game]:
+        raise ZugwerkError(f"{path}: a game of {game} is saved as {' or '.join('NAME' + s for s in SUFFIXES[game])}")
+
+
+def load_game(game: str, path: Path, opponent: str, variant: str | None = None) -> PersonGame:
+    """The game of a file, to go on with; the side is that of its ``person``, or else who is to move.
+
+    Raises:
+        ZugwerkError: no such file, another game, or not one game.
+    """
+    check_suffix(game, path)
+    if path.suffix == ".psq":
+        record = read_psq(path, variant=variant or get_game(game).VARIANTS[0]).record  # which the file does not tell
+    else:
+        if not path.is_file():
+            raise ZugwerkError(f"{path}: no such file")
+        records = read_records(path)
+        if len(records) != 1 or records[0].game != game:
+            raise ZugwerkError(f"{path}: expected one game of {game}, found {len(records)} games")
+        record = records[0]
+        if variant not in (None, record.variant):
+            raise ZugwerkError(f"{path}: a game of {record.variant}, not of {variant}")
+    if record.height != record.width:
+        raise ZugwerkError(f"{path}: a board of {record.width}x{record.height}; only square ones are played here")
+    names = (record.first_name, record.second_name)
+    side = names.index(PERSON) if PERSON in names else len(record.actions) % 2
+    return PersonGame(game, opponent, side, record.height, record.variant, list(record.actions))

@@ -1,0 +1,94 @@
+"""The thread in which an engine's player searches, while another one reads what its user says."""
+
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.player import Player
+from pipeline_src.players.think import stop
+
+PRESS_S = 0.002
+"""Between two askings of a search to stop: one that was just about to begin may miss the first."""
+Job = Callable[[], None]
+
+
+@dataclass
+class Search:
+    """One search, from the moment it was asked for."""
+
+    stopped: threading.Event = field(default_factory=threading.Event)
+    done: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _player: Player | None = None
+
+    def begin(self, player: Player) -> None:
+        """From now until `end` it is this player who searches."""
+        self._player = player
+
+    def end(self) -> None:
+        """There is nothing left to stop."""
+        with self._lock:
+            self.done.set()
+            self._player = None
+
+    def press(self) -> None:
+        """Ask the player to stop until the search is done."""
+        while not self.done.is_set():
+            with self._lock:
+                if self._player is not None:
+                    stop(self._player)
+            self.done.wait(PRESS_S)
+
+
+class SearchThread:
+    """Runs jobs one after the other; those that search can be stopped from outside."""
+
+    def __init__(self, inform: Callable[[str], None]) -> None:
+        """``inform`` is told of jobs that fail."""
+        self._inform = inform
+        self._searches: list[Search] = []
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is a search that has not ended."""
+        return any(not search.done.is_set() for search in self._searches)
+
+    def submit(self, job: Job) -> None:
+        """Have a job done after all before it."""
+        self._jobs.put(job)
+
+    def search(self, job: Callable[[Search], None]) -> None:
+        """Have a job done that searches; it calls `Search.end` before it answers."""
+        search = Search()
+        self._searches = [other for other in self._searches if not other.done.is_set()] + [search]
+        self._jobs.put(lambda: job(search))
+
+    def stop(self) -> None:
+        """Stop all searches, those too that have not begun: they answer with what they have."""
+        for search in self._searches:
+            if not search.done.is_set() and not search.stopped.is_set():
+                search.stopped.set()
+                threading.Thread(target=search.press, daemon=True).start()
+
+    def finish(self, seconds: float) -> None:
+        """Stop, and wait so long at most for the answers."""
+        self.stop()
+        self._jobs.put(None)
+        self._worker.join(seconds)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except Exception as error:
+                self._inform(error_text(error))
+
+
+def error_text(error: Exception) -> str:
+    """What is told of an error: the text of an expected one, with the type of any other."""
+    return str(error) if isinstance(error, ZugwerkError) else f"{type(error).__name__}: {error}"

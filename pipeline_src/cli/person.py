@@ -1,0 +1,69 @@
+"""``zugwerk play``: a person against a player, in the terminal."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+EXAMPLE = "Example: zugwerk play gomoku --against alphabeta:movetime=1000 --side second"
+SIDES = {"first": 0, "second": 1}
+
+
+def play(
+    game: str = typer.Argument(..., help="amazons or gomoku."),
+    against: str = typer.Option("alphabeta:movetime=1000", help="Any player of the game, e.g. zero:MODEL."),
+    side: str = typer.Option("first", help="Yours: first, second or random."),
+    size: int | None = typer.Option(None, help="Board: 10, 8 or 6; of Gomoku 3 to 25, 15 if not given."),
+    variant: str | None = typer.Option(None, help="Of the game, e.g. exact or freestyle-4."),
+    save: Path | None = typer.Option(None, help="Where the game is saved when you leave; a new name if not given."),
+    load: Path | None = typer.Option(None, help="A saved game to go on with; it also tells side and size."),
+    seed: int | None = typer.Option(None, min=0, help="Of the player and of a random side."),
+) -> None:
+    """Play a game against PLAYER; `help` in the game lists the commands."""
+    import numpy as np
+
+    from pipeline_src.arena.person import SUFFIXES, PersonGame, check_suffix, load_game
+    from pipeline_src.cli.person_table import Table
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games.game import get_game
+    from pipeline_src.players.registry import make_player
+    from pipeline_src.players.think import close
+
+    if game not in SUFFIXES:
+        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(SUFFIXES)}")
+    rng = np.random.default_rng(seed)
+    if side not in (*SIDES, "random"):
+        raise ZugwerkError(f"side {side!r}: expected first, second or random")
+    number = int(rng.integers(2)) if side == "random" else SIDES[side]
+    if save is not None:
+        check_suffix(game, save)
+        if save.exists() and save != load:
+            raise ZugwerkError(f"{save} exists already; choose another name, or go on with it by --load {save}")
+    player = make_player(game, against)
+    try:
+        info: Any = getattr(player, "info", None)  # of a model, which knows one board and one rule
+        if load is None:
+            rules = get_game(game)
+            board = rules.initial_state().board.shape[0] if info is None else info.height
+            rule = rules.VARIANTS[0] if info is None else info.variant
+            one = PersonGame(game, against, number, board if size is None else size, variant or rule)
+        elif size is not None:
+            raise ZugwerkError("a saved game tells its size itself; leave --size out")
+        else:
+            one = load_game(game, load, against, variant)
+        if info is not None:
+            _check_model(info, one.start)
+        Table(one, player, rng, save, load).sit()
+    finally:
+        close(player)
+
+
+def _check_model(info: Any, start: Any) -> None:
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.players.zero import check_state
+
+    try:
+        check_state(info, start)
+    except ZugwerkError as error:
+        offer = f"--size {info.height} --variant {info.variant}"
+        raise ZugwerkError(f"{error}; play by {offer}, or against alphabeta, which plays them all") from None

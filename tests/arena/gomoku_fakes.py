@@ -1,0 +1,48 @@
+"""A search of Gomoku that takes as long as it may, as player ``fake``; run as a module, it is the command ``zugwerk``.
+
+Options: ``value`` is what it finds; ``fail`` raises; ``late_ms`` is how long it overruns.
+"""
+
+import threading
+import time
+
+from pipeline_src.games import gomoku
+from pipeline_src.players.registry import PLAYERS
+from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
+from pipeline_src.search.limits import Limit, SearchResult
+
+PLAYERS["gomoku"] |= {"fake": "tests.arena.gomoku_fakes:fake_player"}
+
+
+class FakeSearcher:
+    """Plays the first empty cell; remembers the limits that it was given."""
+
+    def __init__(self, options):
+        self.options, self.stopped, self.limits = options, threading.Event(), []
+
+    def search(self, state, limit, seed=0, on_info=None):
+        if self.options["fail"]:
+            raise RuntimeError("the search failed")
+        self.limits.append(limit)
+        self.stopped.clear()
+        begin = time.perf_counter()
+        if limit.nodes is None:
+            self.stopped.wait(None if limit.movetime_ms is None else limit.movetime_ms / 1000)
+        seconds = time.perf_counter() - begin
+        action = int(gomoku.legal_actions(state)[0])
+        return SearchResult(action, self.options["value"], 1, 1, (action,), seconds)
+
+    def stop(self):
+        self.stopped.set()
+
+
+def fake_player(text):
+    limits = dict.fromkeys(LIMITS, float("nan"))
+    options = text.numbers(value=0, fail=0, **limits)
+    return SearchPlayer(FakeSearcher(options), read_limit(text, options, Limit(nodes=1)))
+
+
+if __name__ == "__main__":
+    from pipeline_src.cli import main
+
+    main()

@@ -1,0 +1,378 @@
+"""Sessions with the brain: in this process, where an exception would surface, and as a manager's own process."""
+
+import os
+import queue
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_src import __version__
+from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
+from pipeline_src.arena.gomocup.session import Session
+from pipeline_src.arena.gomocup.settings import Settings
+from pipeline_src.arena.matches import run_match
+from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.players.engine_process import EngineProcess
+from pipeline_src.players.turn_time import AT_ONCE_MS, thinking_ms
+from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
+
+
+class Brain:
+    """A session in this process, its answers in a queue."""
+
+    def __init__(self, player="fake", **options):
+        self.answers = queue.Queue()
+        self.session = Session(player, self.answers.put, **options)
+
+    def send(self, *lines):
+        for line in lines:
+            assert self.session.handle(line)
+
+    def ask(self, *lines, count=1):
+        self.send(*lines)
+        return [self.answers.get(timeout=20) for _ in range(count)]
+
+    def silent(self):
+        """Whether nothing is left to read once all lines have been acted on."""
+        return self.ask("ABOUT") == [ABOUT.replace("PLAYER", self.session._text)]
+
+
+ABOUT = f'name="Zugwerk", version="{__version__}", author="the Zugwerk authors", player="PLAYER"'
+
+
+@pytest.fixture
+def brain():
+    made = []
+
+    def make(*words, **options):
+        made.append(Brain(*words, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.session.finish(5)
+
+
+def test_the_conversation_of_a_game(brain):
+    one = brain()
+    assert one.ask("START 20") == ["OK"]
+    one.send("INFO timeout_turn 30", "INFO max_memory 83886080", "INFO folder C:\\some where", "INFO unheard of")
+    assert one.ask("BEGIN") == ["0,0"]
+    assert one.ask("TURN 1,0") == ["2,0"]
+    assert one.ask("turn 3 , 0\r") == ["4,0"]
+    assert one.ask("TAKEBACK 4,0", "TAKEBACK 3,0", count=2) == ["OK", "OK"]
+    assert one.ask("TURN 19,19") == ["3,0"]
+    assert one.ask("RESTART", "TURN 0,0", count=2) == ["OK", "1,0"]
+    assert one.ask("RECTSTART 9,12", "BEGIN", count=2) == ["OK", "0,0"]
+    assert one.silent()
+    assert not one.session.handle("END")
+
+
+@pytest.mark.parametrize("size", [15, 20, 5, 25])
+def test_sizes(brain, size):
+    one = brain()
+    last = size - 1
+    assert one.ask(f"START {size}", f"TURN {last},{last}", count=2) == ["OK", "0,0"]
+
+
+def test_boards_are_set_up(brain):
+    one = brain()
+    one.ask("START 15")
+    assert one.ask("BOARD", "0,0,1", "7,7,2", "1,0,1", "8,8,2", "DONE") == ["2,0"]
+    assert one.ask("TURN 3,0") == ["4,0"]
+    assert one.ask("BOARD", "7,7,2", "DONE") == ["0,0"]
+    assert one.ask("BOARD", "DONE") == ["0,0"]
+    assert one.ask("BOARD", "1,1,1", "START 15") == ["OK"]  # broken off
+    for lines in (["1,1,1", "1,1,2"], ["1,1,1"], ["1,1,2", "2,2,2"], ["15,0,2"], ["0,0,3"], ["x"], ["1,1"]):
+        assert one.ask("BOARD", *lines, "DONE")[0].startswith("ERROR"), lines
+    assert one.ask("TURN 0,0") == ["1,0"]  # the board as it was
+
+
+BAD = [
+    ("TURN", "ERROR"),
+    ("TURN 1", "ERROR"),
+    ("TURN 1,2,3", "ERROR"),
+    ("TURN -1,2", "ERROR"),
+    ("TURN 15,2", "ERROR no cell 15,2 on a board of 15x15"),
+    ("TURN 7,7", "ERROR there is a stone on 7,7 already"),
+    ("TURN \u0663,1", "ERROR"),
+    ("BEGIN", "ERROR BEGIN: the board is not empty"),
+    ("TAKEBACK 3,3", "ERROR cannot take back 3,3: the last stone is on 0,0"),
+    ("START", "ERROR"),
+    ("START 2", "ERROR no board of 2x2; sides go from 5 to 25, such as 15 or 20"),
+    ("START 99999999999999999999", "ERROR"),
+    ("START ten", "ERROR"),
+    ("RECTSTART 15", "ERROR"),
+    ("RECTSTART 15,200", "ERROR"),
+    ("NONSENSE 1,2", "UNKNOWN command NONSENSE"),
+    ("DONE", "UNKNOWN"),
+    ("\x00\xff", "UNKNOWN"),
+    ("INFO timeout_turn soon", "MESSAGE INFO timeout_turn: 'soon' is not a whole number"),
+    ("INFO", "MESSAGE INFO"),
+]
+
+
+@pytest.mark.parametrize(("line", "answer"), BAD, ids=[line[:20] for line, _ in BAD])
+def test_bad_lines_are_answered_and_change_nothing(brain, line, answer):
+    one = brain()
+    assert one.ask("START 15", "TURN 7,7", count=2) == ["OK", "0,0"]
+    assert one.ask(line)[0].startswith(answer)
+    assert one.ask("TURN 8,8") == ["1,0"]
+    assert one.silent()
+
+
+def test_before_the_start_there_is_no_board(brain):
+    one = brain()
+    for line in ("BEGIN", "TURN 1,1", "RESTART", "TAKEBACK 1,1"):
+        assert one.ask(line) == ["ERROR no board yet; send START SIZE first"]
+    one.send("", "   ", "\r")
+    assert one.silent()
+
+
+def test_the_rule_decides_who_has_won(brain):
+    one = brain("fake:value=1")
+    six = ["0,0,2", "1,0,2", "2,0,2", "4,0,2", "5,0,2", "0,9,1", "2,9,1", "4,9,1", "6,9,1"]
+    one.ask("START 10")
+    one.send("INFO rule 1")
+    assert one.ask("BOARD", *six, "DONE") == ["3,0"]  # blocked by the fake itself; now with six in a row:
+    full = [*six, "3,0,2", "8,9,1"]
+    assert one.ask("BOARD", *full, "DONE") == ["6,0"]
+    one.send("INFO rule 0")
+    assert one.ask("BOARD", *full, "DONE") == ["ERROR the game is over"]
+    assert one.ask("TURN 9,9")[0] == "ERROR the game is over"
+
+
+def test_rules_that_are_not_played(brain):
+    one = brain()
+    one.ask("START 15")
+    assert one.ask("INFO rule 4") == ["MESSAGE rule 4 (renju) is not played here; there are: 0 freestyle, 1 exact"]
+    assert one.ask("BEGIN")[0].startswith("ERROR rule 4 (renju)")
+    one.send("INFO rule 0")
+    assert one.ask("BEGIN") == ["0,0"]
+
+
+def test_swap2(brain):
+    one = brain("fake:value=-1")
+    one.ask("START 15")
+    laid = one.ask("SWAP2BOARD", "DONE")[0].split()
+    assert len(set(laid)) == 3
+    assert one.ask("SWAP2BOARD", *laid, "DONE") == ["SWAP"]
+    assert one.ask("TURN 0,0") == ["1,0"]  # it is Black now, after White's first
+    assert one.ask("SWAP2BOARD", "7,7", "8,8", "9,9", "0,0", "2,0", "DONE") == ["SWAP"]
+    content = brain("fake:value=1")
+    content.ask("START 15")
+    assert content.ask("SWAP2BOARD", *laid, "DONE") == ["0,0"]
+    for lines in (["7,7"], ["7,7", "7,7", "8,8"], ["7,7", "8,8", "x"]):
+        assert content.ask("SWAP2BOARD", *lines, "DONE")[0].startswith("ERROR")
+
+
+def test_limits_that_reach_the_search(brain):
+    one = brain("fake:nodes=5,movetime=777")
+    one.ask("START 15", "BEGIN", count=2)
+    one.ask("INFO timeout_turn 1000", "TURN 1,1")
+    one.ask("INFO timeout_match 10000", "INFO time_left 400", "TURN 3,3")
+    own, turn, match = one.session._player.searcher.limits[1:]
+    assert (own.nodes, own.movetime_ms) == (5, 777)
+    assert turn.nodes == 5
+    assert 800 < turn.movetime_ms <= 900
+    assert match.movetime_ms < 80
+
+
+@given(
+    turn=st.none() | st.floats(0, 1e6),
+    left=st.none() | st.floats(0, 1e8),
+    used=st.floats(0, 1e3),
+    played=st.integers(0, 399),
+)
+def test_thinking_ends_before_the_time_does(turn, left, used, played):
+    found = thinking_ms(turn, left, used, 100, played, 400 - played)
+    if turn is None and left is None:
+        assert found is None
+        return
+    assert found >= 1
+    if turn:
+        assert found <= max(1, turn - used) + 1e-6
+    if turn is not None and turn > 200:
+        assert found <= max(1, turn - used - 100) + 1e-6
+    if turn == 0:
+        assert found <= AT_ONCE_MS
+    if left is not None:
+        assert found <= max(1, left)
+
+
+def test_a_match_is_never_used_up():
+    """Two hundred moves, the most that a board of 20x20 has for a side."""
+    left = 30_000.0
+    for played in range(0, 400, 2):
+        left -= thinking_ms(None, left, 0, 100, played, 400 - played) + 3
+        assert left > 0, played
+
+
+def test_settings():
+    settings = Settings()
+    names = [settings.read(line.split()) for line in ("timeout_match 0", "TIME_LEFT -5", "game_type 2", "evaluate 1,2")]
+    assert names == ["timeout_match", "time_left", "game_type", None]
+    assert (settings.match_ms, settings.time_left, settings.game_type) == (None, 0, 2)
+    settings.read(["folder", "a", "b"])
+    assert settings.folder == "a b"
+
+
+def test_a_position_whose_order_would_have_ended_the_game():
+    board = Board(9, 9, "exact")
+    six = [(cell, OTHER) for cell in range(6)]
+    own = [(cell, OWN) for cell in (40, 42, 44, 60, 62)]
+    board.set_up([*six, *own])  # five of the six come first
+    assert (board.played, board.actions, board.over) == (11, [], False)
+    assert gomoku.to_play(board.state) == 1
+
+
+def test_a_search_that_fails_is_reported(brain):
+    one = brain("fake:fail=1")
+    assert one.ask("START 15") == ["ERROR RuntimeError: the search failed"]
+    assert one.ask("ABOUT")
+
+
+def test_a_player_that_cannot_be_made(brain):
+    assert brain("nobody").ask("START 15")[0].startswith("ERROR no player 'nobody' for gomoku; there are")
+    assert brain("zero:no/such.pt").ask("START 15")[0].startswith("ERROR no/such.pt")
+
+
+@pytest.mark.parametrize("player", ["random", "minimax:depth=1", "mcts:playouts=20", "alphabeta:depth=2"])
+def test_any_player_may_think(brain, player):
+    one = brain(player)
+    assert one.ask("START 9") == ["OK"]
+    x, y = map(int, one.ask("INFO timeout_turn 100", "TURN 4,4")[0].split(","))
+    assert 0 <= x < 9
+    assert 0 <= y < 9
+    assert (x, y) != (4, 4)
+
+
+class Info:
+    height, width, variant = 9, 9, "freestyle"
+
+
+def test_a_model_offers_what_it_plays(brain):
+    one = brain()
+    one.ask("START 9")
+    one.session._player.info = Info()
+    answer = one.ask("START 15")[0]
+    assert answer.startswith("ERROR a 15x15 board, but this model plays on 9x9; on any board, by any rule: --player")
+    assert "alphabeta" in answer
+    assert one.ask("START 9", "BEGIN", count=2) == ["OK", "0,0"]
+    assert one.ask("INFO rule 1")[0].startswith("MESSAGE variant exact of Gomoku, but this model plays freestyle")
+    assert one.ask("TURN 5,5")[0].startswith("ERROR variant exact")
+
+
+def test_verbose(brain):
+    one = brain("fake:value=0.5", verbose=True)
+    one.ask("START 15")
+    assert one.ask("BEGIN", count=2) == ["MESSAGE depth 1, 1 nodes, value +0.50", "0,0"]
+
+
+def test_the_end_stops_a_search_that_still_answers():
+    one = Brain("fake:movetime=100000")
+    one.session._settings.timeout_turn = 100_000
+    one.send("START 15", "BEGIN")
+    begin = time.perf_counter()
+    assert one.answers.get(timeout=20) == "OK" or True
+    assert not one.session.handle("END")
+    assert time.perf_counter() - begin < 5
+    assert one.answers.get(timeout=1) == "0,0"
+
+
+def test_a_new_start_stops_a_search(brain):
+    one = brain()
+    one.ask("START 15")
+    one.send("INFO timeout_turn 100000", "BEGIN")
+    assert one.ask("START 20", count=2) == ["0,0", "OK"]
+
+
+def test_random_garbage_is_survived(brain):
+    one, rng = brain(), random.Random(3)
+    words = "START RESTART RECTSTART BEGIN TURN BOARD DONE SWAP2BOARD TAKEBACK INFO ABOUT rule timeout_turn 1 0 15 5 "
+    words = (words + "1,1 2,2 3,3,1 4,4,2 7,7 9,9 -3 , \u2603 time_left").split()
+    for _ in range(1500):
+        line = " ".join(rng.choices(words, k=rng.randrange(1, 4)))
+        one.send(line[: rng.randrange(len(line) + 1)] if rng.random() < 0.2 else line)
+    one.send("DONE", "INFO rule 0", "START 5", "INFO timeout_turn 1", "BEGIN")
+    one.session.finish(30)
+    said = [one.answers.get_nowait() for _ in range(one.answers.qsize())]
+    assert said[-2:] == ["OK", "0,0"]
+    assert not [line for line in said if "Error:" in line or "Traceback" in line]
+
+
+COMMAND = f"'{sys.executable}' -m tests.arena.gomoku_fakes gomoku brain --player"
+
+
+def test_the_command_on_pipes():
+    lines = b"START 15\r\nBEGIN\r\n" + b"x" * 200_000 + b"\nTURN 7,7\nABOUT\nEND\nBEGIN\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"],
+        input=lines,
+        capture_output=True,
+        timeout=60,
+    )
+    answers = done.stdout.decode().split("\n")
+    assert sorted(answers) == sorted(["OK", "0,0", "ERROR line too long", "1,0", ABOUT.replace("PLAYER", "fake"), ""])
+    assert done.returncode == 0
+
+
+def test_a_match_against_our_own_brain():
+    spec = MatchSpec("gomoku", "random", f"brain:{COMMAND} alphabeta:depth=2,movetime=300", 4, "random:2", 9)
+    found = run_match(spec)
+    assert (found.wins, found.losses) == (0, 4)
+    assert not found.sides[1].forfeits.get("crash")
+
+
+def cpu_ms(pid):
+    """Time that a process has computed, which a crowded machine does not prolong."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
+def test_no_answer_takes_longer_than_its_turn():
+    """Games of the real search against random stones, every answer timed as a manager would.
+
+    That of a whole move is not asserted of each, but of most: where more runs than there are cores, any process may
+    be kept waiting.
+    """
+    turn_ms, rng, walls, computed = 250.0, np.random.default_rng(1), [], []
+    process = EngineProcess([sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain"])
+    try:
+        while len(walls) < 30:
+            process.send("START 15")
+            assert process.read(time.monotonic() + 300) == "OK"
+            process.send(f"INFO timeout_turn {turn_ms:.0f}")
+            state, ask = gomoku.initial_state(), "BEGIN"
+            while gomoku.winner(state) is None:
+                begin, before = time.perf_counter(), cpu_ms(process.pid)
+                process.send(ask)
+                answer = process.read(time.monotonic() + 30)
+                walls.append((time.perf_counter() - begin) * 1000)
+                computed.append(cpu_ms(process.pid) - before)
+                x, y = map(int, answer.split(","))
+                state = gomoku.play(state, 15 * y + x)
+                if gomoku.winner(state) is not None:
+                    break
+                action = int(rng.choice(gomoku.legal_actions(state)))
+                state = gomoku.play(state, action)
+                ask = f"TURN {action % 15},{action // 15}"
+    finally:
+        process.close()
+    assert max(computed) < turn_ms
+    assert np.median(walls) < turn_ms
+
+
+def test_a_board_refuses_what_is_no_cell():
+    with pytest.raises(ZugwerkError, match="'x' is no cell; expected x,y"):
+        Board(9, 9, "exact").read("x")
