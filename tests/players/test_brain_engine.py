@@ -168,6 +168,8 @@ def test_faults_lose_games_of_a_match(mode, fault):
 
 
 def test_a_whole_match_of_brains():
-    found = run_match(MatchSpec("gomoku", text("good"), text("chatty"), 4, "random:2", 5))
+    patient = "movetime=3000,grace=3000"
+    one, other = text("good", options=patient), text("chatty", options=patient)
+    found = run_match(MatchSpec("gomoku", one, other, 4, "random:2", 5))
     assert found.status == "finished"
     assert not any(side.forfeits.get(kind) for side in found.sides for kind in ("illegal", "time", "crash"))
