@@ -38,8 +38,9 @@ class Brain:
             assert self.session.handle(line)
 
     def ask(self, *lines, count=1):
+        """Answers to the lines; on a fresh machine the first ones wait for kernels to be compiled."""
         self.send(*lines)
-        return [self.answers.get(timeout=20) for _ in range(count)]
+        return [self.answers.get(timeout=240) for _ in range(count)]
 
     def silent(self):
         """Whether nothing is left to read once all lines have been acted on."""

@@ -72,7 +72,7 @@ TYPOS = [
     "c3 d4",
     "save",
     "save x.txt",
-    "save /no/such/folder/x.psq",
+    "save /dev/null/folder/x.psq",  # not even root can make that
     "undo 3 4 5",
     "\u0663",
     "",
