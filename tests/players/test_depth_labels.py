@@ -1,26 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import EMPTY
-from pipeline_src.params.depth_game import DepthGame
 from pipeline_src.params.depth_label import DepthLabelParams
 from pipeline_src.players.depth_labels import DEPTHS, label_games, needed_depth, nodes_by_depth
 from pipeline_src.search.limits import SearchResult
+from tests.arena import depth_players
 
 PARAMS = DepthLabelParams(games=2, group=1, spent=0.5, judge_depth=1, tolerance=0.25)
-GAME = DepthGame(
-    clock_ms=100,
-    nodes_per_ms=1000,
-    game_plies=60,
-    engine="width=12,width3=6,width4=4,table_mb=1",
-    simulations=4,
-    plies=100,
-    forward_nodes=100,
-    lowest=2,
-    highest=5,
-    opening_plies=4,
-)
+GAME = replace(depth_players.GAME, clock_ms=100, engine="width=12,width3=6,width4=4,table_mb=1")
 STATE = amazons.initial_state()
 ACTIONS = [int(action) for action in amazons.legal_actions(STATE)[:6]]
 

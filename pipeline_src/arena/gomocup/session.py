@@ -138,7 +138,7 @@ class Session:
             if new_game is not None:
                 new_game()
         refusal = self._refusal(board)
-        if refusal is not None and "board" in refusal.split(",")[0]:
+        if refusal is not None and not self._has_size(board):  # the rule may still be told, another size may not
             raise ZugwerkError(refusal)
         if refusal is not None:
             self._write(f"MESSAGE {refusal}")
@@ -293,6 +293,11 @@ class Session:
             others = ", ".join(name for name in PLAYERS["gomoku"] if name not in NEEDS_A_MODEL)
             return f"{error}; on any board, by any rule: --player {others}"
         return None
+
+    def _has_size(self, board: Board) -> bool:
+        """Whether the player plays on boards of that size; one without a model plays on all."""
+        info: Any = getattr(self._player, "info", None)
+        return info is None or (info.height, info.width) == (board.height, board.width)
 
     def _leave(self) -> None:
         if self._player is not None:
