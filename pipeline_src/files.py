@@ -67,6 +67,21 @@ def write_table(path: Path | str, rows: Sequence[Mapping[str, str | float]]) -> 
         table.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
 
 
+def read_table(path: Path | str) -> list[dict[str, str]]:
+    """The rows that `write_table` wrote, all cells as text.
+
+    Raises:
+        ZugwerkError: the file is missing or is no text.
+    """
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
+    except (ValueError, csv.Error) as error:
+        raise ZugwerkError(f"{path}: no table ({error}); remove it and run `dvc repro` again") from None
+
+
 def _cell(value: str | float) -> str | float:
     return "" if isinstance(value, float) and math.isnan(value) else value
 

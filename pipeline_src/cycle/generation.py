@@ -26,14 +26,30 @@ class Work(NamedTuple):
     """Of the generation before; None for the first."""
     setting: Setting
     parallel: Parallel
+    start: Path | None = None
+    """Model that the first generation begins with; None: fresh weights, and a player that knows nothing."""
 
     @property
     def best(self) -> Path:
-        """The best player so far; before the first generation, one that knows nothing."""
-        return self.before.best if self.before else self.folder / "best_before.pt"
+        """The best player so far; before the first generation without a model, one that knows nothing."""
+        return self.before.best if self.before else self.start or self.folder / "best_before.pt"
+
+    @property
+    def player(self) -> Path | None:
+        """Model that plays itself; None where there is none yet."""
+        return self.best if self.before or self.start else None
 
 
-def run_generation(number: int, setting: Setting, parallel: Parallel, artifacts: Path, *, again: bool = True) -> bool:
+def run_generation(
+    number: int,
+    setting: Setting,
+    parallel: Parallel,
+    artifacts: Path,
+    *,
+    again: bool = True,
+    start: Path | None = None,
+    scratch: Path = WORK,
+) -> bool:
     """Make generation ``number``, the first of which is 1, from the one before it.
 
     Killed at any moment and run again, it goes on with what was done and ends in the same bytes on the same machine's
@@ -45,6 +61,8 @@ def run_generation(number: int, setting: Setting, parallel: Parallel, artifacts:
         parallel: how games are played side by side.
         artifacts: folder of all files.
         again: make it even where it is there already, made from just the same.
+        start: model that the first generation begins with; None for fresh weights.
+        scratch: folder of what is under way.
 
     Returns:
         Whether anything was made.
@@ -55,17 +73,19 @@ def run_generation(number: int, setting: Setting, parallel: Parallel, artifacts:
     artifacts = artifacts.resolve()  # workers may stand in another folder
     files = GenerationFiles(number, artifacts)
     before = GenerationFiles(number - 1, artifacts) if number > 1 else None
-    made_from = [before.best, before.model, before.learner, before.window / "manifest.json"] if before else []
+    made_from = [start] if start else []
+    if before:
+        made_from += [before.best, before.model, before.learner, before.window / "manifest.json"]
     key = make_key(setting, number, made_from)
     if not again and files.timings.exists() and read_json(files.timings).get("made_from") == key:
         return False
     files.timings.unlink(missing_ok=True)
-    folder = WORK.resolve() / f"{files.name}-{key}"
+    folder = scratch.resolve() / f"{files.name}-{key}"
     for old in folder.parent.glob(f"{files.name}-*"):
         if old != folder:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
-    work = Work(folder, files, before, setting, parallel)
+    work = Work(folder, files, before, setting, parallel, start and start.resolve())
     if before is None and not work.best.exists():
         size = setting.game.size
         save_model(work.best, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline_src.cycle.evaluators import even, open_evaluator, prepare_model
 from pipeline_src.cycle.self_play import SelfPlayGame, play_random, play_self
-from pipeline_src.files import write_json
+from pipeline_src.files import read_json, write_json
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import run_tasks
 from pipeline_src.records.parquet import write_records
@@ -31,7 +31,7 @@ WINNERS: dict[int, Winner] = {1: "first", 0: "draw", -1: "second"}
 def play_groups(work: Work) -> None:
     """Let the best player play itself; write ``games.parquet``, the ``window`` and ``self_play_result.json``."""
     params = work.setting.self_play
-    model = prepare_model(work.before.best, params.backend, work.folder) if work.before else None
+    model = prepare_model(work.player, params.backend, work.folder) if work.player else None
     folders = [work.folder / f"group_{group:03d}" for group in range(-(-params.games // params.group))]
     tasks = [(model, work.setting, work.files.number, group, folder) for group, folder in enumerate(folders)]
     run_tasks(play_group, tasks, work.parallel, f"generation {work.files.name}: self-play")
@@ -50,6 +50,7 @@ def play_groups(work: Work) -> None:
             "second_wins": int((new.winner == -1).sum()),
             "draws": int((new.winner == 0).sum()),
             "different_games": len({new.actions[a:b].tobytes() for a, b in pairwise(new.offsets)}),
+            "evaluations": sum(read_json(_count(folder))["evaluations"] for folder in folders),
         },
     )
 
@@ -64,18 +65,28 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
     """
     if folder.exists():
         return
-    params, rules = setting.self_play, setting.game
+    params, rules, evaluations = setting.self_play, setting.game, 0
     game = get_game("gomoku")
     start = game.initial_state(rules.size, rules.variant)
     first = group * params.group
     seeds = [[setting.seed, TAG, number, i] for i in range(first, min(first + params.group, params.games))]
     if model is None and params.first == "random":
         played = play_random(game, start, seeds)
+    elif model is None:
+        played = play_self(game, start, even, params, seeds)
     else:
-        evaluate = even if model is None else open_evaluator(model, params.backend, params.chunk)
-        parts = 2 if model is not None and model.suffix == ".pt" else 1  # an export runs on the CPU
-        played = play_self(game, start, evaluate, params, seeds, parts)
+        evaluator = open_evaluator(model, params.backend, params.chunk)
+        before = evaluator.evaluated
+        parts = 2 if model.suffix == ".pt" else 1  # an export runs on the CPU
+        played = play_self(game, start, evaluator, params, seeds, parts)
+        evaluations = evaluator.evaluated - before
+    write_json(_count(folder), {"evaluations": evaluations})
     write_window(folder, _kept(played, setting, number))
+
+
+def _count(folder: Path) -> Path:
+    """Where a group says how many positions its net was asked about; written before the group."""
+    return folder.with_suffix(".json")
 
 
 def _kept(played: list[SelfPlayGame], setting: Setting, number: int) -> SelfPlayGames:

@@ -23,19 +23,18 @@ TAG = 13
 def learn(work: Work) -> None:
     """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
 
-    The first generation begins with fresh weights, each other one with what the one before it trained, whether or not
-    that became the best player.
+    The first generation begins with fresh weights or with the model it was given, each other one with what the one
+    before it trained, whether or not that became the best player.
     """
     setting, number = work.setting, work.files.number
     torch.set_num_threads(setting.train.threads)  # the weights depend on it
     seen = positions(open_window(work.folder / "window"), setting.net.positions)
-    if work.before is None:
-        torch.manual_seed(setting.seed * 1009 + TAG)
-        net: Any = make_net(make_config(setting.net, setting.game.size, setting.game.size))
-        learner = None
+    learner = load_learner(work.before.learner) if work.before else None
+    if work.before or work.start:
+        net: Any = load_model(work.before.model if work.before else work.best).net
     else:
-        net = load_model(work.before.model).net
-        learner = load_learner(work.before.learner)
+        torch.manual_seed(setting.seed * 1009 + TAG)
+        net = make_net(make_config(setting.net, setting.game.size, setting.game.size))
     trained = train_generation(
         net,
         seen,

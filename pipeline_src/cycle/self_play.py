@@ -15,7 +15,7 @@ from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, PuctTrees, sample_step
 
-COLDEST = 0.05
+COLDEST = 0.01
 """Below this temperature the most visited action is played."""
 
 Policy = npt.NDArray[np.float32]
@@ -140,8 +140,7 @@ class _Puct:
 
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
         self.params = params
-        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu, own_visit=params.own_visit)
-        self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
+        self.trees = _trees(start, count, evaluate, params)
 
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
         """An action of each game that goes on, and its search's policy over the legal ones."""
@@ -157,20 +156,22 @@ class _Puct:
 
     def _draw(self, g: int, one: SelfPlayGame) -> tuple[int, Policy]:
         steps, visits, params = self.trees.steps(g), self.trees.visits(g), self.params
-        late = len(one.actions) - params.temperature_plies + 1
-        temperature = 1.0 if late <= 0 else params.temperature_decay**late
+        heat = temperature(len(one.actions) + 1, params)
         action = steps[self.trees.best(g)]
-        if temperature > COLDEST:
-            action = sample_step(steps, visits, one.rng, temperature)
-        return int(action), (visits / visits.sum()).astype(np.float32)
+        if heat > COLDEST:
+            action = sample_step(steps, visits, one.rng, heat)
+        policy = visits / visits.sum()
+        if params.tempered_policy:
+            policy = (visits / visits.max()) ** (1 / max(heat, COLDEST))
+            policy /= policy.sum()
+        return int(action), policy.astype(np.float32)
 
 
 class _Gumbel:
     """Moves and policies by sequential halving at the roots."""
 
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
-        options = PuctOptions(c=params.c, c_base=0.0, fpu=params.fpu, own_visit=params.own_visit)
-        self.trees = PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
+        self.trees = _trees(start, count, evaluate, params)
         self._search = GumbelTrees(
             self.trees, params.considered, params.simulations, params.c_visit, params.c_scale, params.rescale
         )
@@ -180,6 +181,19 @@ class _Gumbel:
         found = yield from self._search.rounds(going, [games[g].rng for g in going])
         rows = zip(found.steps, found.policies, found.counts, strict=True)
         return [(int(action), policy[:count]) for action, policy, count in rows]
+
+
+def _trees(start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> PuctTrees:
+    options = PuctOptions(c=params.c, c_base=params.c_base, fpu=params.fpu, own_visit=params.own_visit)
+    return PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
+
+
+def temperature(ply: int, params: GomokuSelfPlay) -> float:
+    """At which the ``ply``-th move of a game is drawn, counted from 1."""
+    late = ply - params.temperature_plies
+    if late <= 0:
+        return 1.0
+    return params.temperature_decay ** (ply if params.decay_from_start else late)
 
 
 def room(simulations: int) -> int:

@@ -48,6 +48,22 @@ def read_setting(path: Path = PARAMS_FILE) -> Setting:
     )
 
 
+def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
+    """The params of boards that grow, for one of them.
+
+    Raises:
+        ZugwerkError: a section is missing or malformed.
+    """
+    return Setting(
+        seed=load_value(int, "seed", path),
+        game=GomokuGame(size, variant),
+        net=load(GomokuNet, "growing_net", path),
+        self_play=load(GomokuSelfPlay, "growing_self_play", path),
+        train=load(GomokuTrainParams, "growing_train", path),
+        gate=load(GomokuGate, "growing_gate", path),
+    )
+
+
 def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
     """Hash of params, code, generation number and of the files that a generation is made from (16 hex digits).
 

@@ -111,17 +111,30 @@ class _Graph:
     def linear(self, x: str, layer: nn.Linear) -> str:
         return self.add("Gemm", [x, self.constant(_array(layer.weight)), self.constant(_array(layer.bias))], transB=1)
 
-    def flat_planes(self, x: str, layer: Normed) -> str:
-        return self.add("Flatten", [self.add("Relu", [self.normed(x, layer)])])
+    def signed(self, planes: str, positions: int) -> str:
+        own, other = (
+            self.add("Gather", [planes, self.constant(np.array([plane]))], axis=1) for plane in (0, positions)
+        )
+        return self.add("Sub", [own, other])
 
 
 def _write_plain(graph: _Graph, net: PlainNet) -> tuple[str, str]:
-    x = "planes"
+    x = graph.signed("planes", net.config.positions) if net.config.signed else "planes"
     convolution: Any
     for convolution in net.trunk:
         x = graph.add("Relu", [graph.normed(x, convolution)])
-    policy = graph.linear(graph.flat_planes(x, net.policy_planes), net.policy)
-    hidden = graph.linear(graph.flat_planes(x, net.value_planes), net.value_hidden)
+    before_policy, before_value = (
+        graph.add("Relu", [graph.normed(x, planes)]) for planes in (net.policy_planes, net.value_planes)
+    )
+    if isinstance(net.policy, nn.Linear):
+        policy = graph.linear(graph.add("Flatten", [before_policy]), net.policy)
+        pooled = before_value
+    else:
+        last = graph.convolution(before_policy, _array(net.policy.weight), _array(net.policy.bias))
+        policy = graph.add("Flatten", [last])
+        means, tops = (graph.add(f"Global{kind}Pool", [before_value]) for kind in ("Average", "Max"))
+        pooled = graph.add("Concat", [means, tops], axis=1)
+    hidden = graph.linear(graph.add("Flatten", [pooled]), net.value_hidden)
     return policy, graph.add("Tanh", [graph.linear(graph.add("Relu", [hidden]), net.value)])
 
 

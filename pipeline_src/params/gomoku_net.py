@@ -11,10 +11,14 @@ class PlainParams:
     filters: tuple[int, ...] = (32, 32, 32)
     """Of each 3x3 convolution in turn."""
     batch_norm: bool = True
+    signed: bool = False
+    """The net sees one plane, 1 on own stones, -1 on the other side's and 0 elsewhere, and nothing of the rest."""
+    head: Literal["dense", "convolutional"] = "dense"
+    """dense: fully connected layers, made for the board's size; convolutional: none of the layers knows that size."""
     policy_planes: int = 4
-    """1x1 filters before the policy's fully connected layer."""
+    """Filters before the policy's last layer."""
     value_planes: int = 2
-    """1x1 filters before the value's."""
+    """Filters before the value's hidden layer."""
     value_hidden: int = 64
     """Units of the value's hidden layer."""
 

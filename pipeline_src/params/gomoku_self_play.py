@@ -19,7 +19,9 @@ class GomokuSelfPlay:
     simulations: int = 300
     """Of a move."""
     c: float = 1.0
-    """c_puct."""
+    """c_puct, or what it begins at."""
+    c_base: float = 0.0
+    """c grows with a node's visits N by ln((1 + N + c_base) / c_base), as in AlphaZero, with 19652; 0: it does not."""
     fpu: float = 0.0
     """First-play urgency: how far below its node's Q an edge without visits begins, times sqrt(visited prior)."""
     own_visit: bool = True
@@ -34,6 +36,10 @@ class GomokuSelfPlay:
     """Plies at temperature 1: moves are drawn by their visits. Of puct alone."""
     temperature_decay: float = 0.9
     """Then the temperature falls by this factor a ply. Of puct alone."""
+    decay_from_start: bool = False
+    """It is temperature_decay^t at ply t of the game, so that it falls at once when those plies are over."""
+    tempered_policy: bool = False
+    """What is learnt is visits^(1 / temperature) too, not the visits. Of puct alone."""
     considered: int = 16
     """Actions that the root considers at first. Of gumbel alone."""
     c_visit: float = 50.0
@@ -55,7 +61,7 @@ class GomokuSelfPlay:
         for name in ("c", "noise_alpha", "c_visit", "c_scale"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name in ("fpu", "temperature_plies", "opening_plies"):
+        for name in ("c_base", "fpu", "temperature_plies", "opening_plies"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be at least 0, not {getattr(self, name)}")
         for name in ("noise_fraction", "temperature_decay"):

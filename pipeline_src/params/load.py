@@ -25,7 +25,7 @@ def load(kind: type[T], section: str, path: Path | str = PARAMS_FILE) -> T:
     tree = read_tree(path)
     if section not in tree:
         raise ZugwerkError(f"{path}: section '{section}' is missing")
-    return typing.cast(T, _build(kind, tree[section], section, str(path)))
+    return typing.cast(T, build(kind, tree[section], section, str(path)))
 
 
 def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
@@ -57,7 +57,12 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
     return tree
 
 
-def _build(kind: type[Any], values: Any, key: str, path: str) -> Any:
+def build(kind: type[Any], values: Any, key: str, path: str) -> Any:
+    """Values under ``key`` of a params file as the dataclass ``kind``.
+
+    Raises:
+        ZugwerkError: as `load`.
+    """
     if not isinstance(values, dict):
         raise ZugwerkError(f"{path}: {key}: expected keys and values, found {values!r}")
     fields = {f.name: f for f in dataclasses.fields(kind)}
@@ -80,7 +85,7 @@ def _build(kind: type[Any], values: Any, key: str, path: str) -> Any:
 def _convert(hint: Any, value: Any, key: str, path: str) -> Any:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return _build(hint, value, key, path)
+        return build(hint, value, key, path)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in args:
             return None

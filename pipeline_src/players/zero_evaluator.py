@@ -41,6 +41,8 @@ class ZeroEvaluator:
         if chunk < 1:
             raise ZugwerkError(f"a net's batch must have at least 1 row, not {chunk}")
         self.backend, self.positions, self.chunk = run, positions, chunk
+        self.evaluated = 0
+        """Positions that were asked about so far."""
         self._planes: Planes = np.empty((0, 0, 0, 0), np.float32)
 
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
@@ -64,6 +66,7 @@ class ZeroEvaluator:
             self._check(height, width)
             dtype: Any = np.float32 if callable(self.backend) else self.backend.dtype
             self._planes = np.empty(shape, dtype)
+        self.evaluated += count
         chunks = []
         for at in range(0, count, self.chunk):
             some = type(states)(*(array[at : at + self.chunk] for array in states))

@@ -8,24 +8,20 @@ and, under ``artifacts/reports/gomoku/``, the metrics ``evaluate.json``, ``table
 Killed and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
 """
 
-import csv
 import shutil
 from pathlib import Path
 from typing import Any
 
-from pipeline_src import source_hash
-from pipeline_src.arena.balance import balanced_openings, central_cells
 from pipeline_src.arena.best_of import Rules
-from pipeline_src.arena.event import Event, Pairing, Played
-from pipeline_src.arena.fixtures import Board
-from pipeline_src.arena.match import start_state
+from pipeline_src.arena.event import Pairing, Played
+from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.outcome import Outcome, first_side_share
 from pipeline_src.arena.ratings import Rating, rate_players
 from pipeline_src.arena.round_robin import pairings
 from pipeline_src.arena.score import rate
 from pipeline_src.cycle.files import GenerationFiles
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json, write_table, written_aside
+from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.params.gomoku_evaluate import GomokuEvaluateParams
 from pipeline_src.params.gomoku_game import GomokuGame
@@ -42,8 +38,6 @@ TAG = 14
 """Keeps this stage's random numbers apart from the others'."""
 BEST = "best"
 """Name of the best player after the last generation; the models are called by their generation's number."""
-SOURCES = ("arena", "games", "nets", "players", "samples", "search")
-"""Folders of the package whose files decide how a game goes."""
 
 
 def main() -> None:
@@ -55,7 +49,7 @@ def main() -> None:
     params, game = load(GomokuEvaluateParams, "gomoku_evaluate"), load(GomokuGame, "gomoku_game")
     seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
-    curves = {number: _curve(GenerationFiles(number).curves) for number in numbers}
+    curves = {number: read_table(GenerationFiles(number).curves) for number in numbers}
     outcome = play(params, game, numbers, seed, parallel)
     champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)
     ratings = rate_all(outcome, params, champion)
@@ -84,25 +78,9 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
 
 def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], seed: int, parallel: Parallel) -> Outcome:
     """All matches, or what is left of them."""
-    keep = WORK / source_hash(SOURCES)[:16]
-    for old in WORK.glob("*"):
-        if old != keep:
-            shutil.rmtree(old)
-    keep.mkdir(parents=True, exist_ok=True)
-    chosen, start = params.openings, start_state("gomoku", game.size, game.variant)
-    players = texts(params, numbers)
-    openings = balanced_openings(
-        "gomoku",
-        start,
-        chosen.count,
-        chosen.plies,
-        [seed, TAG, 0],
-        chosen.judge,
-        chosen.bound,
-        central_cells(game.size, chosen.area),
+    event = gomoku_event(
+        texts(params, numbers), game.size, game.variant, params.openings, [seed, TAG], parallel, params.group, WORK
     )
-    board = Board("gomoku", game.size, game.variant)
-    event = Event(board, players, openings, [seed, TAG, 1], parallel, params.group, keep)
     names = [str(number) for number in params.rated(numbers)]
     plan = [Pairing("headline", BEST, name, opponent.pairs) for name, opponent in params.opponents.items()]
     for name in names:
@@ -144,14 +122,6 @@ def write_tables(
     write_table(REPORTS / "table3.csv", tables.opponent_rows(outcome.tables["table3"]))
     write_table(REPORTS / "table4.csv", tables.best_of_rows(outcome.best_of, rules))
     write_table(REPORTS / "elo.csv", tables.elo_rows(names, ratings))
-
-
-def _curve(path: Path) -> list[dict[str, str]]:
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-    except FileNotFoundError:
-        raise ZugwerkError(f"{path}: no such file; `python -m pipeline_src.stages.gomoku_cycle` makes it") from None
 
 
 def metrics(

@@ -11,6 +11,8 @@ SMALL: dict[str, ZeroConfig] = {
     "plain": PlainConfig(6, 6, 2, (5, 7)),
     "without_norm": PlainConfig(6, 6, 1, (5,), batch_norm=False),
     "oblong": PlainConfig(5, 7, 2, (4, 4), policy_planes=1, value_planes=1, value_hidden=3),
+    "signed": PlainConfig(6, 6, 2, (5, 7), batch_norm=False, signed=True),
+    "convolutional": PlainConfig(5, 7, 1, (5, 6), signed=True, head="convolutional", value_hidden=8),
     "residual": ResidualConfig(6, 6, 2, 4, 3, (6, 8), 2),
     "projected": ResidualConfig(6, 6, 2, 4, 3, (6, 8), 1, "project", head_planes=2, head_relu=True, value_hidden=5),
 }

@@ -1,0 +1,233 @@
+"""Grown against from scratch on the largest board, for several seeds, behind docs/measured/growing_boards.json.
+
+Each seed learns twice: on all boards of params.yaml, and on the largest one alone, from fresh weights, for as many
+generations as take the same computing: multiply-adds of the net, in self-play and in training. Then models of both runs
+play the one that learning from scratch ended in. Killed at any moment, the same command goes on.
+
+    python -m bench.strength.growing_boards
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from bench.strength.amazons_engine import processor
+from pipeline_src.arena.event import Pairing
+from pipeline_src.arena.gomoku_event import gomoku_event
+from pipeline_src.arena.score import pair_score
+from pipeline_src.cycle.growth import BoardFiles
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, read_table, write_json, write_table
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.growing_boards import GrowingBoard, read_boards
+from pipeline_src.params.growing_evaluate import GrowingEvaluateParams
+from pipeline_src.params.load import load, read_tree
+
+ROOT = Path(__file__).parents[2]
+OUT = Path("docs/measured/growing_boards.json")
+CURVE = OUT.with_suffix(".csv")
+WORK = Path("work/strength/growing_boards")
+COMMAND = "make measure-growing_boards"
+SEEDS = (1, 2, 3)
+SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate")
+SIMULATIONS = 64
+RESAMPLES = 2000
+Pairs = list[tuple[float, float]]
+
+
+class Point(NamedTuple):
+    """A model of a run and its games against the end of learning from scratch."""
+
+    run: str
+    """grown or scratch."""
+    seed: int
+    generation: int
+    """On the largest board; 0 is the net as it came from the smaller one."""
+    spent: float
+    """Multiply-adds so far, on all boards, over those of learning from scratch."""
+    pairs: Pairs
+
+
+def main() -> None:
+    """Learn, play, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
+    parser.add_argument("--pairs", type=int, default=30, help="pairs of games of each model")
+    parser.add_argument("--every", type=int, default=2, help="rate each so many generations, and the last")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    parallel = Parallel(workers=options.workers)
+    points: list[Point] = []
+    for seed in options.seeds:
+        folders = learn(seed, parallel)
+        points += rate(seed, folders, options.pairs, options.every, parallel)
+        for point in points:
+            if point.seed == seed:
+                score = pair_score(point.pairs)
+                print(
+                    f"seed {seed} {point.run} {point.generation}: {point.spent:.2f} of the computing, "
+                    f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})",
+                    flush=True,
+                )
+    write_table(CURVE, [_row(point) for point in points])
+    about = {
+        "profile": str(read_tree()["profile"]),
+        "data": "its own games",
+        "hardware": f"{os.cpu_count()} cores of {processor()}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": COMMAND,
+    }
+    write_json(OUT, {name: row | about for name, row in figures(points).items()})
+    for name, row in figures(points).items():
+        print(name, row)
+
+
+def learn(seed: int, parallel: Parallel) -> dict[str, Path]:
+    """Both runs of a seed; their folders."""
+    tree = read_tree()
+    key = hashlib.sha256(json.dumps([tree[f"growing_{name}"] for name in SECTIONS], sort_keys=True).encode())
+    folder = WORK / key.hexdigest()[:12] / f"seed-{seed}"
+    tree |= {"seed": seed, "parallel": {"backend": parallel.backend, "workers": parallel.workers}}
+    grown = _make(folder / "grown", tree)
+    last = read_boards(folder / "grown/params.yaml")[-1]
+    report = read_json(BoardFiles(last.size, grown / "artifacts").report)
+    generations = round(report["multiply_adds_in_all"] / (report["multiply_adds"] / report["generations"]))
+    tree["growing_first"] = tree["growing_first"] | {"size": last.size, "generations": generations}
+    tree["growing_convergence"] = tree["growing_convergence"] | {"span": generations}  # to the end
+    return {"grown": grown, "scratch": _make(folder / "scratch", tree | {"growing_larger": {}})}
+
+
+def _make(folder: Path, tree: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "params.yaml"
+    path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    for board in read_boards(path):
+        if not BoardFiles(board.size, folder / "artifacts").report.exists():
+            command = [sys.executable, "-m", "pipeline_src.stages.growing_board", "--size", str(board.size)]
+            if subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode:
+                raise ZugwerkError(f"growing_board failed in {folder}; the same command goes on from there")
+    return folder
+
+
+def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: Parallel) -> list[Point]:
+    """Games of both runs' models against the last one of learning from scratch."""
+    board: GrowingBoard = read_boards(folders["scratch"] / "params.yaml")[-1]
+    files = {run: BoardFiles(board.size, folder / "artifacts") for run, folder in folders.items()}
+    curves = {run: _curve(one.curve) for run, one in files.items()}
+    total = curves["scratch"][-1][1]
+    goal = files["scratch"].model(curves["scratch"][-1][0])
+    texts = {"goal": _text(goal)}
+    models: list[tuple[str, int, float]] = []
+    for run, curve in curves.items():
+        if run == "grown":
+            curve = [(0, curve[0][1] - curve[0][2], 0.0), *curve]  # the net as it came
+        for generation, spent, _ in curve:
+            if generation % every == 0 or generation == curve[-1][0]:
+                texts[f"{run} {generation}"] = _text(files[run].model(generation))
+                models.append((run, generation, spent / total))
+    chosen = replace(load(GrowingEvaluateParams, "growing_evaluate").openings, count=max(pairs, 64))
+    event = gomoku_event(
+        *(texts, board.size, board.variant, chosen, [seed, 17], parallel, 40, folders["scratch"].parent / "games")
+    )
+    played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
+    return [
+        Point(run, seed, number, spent, list(zip(one.points[::2], one.points[1::2], strict=True)))
+        for (run, number, spent), one in zip(models, played, strict=True)
+    ]
+
+
+def _text(model: Path) -> str:
+    return f"zero:{model},simulations={SIMULATIONS}"
+
+
+def _curve(path: Path) -> list[tuple[int, float, float]]:
+    """(generation, multiply-adds in all, of this board) by generation."""
+    return [
+        (int(row["generation"]), float(row["multiply_adds_in_all"]), float(row["multiply_adds"]))
+        for row in read_table(path)
+    ]
+
+
+def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
+    """The registry's figures; intervals by drawing pairs anew, with the seeds as they are."""
+    rng = np.random.default_rng(0)
+    resampled = [list(_resampled(points, rng)) for _ in range(RESAMPLES)]
+    ends = [max((p for p in points if (p.run, p.seed) == ("grown", seed)), key=_spent) for seed in _seeds(points)]
+    found = {
+        f"time_to_scratch_strength{'' if run == 'grown' else '_from_scratch'}": {
+            "value": time_to_goal(points, run),
+            "low": float(np.quantile(times := [time_to_goal(some, run) for some in resampled], 0.025)),
+            "high": float(np.quantile(times, 0.975)),
+            "n": len(ends),
+        }
+        for run in ("grown", "scratch")
+    }
+    return found | {"score_grown_vs_scratch": pair_score([pair for end in ends for pair in end.pairs]).as_metrics()}
+
+
+def time_to_goal(points: Sequence[Point], run: str) -> float:
+    """Mean over the seeds of the computing at which a run scores a half, over that of learning from scratch.
+
+    Each run's scores are fitted by a curve that never falls, with straight lines between its points; a run that never
+    gets there counts as its whole computing.
+    """
+    from sklearn.isotonic import IsotonicRegression
+
+    times = []
+    for seed in _seeds(points):
+        own = sorted((p for p in points if (p.run, p.seed) == (run, seed)), key=_spent)
+        spent = np.array([p.spent for p in own])
+        scores = IsotonicRegression().fit_transform(spent, [np.mean(p.pairs) for p in own])
+        reached = np.flatnonzero(scores >= 0.5)
+        if not reached.size:
+            times.append(float(spent[-1]))
+        elif reached[0] == 0:
+            times.append(float(spent[0]))
+        else:
+            i = reached[0]
+            share = (0.5 - scores[i - 1]) / (scores[i] - scores[i - 1])
+            times.append(float(spent[i - 1] + share * (spent[i] - spent[i - 1])))
+    return float(np.mean(times))
+
+
+def _resampled(points: Sequence[Point], rng: np.random.Generator) -> Iterator[Point]:
+    for point in points:
+        drawn = rng.integers(len(point.pairs), size=len(point.pairs))
+        yield point._replace(pairs=[point.pairs[i] for i in drawn])
+
+
+def _spent(point: Point) -> float:
+    return point.spent
+
+
+def _seeds(points: Sequence[Point]) -> list[int]:
+    return sorted({point.seed for point in points})
+
+
+def _row(point: Point) -> dict[str, float | str]:
+    score = pair_score(point.pairs)
+    return {
+        "run": point.run,
+        "seed": point.seed,
+        "generation": point.generation,
+        "computing": round(point.spent, 4),
+        "score": score.value,
+        "low": score.low,
+        "high": score.high,
+        "n": score.n,
+    }
+
+
+if __name__ == "__main__":
+    run_main(main)

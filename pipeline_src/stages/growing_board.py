@@ -1,0 +1,52 @@
+"""Stage growing_board: self-learning on one of the boards that grow, from the net of the next smaller one.
+
+Reads ``artifacts/models/growing/<smaller>/best.pt``. Writes the models of all generations, ``NN.pt``, and ``best.pt``
+into ``artifacts/models/growing/<size>/``, the games into ``artifacts/records/growing/<size>/``, and
+``artifacts/reports/growing/boards/<size>.{json,csv}``. Killed and run again, it goes on where it was.
+
+Example: ``python -m pipeline_src.stages.growing_board --size 9``
+"""
+
+import argparse
+import time
+
+from pipeline_src.cycle.growth import grow
+from pipeline_src.cycle.setting import setting_for
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.growing_boards import read_boards
+from pipeline_src.params.growing_convergence import GrowingConvergence
+from pipeline_src.params.load import load
+
+
+def main() -> None:
+    """Read the command line.
+
+    Raises:
+        ZugwerkError: bad params, no such board, or the smaller board's files are missing or damaged.
+    """
+    parser = argparse.ArgumentParser(
+        prog="growing_board",
+        description="Self-learning on one of the boards that grow.",
+        epilog="Example: python -m pipeline_src.stages.growing_board --size 9",
+    )
+    parser.add_argument("--size", type=int, required=True, help="side of the board, one of those in params.yaml")
+    parser.add_argument("--minutes", type=float, help="begin no generation after so many; run again to go on")
+    options = parser.parse_args()
+    boards = {board.size: board for board in read_boards()}
+    if options.size not in boards:
+        raise ZugwerkError(f"params.yaml has no board of size {options.size}; it has: {', '.join(map(str, boards))}")
+    board, begun = boards[options.size], time.perf_counter()
+    done = grow(
+        board,
+        setting_for(board.size, board.variant),
+        load(GrowingConvergence, "growing_convergence"),
+        load(Parallel, "parallel"),
+        go_on=lambda: options.minutes is None or time.perf_counter() - begun < 60 * options.minutes,
+    )
+    if not done:
+        raise ZugwerkError(f"the {options.minutes:g} minutes are over; run the same command again to go on")
+
+
+if __name__ == "__main__":
+    run_main(main)

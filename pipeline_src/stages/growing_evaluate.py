@@ -1,0 +1,94 @@
+"""Stage growing_evaluate: how strong the largest board's models are, and how they came to be so.
+
+Reads what growing_board left of every board. Writes the games ``artifacts/records/growing/matches.parquet`` and, under
+``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and ``losses.csv``
+(a row a generation of every board).
+
+Killed and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
+"""
+
+import shutil
+from pathlib import Path
+
+from pipeline_src.arena.event import Pairing
+from pipeline_src.arena.gomoku_event import gomoku_event
+from pipeline_src.arena.outcome import Outcome
+from pipeline_src.cycle.growth import BoardFiles
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, read_table, write_json, write_table
+from pipeline_src.parallel import Parallel
+from pipeline_src.params.growing_boards import read_boards
+from pipeline_src.params.growing_evaluate import GrowingEvaluateParams
+from pipeline_src.params.load import load, load_value
+from pipeline_src.records.parquet import write_records
+
+REPORTS = Path("artifacts/reports/growing")
+GAMES = Path("artifacts/records/growing/matches.parquet")
+WORK = Path("work/growing_evaluate")
+TAG = 16
+"""Keeps this stage's random numbers apart from the others'."""
+BEST, OPPONENT = "best", "opponent"
+
+
+def main() -> None:
+    """Play and write.
+
+    Raises:
+        ZugwerkError: bad params, or a board's files are missing or damaged.
+    """
+    params, seed, parallel = (
+        load(GrowingEvaluateParams, "growing_evaluate"),
+        load_value(int, "seed"),
+        load(Parallel, "parallel"),
+    )
+    boards = read_boards()
+    board, files = boards[-1], BoardFiles(boards[-1].size)
+    curves = {one.size: read_table(BoardFiles(one.size).curve) for one in boards}
+    before = int(read_json(BoardFiles(board.before).report)["multiply_adds_in_all"]) if board.before else 0
+    spent = {0: before} if board.before else {}
+    spent |= {int(row["generation"]): int(row["multiply_adds_in_all"]) for row in curves[board.size]}
+    rated = [number for number in spent if number % params.every == 0 or number == max(spent)]
+    texts = {
+        OPPONENT: params.opponent,
+        BEST: _text(files.best, params),
+        **{str(number): _text(files.model(number), params) for number in rated},
+    }
+    event = gomoku_event(texts, board.size, board.variant, params.openings, [seed, TAG], parallel, params.group, WORK)
+    best, *others = event.play(
+        [
+            Pairing("headline", BEST, OPPONENT, params.pairs),
+            *(Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated),
+        ]
+    )
+    write_table(REPORTS / "losses.csv", [{"size": size, **row} for size, rows in curves.items() for row in rows])
+    write_table(
+        REPORTS / "strength.csv",
+        [
+            {"generation": number, "multiply_adds": spent[number], **played.score.as_metrics()}
+            for number, played in zip(rated, others, strict=True)
+        ],
+    )
+    reports = {str(one.size): read_json(BoardFiles(one.size).report) for one in boards}
+    write_json(
+        REPORTS / "evaluate.json",
+        {
+            "sizes": len(boards),
+            "largest": board.size,
+            "score": best.score.as_metrics(),
+            "generations": sum(report["generations"] for report in reports.values()),
+            "multiply_adds": spent[max(spent)],
+        },
+    )
+    outcome = Outcome({"headline": [best], "rated": others}, [])
+    write_records([*outcome.records(texts, board.size, board.variant)], GAMES)
+    shutil.rmtree(WORK)
+
+
+def _text(model: Path, params: GrowingEvaluateParams) -> str:
+    if not model.is_file():
+        raise ZugwerkError(f"{model}: no such model; `dvc repro growing_board` makes it")
+    return f"zero:{model},simulations={params.simulations}"
+
+
+if __name__ == "__main__":
+    run_main(main)
