@@ -13,7 +13,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-joseki measure-search_depth serve clean
+.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-search_depth serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -48,6 +48,9 @@ measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measur
 
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
+
+measure-growing_boards: $(STAMP)  ## Grown against from scratch, behind docs/measured/growing_boards.json; resumes.
+	$(BIN)/python -m bench.strength.growing_boards
 
 measure-joseki: $(STAMP)  ## Real games behind docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=whose in words.
 	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'

@@ -1,4 +1,4 @@
-"""Where a generation's files are."""
+"""Where the files of a generation are, and those of a board that grows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,4 +68,46 @@ class GenerationFiles:
     @property
     def timings(self) -> Path:
         """Written last: seconds, hardware, and the key of what the generation was made from; no output of the graph."""
+        return self.report.with_suffix(".timings.json")
+
+
+@dataclass(frozen=True)
+class BoardFiles:
+    """The files of one board."""
+
+    size: int
+    artifacts: Path = ARTIFACTS
+
+    @property
+    def models(self) -> Path:
+        """Folder of what each generation trained, and of the best player, `best`."""
+        return self.artifacts / "models/growing" / str(self.size)
+
+    def model(self, generation: int) -> Path:
+        """What a generation trained; 0 is the net that the first one began with."""
+        return self.models / f"{generation:02d}.pt"
+
+    @property
+    def best(self) -> Path:
+        """The best player in the end."""
+        return self.models / "best.pt"
+
+    @property
+    def games(self) -> Path:
+        """Folder of the records of all self-play games, a file a generation."""
+        return self.artifacts / "records/growing" / str(self.size)
+
+    @property
+    def report(self) -> Path:
+        """Metrics."""
+        return self.artifacts / "reports/growing/boards" / f"{self.size}.json"
+
+    @property
+    def curve(self) -> Path:
+        """A row a generation: losses, gate, computing."""
+        return self.report.with_suffix(".csv")
+
+    @property
+    def timings(self) -> Path:
+        """Seconds of each generation's phases."""
         return self.report.with_suffix(".timings.json")

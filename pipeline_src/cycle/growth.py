@@ -6,14 +6,13 @@ What the published claims call modules are here: network building is `carry_over
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from pipeline_src.cycle.convergence import Progress, has_converged
-from pipeline_src.cycle.files import GenerationFiles
+from pipeline_src.cycle.files import ARTIFACTS, BoardFiles, GenerationFiles
 from pipeline_src.cycle.generation import run_generation
 from pipeline_src.cycle.setting import Setting, make_key
 from pipeline_src.files import read_json, write_json, write_table, written_aside
@@ -23,53 +22,12 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.params.growing_boards import GrowingBoard
 from pipeline_src.params.growing_convergence import GrowingConvergence
 
-ARTIFACTS, WORK = Path("artifacts"), Path("work/growing")
+WORK = Path("work/growing")
+"""Of boards under way."""
 TAG = 15
 """Keeps the new heads' random numbers apart from others."""
 BACKWARD = 2
 """Computing of a backward pass, as a multiple of the forward pass's."""
-
-
-@dataclass(frozen=True)
-class BoardFiles:
-    """The files of one board."""
-
-    size: int
-    artifacts: Path = ARTIFACTS
-
-    @property
-    def models(self) -> Path:
-        """Folder of what each generation trained, and of the best player, `best`."""
-        return self.artifacts / "models/growing" / str(self.size)
-
-    def model(self, generation: int) -> Path:
-        """What a generation trained; 0 is the net that the first one began with."""
-        return self.models / f"{generation:02d}.pt"
-
-    @property
-    def best(self) -> Path:
-        """The best player in the end."""
-        return self.models / "best.pt"
-
-    @property
-    def games(self) -> Path:
-        """Folder of the records of all self-play games, a file a generation."""
-        return self.artifacts / "records/growing" / str(self.size)
-
-    @property
-    def report(self) -> Path:
-        """Metrics."""
-        return self.artifacts / "reports/growing/boards" / f"{self.size}.json"
-
-    @property
-    def curve(self) -> Path:
-        """A row a generation: losses, gate, computing."""
-        return self.report.with_suffix(".csv")
-
-    @property
-    def timings(self) -> Path:
-        """Seconds of each generation's phases."""
-        return self.report.with_suffix(".timings.json")
 
 
 def grow(

@@ -11,7 +11,7 @@ from pipeline_src.files import written_aside
 PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
-GIVEN_WHOLE = ("gomoku_generations",)
+GIVEN_WHOLE = ("gomoku_generations", "growing_larger")
 """Sections whose keys are a list of things: a profile that has one gives all of it."""
 
 

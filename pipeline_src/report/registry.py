@@ -45,6 +45,7 @@ CRAWLED = Counted(
     {"engine": "engine games", "littlegolem": "LittleGolem", "file": "files"},
 )
 GOMOKU = "artifacts/reports/gomoku/evaluate.json"
+GROWING = "artifacts/reports/growing/evaluate.json"
 SELF_PLAY = "its own games"
 DEPTH = "artifacts/reports/depth"
 ENGINE_GAMES = "engine games"
@@ -146,6 +147,13 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "elo_last": _gomoku("Elo, MCTS with 1,000 playouts being 0", "elo_last"),
         "train_hours": _gomoku_time("hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time("games an hour", "self_play_games_per_hour"),
+    },
+    "growing_boards": {
+        "sizes": Figure("boards", GROWING, "sizes", "growing_evaluate", data=SELF_PLAY),
+        "time_to_scratch_strength": Figure("computing of learning from scratch"),
+        "score_grown_vs_scratch": Figure("score"),
+        "score_vs_mcts1000": Figure("score", GROWING, "score", "growing_evaluate", data=SELF_PLAY),
+        "brain_time_losses": Figure("moves"),
     },
     "joseki": {
         "games": _library("games", "games", 507),

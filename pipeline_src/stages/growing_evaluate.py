@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.outcome import Outcome
-from pipeline_src.cycle.growth import BoardFiles
+from pipeline_src.cycle.files import BoardFiles
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel

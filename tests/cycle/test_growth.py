@@ -6,7 +6,8 @@ import pytest
 import torch
 import yaml
 
-from pipeline_src.cycle.growth import BoardFiles, grow
+from pipeline_src.cycle.files import BoardFiles
+from pipeline_src.cycle.growth import grow
 from pipeline_src.cycle.setting import setting_for
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table

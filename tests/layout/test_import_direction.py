@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "flows": {"report"},
 }
 BARE = ("games", "joseki", "search", "nets", "samples", "training", "players", "arena", "cycle", "params", "records")
-BARE_STAGES = ("amazons_samples", "amazons_train", "depth_train", "gomoku_generation", "gomoku_cycle")
+BARE_STAGES = ("amazons_samples", "amazons_train", "depth_train", "gomoku_generation", "gomoku_cycle", "growing_board")
 ON_A_BARE_MACHINE = {"torch", "lightning", "numba", "numpy", "yaml"}
 
 

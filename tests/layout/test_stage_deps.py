@@ -18,6 +18,9 @@ BY_NAME = {
     "depth_match": [f"pipeline_src.{name}" for name in ["games.amazons", "players.depth_net_choice", "players.depth"]],
     "gomoku_first": [f"pipeline_src.{name}" for name in ZERO],
     "gomoku_generation": [f"pipeline_src.{name}" for name in ZERO],
+    "growing_first": [f"pipeline_src.{name}" for name in ZERO],
+    "growing_board": [f"pipeline_src.{name}" for name in ZERO],
+    "growing_evaluate": [f"pipeline_src.{name}" for name in [*ZERO, *BASELINES]],
     "gomoku_evaluate": [f"pipeline_src.{name}" for name in [*ZERO, *BASELINES]],
 }
 """What a stage imports by a name that its source does not show: games and players."""
