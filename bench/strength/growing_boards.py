@@ -88,7 +88,8 @@ def main() -> None:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": COMMAND,
     }
-    write_json(OUT, {name: row | about for name, row in figures(points).items()})
+    known = read_json(OUT) if OUT.exists() else {}
+    write_json(OUT, known | {name: row | about for name, row in figures(points).items()})
     for name, row in figures(points).items():
         print(name, row)
 

@@ -12,18 +12,27 @@ def export(
 ) -> None:
     """Write MODEL as an ONNX model, which plays without torch. Example: zugwerk export best.pt --out gomoku.onnx.
 
+    A file that ends in .pt becomes the model itself with weights of 16 bits, half the size.
+
     Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.samples.zero_planes. Outputs: policy float32
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
     """
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
-    from pipeline_src.nets.zero_models import load_model
+    from pipeline_src.nets.zero_models import load_model, save_model
     from pipeline_src.nets.zero_onnx import export_onnx
     from pipeline_src.players.zero_backends_onnx import OnnxBackend, as_int8
 
     if model.suffix == ".onnx":
         raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")
-    content = export_onnx(load_model(model))
+    loaded = load_model(model)
+    if out is not None and out.suffix == ".pt":
+        if int8:
+            raise ZugwerkError(f"{out}: --int8 makes ONNX models alone; choose a file that ends in .onnx")
+        save_model(out, loaded.net, loaded.game, loaded.variant, half=True)
+        typer.echo(f"{out}: {out.stat().st_size:,} bytes")
+        return
+    content = export_onnx(loaded)
     if int8:
         content = as_int8(content)
     info = OnnxBackend(content).info

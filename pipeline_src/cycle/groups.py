@@ -86,7 +86,7 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
 
 def _count(folder: Path) -> Path:
     """Where a group says how many positions its net was asked about; written before the group."""
-    return folder.with_suffix(".json")
+    return folder.with_name(f"evaluations_of_{folder.name}.json")
 
 
 def _kept(played: list[SelfPlayGame], setting: Setting, number: int) -> SelfPlayGames:

@@ -14,6 +14,7 @@ from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.nets.amazons_nets import Nets
 from pipeline_src.players.amazons_forward import NetsForward, after_move
 from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.ready import model_path
 
 BATCH = 16
 """Positions of a forward pass: as many as a task of a match has games in lock step."""
@@ -45,10 +46,8 @@ class NetsPlayer:
         """The player of a model file.
 
         Raises:
-            ZugwerkError: no path, or no model there.
+            ZugwerkError: no model there.
         """
-        if not path:
-            raise ZugwerkError("player 'nets' needs a model: nets:artifacts/models/amazons/cross_entropy/nets.pt")
         try:
             written = Path(path).stat().st_mtime_ns
         except OSError:
@@ -94,10 +93,10 @@ def _nets_of(path: Path, _written: int) -> Nets:
 
 
 def nets_player(text: PlayerText) -> NetsPlayer:
-    """``nets:MODEL``.
+    """``nets[:MODEL]``; without one, the net that comes with the package.
 
     Raises:
-        ZugwerkError: no path, no model there, or an option.
+        ZugwerkError: no model there, or an option.
     """
     text.numbers()
-    return NetsPlayer.load(text.value)
+    return NetsPlayer.load(model_path(text, "amazons"))

@@ -10,6 +10,7 @@ from pipeline_src.games.amazons.board import AmazonsState, initial_state
 from pipeline_src.players.amazons_net_evaluator import AmazonsNetEvaluator, Floats, Ints
 from pipeline_src.players.amazons_nets import BATCH, NetsPlayer
 from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.ready import model_path
 from pipeline_src.players.searching import read_limit, with_nodes
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
@@ -35,19 +36,16 @@ class PuctPlayer:
 
 
 def amazons_puct(text: PlayerText) -> PuctPlayer:
-    """``puct:MODEL[,simulations=N,movetime=MS,batch=N,leaves=N,share=...,c=...,c_base=...,fpu=...]``.
+    """``puct[:MODEL][,simulations=N,movetime=MS,batch=N,leaves=N,share=...,c=...,c_base=...,fpu=...]``.
 
     ``simulations`` (or ``nodes``) and ``movetime`` limit a turn; ``batch`` is the size that the net's batches are
     padded to; ``leaves`` of one tree go into a batch; ``share`` of the limit is spent before the amazon's move is
-    settled, the rest on the arrow; the others are those of `PuctOptions`.
+    settled, the rest on the arrow; the others are those of `PuctOptions`. Without a MODEL it is the net that comes with
+    the package.
 
     Raises:
-        ZugwerkError: no model, no such file, an unknown option, or one out of its range.
+        ZugwerkError: no such file, an unknown option, or one out of its range.
     """
-    if not text.value:
-        raise ZugwerkError(
-            f"player '{text.name}' needs a model: {text.name}:artifacts/models/amazons/cross_entropy/nets.pt"
-        )
     text = with_nodes(text, "simulations")
     nan, formula = math.nan, PuctOptions()
     numbers = text.numbers(
@@ -68,7 +66,7 @@ def amazons_puct(text: PlayerText) -> PuctPlayer:
         if not (numbers[name] >= 1 and numbers[name] == int(numbers[name])):
             raise ZugwerkError(f"player '{text.name}': {name} must be whole and at least 1, not {numbers[name]}")
     options = PuctOptions(c=numbers["c"], c_base=numbers["c_base"], fpu=numbers["fpu"])
-    nets = NetsPlayer.load(text.value, int(numbers["batch"])).nets
+    nets = NetsPlayer.load(model_path(text, "amazons"), int(numbers["batch"])).nets
     tree = TREE if limit.nodes is None else limit.nodes + 2
     Puct(_even, options, nodes=8).search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
     evaluator = AmazonsNetEvaluator(nets)

@@ -8,8 +8,10 @@ from typing import Any, get_args
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku import NAME
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.ready import model_path
 from pipeline_src.players.searching import SearchPlayer, read_limit, with_nodes
 from pipeline_src.players.zero_backends import BackendName, ModelInfo, empty_state, open_backend
 from pipeline_src.players.zero_evaluator import ZeroEvaluator
@@ -105,18 +107,16 @@ def _halve(trees: PuctTrees, count: int, considered: int, simulations: int) -> l
 
 
 def zero_player(text: PlayerText) -> ZeroPlayer:
-    """``zero:MODEL[,simulations=N,movetime=MS,search=puct|gumbel,c=...,fpu=...,leaves=N,backend=...,chunk=N,...]``.
+    """``zero[:MODEL][,simulations=N,movetime=MS,search=puct|gumbel,c=...,fpu=...,leaves=N,backend=...,chunk=N,...]``.
 
-    MODEL is a ``model.pt``, or what `zugwerk export` makes of it. ``simulations`` (or ``nodes``) and ``movetime`` limit
-    a move; ``leaves`` of a tree go into one batch, whose rows are padded to ``chunk``; ``backend`` is one of
-    `open_backend`, ``threads`` those of the CPU; ``considered``, of gumbel alone, ``temperature`` and
-    ``temperature_plies`` are those of `ZeroPlayer`.
+    MODEL is a ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package.
+    ``simulations`` (or ``nodes``) and ``movetime`` limit a move; ``leaves`` of a tree go into one batch, whose rows are
+    padded to ``chunk``; ``backend`` is one of `open_backend`, ``threads`` those of the CPU; ``considered``, of gumbel
+    alone, ``temperature`` and ``temperature_plies`` are those of `ZeroPlayer`.
 
     Raises:
-        ZugwerkError: no model, no such file, an unknown option, or one out of its range.
+        ZugwerkError: no such file, an unknown option, or one out of its range.
     """
-    if not text.value:
-        raise ZugwerkError(f"player '{text.name}' needs a model: {text.name}:artifacts/models/gomoku/15/best.pt")
     words, text = _words(with_nodes(text, "simulations"))
     nan = math.nan
     numbers = text.numbers(
@@ -136,7 +136,7 @@ def zero_player(text: PlayerText) -> ZeroPlayer:
     limit = read_limit(text, numbers, DEFAULT)
     _check(text, numbers, limit, words["search"])
     backend: Any = words["backend"]
-    opened = open_backend(text.value, backend, int(numbers["threads"]))
+    opened = open_backend(model_path(text, NAME), backend, int(numbers["threads"]))
     evaluate = ZeroEvaluator(opened, opened.info.positions, int(numbers["chunk"]))
     options = PuctOptions(c=numbers["c"], c_base=numbers["c_base"], fpu=numbers["fpu"])
     searcher = Puct(evaluate, options, TREE if limit.nodes is None else limit.nodes + 2, int(numbers["leaves"]))

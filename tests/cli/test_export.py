@@ -53,3 +53,12 @@ def test_what_is_no_model_is_told_and_leaves_no_file(model: Path, tmp_path: Path
     with pytest.raises(ZugwerkError, match="an ONNX model already"):
         run(tmp_path / "model.onnx")
     assert not (tmp_path / "bad.onnx").exists()
+
+
+def test_a_model_with_half_the_bits(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "half.pt"
+    assert "half.pt: " in run(model, "--out", out)
+    assert out.stat().st_size < model.stat().st_size
+    assert open_backend(out, "onnx").info == open_backend(model, "onnx").info
+    with pytest.raises(ZugwerkError, match="--int8 makes ONNX models alone"):
+        run(model, "--out", out, "--int8")

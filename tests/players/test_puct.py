@@ -96,7 +96,6 @@ def test_a_time_limit_holds_for_each_position(model):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("puct", "needs a model"),
         ("puct:MODEL,depth=3", "cannot be limited by depth"),
         ("puct:MODEL,simulations=5,nodes=5", "one option"),
         ("puct:MODEL,batch=0", "batch must be whole"),

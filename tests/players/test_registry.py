@@ -47,7 +47,6 @@ def test_a_text_taken_apart(text, name, value, options):
         ("one_ply:noise=-1", "noise must be 0 or more"),
         ("one_ply:noise=nan", "noise must be 0 or more"),
         ("one_ply:noise=inf", "noise must be 0 or more"),
-        ("nets", "needs a model"),
         ("nets:no/such/nets.pt", "no/such/nets.pt: no such model; `dvc repro amazons_train` makes it"),
         ("nets:no/such/nets.pt,temperature=1", "has no option 'temperature'"),
     ],

@@ -116,7 +116,6 @@ def test_other_boards_and_rules_are_refused(model: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("zero", "needs a model: zero:artifacts"),
         ("zero:nowhere.pt", r"nowhere\.pt: no such model"),
         ("zero:nowhere.onnx", r"nowhere\.onnx: no such model"),
         ("zero:MODEL,depth=3", "cannot be limited by depth"),
