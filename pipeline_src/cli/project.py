@@ -5,7 +5,7 @@ import json
 import typer
 
 
-def profile(name: str = typer.Argument(..., help="laptop, smoke or paper.")) -> None:
+def profile(name: str = typer.Argument(..., help="laptop, smoke, paper or long.")) -> None:
     """Write params.yaml for a profile: the laptop's values and its differences. Example: zugwerk profile smoke."""
     from pipeline_src.report.profile import switch_profile
 
