@@ -2,7 +2,9 @@
 
 Each seed learns twice: on all boards of params.yaml, and on the largest one alone, from fresh weights, for as many
 generations as take the same computing: multiply-adds of the net, in self-play and in training. Then models of both runs
-play the one that learning from scratch ended in. Killed at any moment, the same command goes on.
+play the one that learning from scratch ended in. Killed at any moment, the same command goes on. The figures are those
+of the laptop's boards; other boards of params.yaml go beside them, under ``runs``. Curves and picture have the boards'
+sizes in their names.
 
     python -m bench.strength.growing_boards
 """
@@ -28,7 +30,7 @@ from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.score import pair_score
 from pipeline_src.cycle.files import BoardFiles
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, read_table, write_json, write_table
+from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.params.growing_boards import GrowingBoard, read_boards
 from pipeline_src.params.growing_evaluate import GrowingEvaluateParams
@@ -36,11 +38,12 @@ from pipeline_src.params.load import load, read_tree
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")
-CURVE = OUT.with_suffix(".csv")
 WORK = Path("work/strength/growing_boards")
 COMMAND = "make measure-growing_boards"
 SEEDS = (1, 2, 3)
 SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate")
+LAPTOP = "6-9"
+"""Boards of the headline."""
 SIMULATIONS = 64
 RESAMPLES = 2000
 Pairs = list[tuple[float, float]]
@@ -80,7 +83,10 @@ def main() -> None:
                     f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f})",
                     flush=True,
                 )
-    write_table(CURVE, [_row(point) for point in points])
+    boards = "-".join(str(board.size) for board in read_boards())
+    rows = [_row(point) for point in points]
+    write_table(OUT.with_name(f"growing_boards_{boards}.csv"), rows)
+    draw(rows, boards, OUT.with_name(f"growing_boards_{boards}.svg"))
     about = {
         "profile": str(read_tree()["profile"]),
         "data": "its own games",
@@ -89,9 +95,12 @@ def main() -> None:
         "command": COMMAND,
     }
     known = read_json(OUT) if OUT.exists() else {}
-    write_json(OUT, known | {name: row | about for name, row in figures(points).items()})
-    for name, row in figures(points).items():
-        print(name, row)
+    found = {name: row | about for name, row in figures(points).items()}
+    runs = known.get("runs", {}) | {boards: found}
+    headline = found if boards == LAPTOP else {}
+    write_json(OUT, known | headline | {"runs": runs})
+    for name, row in found.items():
+        print(f"{name}: {row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
 
 
 def learn(seed: int, parallel: Parallel) -> dict[str, Path]:
@@ -161,10 +170,11 @@ def _curve(path: Path) -> list[tuple[int, float, float]]:
 
 
 def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
-    """The registry's figures; intervals by drawing pairs anew, with the seeds as they are."""
+    """The registry's figures; intervals by drawing seeds anew, and pairs of games within them (bootstrap)."""
     rng = np.random.default_rng(0)
     resampled = [list(_resampled(points, rng)) for _ in range(RESAMPLES)]
     ends = [max((p for p in points if (p.run, p.seed) == ("grown", seed)), key=_spent) for seed in _seeds(points)]
+    scores = [np.mean([p.pairs for p in some if p.run == "grown" and _last(p, some)]) for some in resampled]
     found = {
         f"time_to_scratch_strength{'' if run == 'grown' else '_from_scratch'}": {
             "value": time_to_goal(points, run),
@@ -174,7 +184,9 @@ def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
         }
         for run in ("grown", "scratch")
     }
-    return found | {"score_grown_vs_scratch": pair_score([pair for end in ends for pair in end.pairs]).as_metrics()}
+    score = pair_score([pair for end in ends for pair in end.pairs])
+    low, high = np.quantile(scores, [0.025, 0.975])
+    return found | {"score_grown_vs_scratch": {"value": score.value, "low": low, "high": high, "n": score.n}}
 
 
 def time_to_goal(points: Sequence[Point], run: str) -> float:
@@ -203,9 +215,16 @@ def time_to_goal(points: Sequence[Point], run: str) -> float:
 
 
 def _resampled(points: Sequence[Point], rng: np.random.Generator) -> Iterator[Point]:
-    for point in points:
-        drawn = rng.integers(len(point.pairs), size=len(point.pairs))
-        yield point._replace(pairs=[point.pairs[i] for i in drawn])
+    """Seeds drawn anew, numbered from 0, each with its pairs drawn anew."""
+    for number, seed in enumerate(rng.choice(_seeds(points), len(_seeds(points)))):
+        for point in points:
+            if point.seed == seed:
+                drawn = rng.integers(len(point.pairs), size=len(point.pairs))
+                yield point._replace(seed=number, pairs=[point.pairs[i] for i in drawn])
+
+
+def _last(point: Point, points: Sequence[Point]) -> bool:
+    return point.spent == max(p.spent for p in points if (p.run, p.seed) == (point.run, point.seed))
 
 
 def _spent(point: Point) -> float:
@@ -214,6 +233,32 @@ def _spent(point: Point) -> float:
 
 def _seeds(points: Sequence[Point]) -> list[int]:
     return sorted({point.seed for point in points})
+
+
+def draw(rows: Sequence[dict[str, Any]], boards: str, path: Path) -> None:
+    """A picture of the curves, a line a run and seed, with 95 % intervals."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context({"svg.hashsalt": "zugwerk", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(7, 4), layout="constrained")
+        axes = figure.subplots()
+        for seed in sorted({row["seed"] for row in rows}):
+            for run, colour in (("grown", "tab:blue"), ("scratch", "tab:orange")):
+                own = [row for row in rows if (row["run"], row["seed"]) == (run, seed)]
+                x, y = [row["computing"] for row in own], [row["score"] for row in own]
+                bars = [[row["score"] - row["low"] for row in own], [row["high"] - row["score"] for row in own]]
+                style = ("-", "--", ":")[(int(seed) - 1) % 3]
+                axes.errorbar(
+                    x, y, bars, color=colour, linestyle=style, capsize=2, linewidth=1.2, label=f"{run}, seed {seed}"
+                )
+        axes.axhline(0.5, color="grey", linewidth=0.8)
+        axes.set_xlabel("multiply-adds so far, on all boards, over those of learning from scratch")
+        axes.set_ylabel("score against the end of learning from scratch")
+        axes.set_title(f"Boards {boards}: strength by computing")
+        axes.legend(fontsize=8)
+        with written_aside(path) as aside:
+            figure.savefig(aside, format="svg", metadata={"Date": None})
 
 
 def _row(point: Point) -> dict[str, float | str]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bench.strength.growing_boards import Point, figures, time_to_goal
+from bench.strength.growing_boards import Point, _row, draw, figures, time_to_goal
 
 PAIRS = 40
 
@@ -38,3 +38,19 @@ def test_figures_have_intervals_that_hold_their_values():
     assert found["time_to_scratch_strength_from_scratch"]["value"] == pytest.approx(1.0)
     assert found["score_grown_vs_scratch"]["value"] == pytest.approx(0.9)
     assert np.isfinite([row["value"] for row in found.values()]).all()
+
+
+def test_intervals_tell_of_the_scatter_between_seeds():
+    one = run_of("grown", 1, {0.1: 0.0, 0.3: 1.0}) + run_of("scratch", 1, {1.0: 0.5})
+    other = run_of("grown", 2, {0.1: 0.0, 0.9: 1.0}) + run_of("scratch", 2, {1.0: 0.5})
+    time = figures([*one, *other])["time_to_scratch_strength"]
+    assert time["value"] == pytest.approx((0.2 + 0.5) / 2)
+    assert (time["low"], time["high"]) == (pytest.approx(0.2), pytest.approx(0.5))
+
+
+def test_a_picture_of_the_curves(tmp_path):
+    points = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25}) + run_of("scratch", 1, {0.5: 0.0, 1.0: 0.5})
+    draw([_row(point) for point in points], "6-9", tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert text.count("seed 1") == 2
+    assert "Boards 6-9" in text
