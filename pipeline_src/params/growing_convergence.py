@@ -9,7 +9,7 @@ class GrowingConvergence:
 
     span: int = 3
     """Generations of each."""
-    loss_drop: float = 0.02
+    loss_drop: float = 0.03
     """The loss falls if its mean over the last span is lower than that of the one before by more than this share."""
     score_gain: float = 0.05
     """The gate improves if the new players of the last span scored more than a half and this together."""
