@@ -35,10 +35,10 @@ NUMBERS = {
     "begin": 0.0,
     "game_plies": float(GAME_PLIES),
     "confidence": math.nan,
-    "deeper": 0.0,
+    "shares": 1.0,
 }
 """Options that are this player's; the rest is the engine's."""
-WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies", "deeper")
+WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies")
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def depth_player(text: PlayerText) -> DepthPlayer:
     Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
     wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
     pass is charged; ``within``, ``begin`` and ``game_plies``, see
-    `DepthPlayer`; ``confidence`` and ``deeper``, see
+    `DepthPlayer`; ``confidence`` and ``shares``, see
     `players.depth_net_choice`; and those of the engine (`amazons_alphabeta`).
 
     Raises:
@@ -170,7 +170,7 @@ def depth_player(text: PlayerText) -> DepthPlayer:
     numbers = replace(text, options=own).numbers(**NUMBERS)
     for name in own:
         value, whole = numbers[name], name in WHOLE
-        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies") else 0.0
+        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies", "shares") else 0.0
         if not least <= value < math.inf or (whole and value != int(value)):
             raise ZugwerkError(f"player '{text.name}': {name} cannot be {own[name]}")
     rest = {name: value for name, value in text.options.items() if name not in {*WORDS, *NUMBERS}}
@@ -198,7 +198,7 @@ def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float])
         simulations, plies, forward = (int(numbers[name]) for name in ("simulations", "plies", "forward_nodes"))
         confidence = None if math.isnan(numbers["confidence"]) else numbers["confidence"]
         module = importlib.import_module("pipeline_src.players.depth_net_choice")  # and torch, which others do without
-        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, int(numbers["deeper"]))
+        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, numbers["shares"])
         return net
     if depth == "table":
         return read_table(words["table"], int(numbers["lowest"]))

@@ -19,7 +19,7 @@ class NetDepth:
         plies: int,
         forward_nodes: int,
         confidence: float | None = None,
-        deeper: int = 0,
+        shares: float = 1.0,
     ) -> None:
         """Load the model.
 
@@ -29,16 +29,16 @@ class NetDepth:
             plies: likewise, see `SquareSearch`.
             forward_nodes: what a forward pass is charged.
             confidence: see `load_depth_model`.
-            deeper: plies added to what the net says.
+            shares: likewise.
 
         Raises:
             ZugwerkError: no such model, or a damaged one.
         """
-        self.model = load_depth_model(path, confidence=confidence)
+        self.model = load_depth_model(path, confidence=confidence, shares=shares)
         self.squares = SquareSearch(make_evaluator("amazons"), simulations, plies)
-        self.forward_nodes, self.deeper = forward_nodes, deeper
+        self.forward_nodes = forward_nodes
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
         """See `Chooser`."""
         layers, nodes = self.squares.search(state, seed)
-        return Choice(self.model.choose(layers, used, state, legal) + self.deeper, nodes + self.forward_nodes)
+        return Choice(self.model.choose(layers, used, state, legal), nodes + self.forward_nodes)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
+from pipeline_src.nets.depth_head import SEARCHES
 from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net, save_depth_net
 from pipeline_src.nets.depth_net import PublishedDepthConfig
 from pipeline_src.players.depth import DepthPlayer
@@ -157,8 +158,26 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
     assert thought.choice.nodes == cost + 33
     assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
     assert thought.result.depth == thought.choice.depth
-    deeper = make_player("amazons", f"{text},deeper=1").consider(position(left=1000.0))
-    assert deeper.choice == Choice(thought.choice.depth + 1, thought.choice.nodes)
+    with pytest.raises(ZugwerkError, match="its head 'linear' shares out no clock"):
+        make_player("amazons", f"{text},shares=1.5")
+
+
+def test_a_net_of_costs_goes_by_the_clock(tmp_path):
+    torch.manual_seed(0)
+    net = make_depth_net(PublishedDepthConfig(10, 1, 4, filters=3))
+    bias = net.layers[-1].bias
+    net.layers[-1].weight.data.zero_()
+    bias.data.copy_(torch.tensor([np.log(0.01), np.log(3), np.log(3), 10 / SEARCHES]))  # 1, 3, 9 % of a clock; 10 to go
+    path = tmp_path / "model.pt"
+    save_depth_net(path, SavedDepthNet(net.eval(), "reached", 1, 3, "costs", "published"))
+
+    def asked(left, shares):
+        text = f"alphabeta:depth=cnn,model={path},shares={shares},{ENGINE}"
+        return make_player("amazons", text).consider(position(left=left)).choice.depth
+
+    clock = make_player("amazons", f"alphabeta:{ENGINE}").clock_ms
+    assert [asked(share * clock, 1) for share in (1.0, 0.5, 0.2, 0.05)] == [3, 2, 1, 1]
+    assert [asked(0.5 * clock, shares) for shares in (0.1, 1, 2)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
