@@ -45,6 +45,7 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "cnn_depth3": ("cnn", "depth3", 200),
     "cnn_depth4": ("cnn", "depth4", 200),
     "depth4_deepening": ("depth4", "deepening", 200),
+    "thrifty_deepening": ("thrifty", "deepening", 400),
 }
 """By name: whose score is told and its opponent, by their names in params.yaml; games."""
 

@@ -23,6 +23,8 @@ from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchRes
 PUBLISHED_CLOCK_MS = 900_000.0
 SIMULATIONS, PLIES, FORWARD_NODES = 8, 100, 300
 """Of `NetDepth`, where a player's text does not say."""
+RESERVE = 4
+"""On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
 WORDS = ("depth", "model", "table")
 NUMBERS = {
     "lowest": 3.0,
@@ -47,7 +49,8 @@ class Thought:
 
     result: SearchResult
     choice: Choice | None
-    """None where there was nothing to choose: an ending that is counted, a single legal turn, or no chooser."""
+    """None where nothing was chosen: an ending that is counted, a single legal turn, a clock all but empty, or nobody
+    to choose."""
     searched: bool
     """Whether the engine searched; where it did not, the move was free."""
 
@@ -123,10 +126,13 @@ class DepthPlayer(SearchPlayer):
     def _plan(self, position: Position, legal: int, seed: int) -> tuple[Choice | None, Limit]:
         clock, played = position.clock, len(position.actions)
         used = 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
-        choice = None if self.chooser is None else self.chooser.choose(position.state, legal, used, seed)
-        depth = None if choice is None else choice.depth
         if clock is None:
             clock = Clock(self.clock_ms, self.clock_ms)
+        choice, depth = None, None
+        if self.chooser is not None:
+            dear = RESERVE * (self.chooser.most_nodes(position.state) + legal) > clock.own_ms * self.nodes_per_ms > 0
+            choice = None if dear else self.chooser.choose(position.state, legal, used, seed)
+            depth = 1 if choice is None else choice.depth
         if choice is not None and self.nodes_per_ms:
             clock = replace(clock, own_ms=max(1e-3, clock.own_ms - choice.nodes / self.nodes_per_ms))
         return choice, self.limit_of(clock, played, legal, depth, 0 if choice is None else choice.nodes)

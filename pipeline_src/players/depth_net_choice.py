@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons.board import EMPTY, AmazonsState
 from pipeline_src.players.depth_choices import Choice
 from pipeline_src.players.depth_chooser import load_depth_model
 from pipeline_src.players.evaluators import make_evaluator
@@ -42,3 +42,7 @@ class NetDepth:
         """See `Chooser`."""
         layers, nodes = self.squares.search(state, seed)
         return Choice(self.model.choose(layers, used, state, legal), nodes + self.forward_nodes)
+
+    def most_nodes(self, state: AmazonsState) -> int:
+        """See `Chooser`: each turn fills a square, so no simulation has more of them than there are empty ones."""
+        return self.squares.simulations * (2 * int((state.board == EMPTY).sum()) + 1) + self.forward_nodes

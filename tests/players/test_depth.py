@@ -67,7 +67,8 @@ def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, ra
 
 
 def test_the_choice_is_charged_and_its_search_is_limited():
-    one = player(type("Dear", (), {"choose": lambda *_: Choice(5, 700_000)})())
+    dear = {"choose": lambda *_: Choice(5, 700_000), "most_nodes": lambda *_: 0}
+    one = player(type("Dear", (), dear)())
     thought = one.consider(position(left=1000.0))
     assert thought.choice == Choice(5, 700_000)
     limit = one.searcher.limits[0]
@@ -84,11 +85,14 @@ def test_the_used_share_of_the_clock_is_told():
             seen.append((legal, used))
             return Choice(2)
 
+        def most_nodes(self, state):
+            return 0
+
     one = player(Asked())
-    for left in (1000.0, 750.0, 0.5, None):
+    for left in (1000.0, 750.0, 10.0, None):
         one.consider(position(left=left))
     assert [legal for legal, _ in seen] == [2176] * 4
-    np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.9995, 0.0])
+    np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.99, 0.0])
 
 
 def test_a_share_of_the_move_limits_a_choice_where_it_is_asked_for():
@@ -158,6 +162,12 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
     assert thought.choice.nodes == cost + 33
     assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
     assert thought.result.depth == thought.choice.depth
+    most = one.chooser.most_nodes(amazons.initial_state())
+    assert cost + 33 <= most == 5 * (2 * 92 + 1) + 33
+    late = one.consider(position(left=4 * (most + 2176) / 1000 - 0.001))  # 1,000 nodes a millisecond
+    assert late.choice is None
+    assert late.result.depth == 1
+    assert one.consider(position(left=4 * (most + 2176) / 1000)).choice is not None
     with pytest.raises(ZugwerkError, match="its head 'linear' shares out no clock"):
         make_player("amazons", f"{text},shares=1.5")
 
