@@ -36,6 +36,9 @@ PILOT_PAIRS = 50
 """In which the computing of a table is measured each time one is tried."""
 GROUP = 10
 
+TABLES = {"small": "312/133/67/40", "middle": "874/351/177/92", "large": "2082/803/430/218"}
+"""Tables besides those that are fitted, each of about twice the computing of the one before."""
+
 MATCHES: dict[str, tuple[str, str, int]] = {
     "ours_table": ("ours", TABLE, 2000),
     "ours_deepening": ("ours", "deepening", 1000),
@@ -46,8 +49,10 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "cnn_depth4": ("cnn", "depth4", 200),
     "depth4_deepening": ("depth4", "deepening", 200),
     "thrifty_deepening": ("thrifty", "deepening", 400),
+    "middle_small": ("middle", "small", 400),
+    "large_middle": ("large", "middle", 400),
 }
-"""By name: whose score is told and its opponent, by their names in params.yaml; games."""
+"""By name: whose score is told and its opponent, by their names in params.yaml or in `TABLES`; games."""
 
 
 def main() -> None:
@@ -87,7 +92,9 @@ class Setting:
         self.positions = len(positions)
         paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
         options = load(DepthMatchParams, "depth_match").players
-        self.players = {name: self.game.player(text.format_map(paths)) for name, text in options.items()}
+        tables = {name: f"depth=table,lowest={self.game.lowest},table={table}" for name, table in TABLES.items()}
+        texts = tables | {name: text.format_map(paths) for name, text in options.items()}
+        self.players = {name: self.game.player(text) for name, text in texts.items()}
         key = [
             dataclasses.asdict(self.game),
             dataclasses.asdict(load(AmazonsEngine, "amazons_engine")),
