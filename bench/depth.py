@@ -30,7 +30,7 @@ def predict() -> tuple[float, float]:
     net = make_depth_net(PublishedDepthConfig(size=10, planes=1, outputs=1, filters=16)).eval()
     model, state = DepthModel(SavedDepthNet(net, "reached", 3, 7, "linear", "published")), initial_state()
     n = np.random.default_rng(0).integers(0, 6, (10, 10)).astype(np.uint8)
-    side, turns = np.array([0], np.int8), np.array([0], np.int32)
+    side, turns, used = np.array([0], np.int8), np.array([0], np.int32), np.array([0.3], np.float32)
 
     def ours() -> None:
         for _ in range(CALLS):
@@ -38,9 +38,7 @@ def predict() -> tuple[float, float]:
 
     def theirs() -> None:
         for _ in range(CALLS):
-            model.choose_all(
-                depth_planes("published", n[None], np.array([0.3], np.float32), state.board[None], side, turns)
-            )
+            model.choose_all(depth_planes("published", n[None], used, state.board[None], side, turns), used)
 
     found = medians(lambda: 1e6 * seconds(ours) / CALLS, lambda: 1e6 * seconds(theirs) / CALLS, repeats=7)
     torch.set_num_threads(before)

@@ -30,22 +30,29 @@ OUT = Path("docs/measured/search_depth.json")
 WORK = Path("work/strength/search_depth")
 POSITIONS, MODELS = Path("artifacts/samples/depth"), Path("artifacts/models/depth")
 COMMAND = "make measure-search_depth"
-HEADLINE = "cnn"
-"""Player of `depth_match.players` whose scores are the figures."""
-PILOT_PAIRS = 100
+HEADLINE, PUBLISHED = "ours", "cnn"
+"""Players of `depth_match.players` whose scores are the figures: the best net, and the paper's."""
+PILOT_PAIRS = 50
 """In which the computing of a table is measured each time one is tried."""
 GROUP = 10
 
+TABLES = {"small": "312/133/67/40", "middle": "874/351/177/92", "large": "2082/803/430/218"}
+"""Tables besides those that are fitted, each of about twice the computing of the one before."""
+
 MATCHES: dict[str, tuple[str, str, int]] = {
-    "cnn_table": ("cnn", TABLE, 2000),
-    "cnn_deepening": ("cnn", "deepening", 1000),
-    "ours_table": ("ours", TABLE, 1000),
+    "ours_table": ("ours", TABLE, 2000),
     "ours_deepening": ("ours", "deepening", 1000),
-    "cnn_depth3": ("cnn", "depth3", 400),
-    "cnn_depth4": ("cnn", "depth4", 400),
-    "depth4_deepening": ("depth4", "deepening", 400),
+    "cnn_table": ("cnn", TABLE, 1000),
+    "ours_thrifty": ("ours", "thrifty", 1000),
+    "cnn_deepening": ("cnn", "deepening", 400),
+    "cnn_depth3": ("cnn", "depth3", 200),
+    "cnn_depth4": ("cnn", "depth4", 200),
+    "depth4_deepening": ("depth4", "deepening", 200),
+    "thrifty_deepening": ("thrifty", "deepening", 400),
+    "middle_small": ("middle", "small", 400),
+    "large_middle": ("large", "middle", 400),
 }
-"""By name: whose score is told and its opponent, by their names in params.yaml; games."""
+"""By name: whose score is told and its opponent, by their names in params.yaml or in `TABLES`; games."""
 
 
 def main() -> None:
@@ -85,7 +92,9 @@ class Setting:
         self.positions = len(positions)
         paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
         options = load(DepthMatchParams, "depth_match").players
-        self.players = {name: self.game.player(text.format_map(paths)) for name, text in options.items()}
+        tables = {name: f"depth=table,lowest={self.game.lowest},table={table}" for name, table in TABLES.items()}
+        texts = tables | {name: text.format_map(paths) for name, text in options.items()}
+        self.players = {name: self.game.player(text) for name, text in texts.items()}
         key = [
             dataclasses.asdict(self.game),
             dataclasses.asdict(load(AmazonsEngine, "amazons_engine")),
@@ -142,10 +151,13 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
         made["time_outs"] = {"value": table.time_outs[0], "low": None, "high": None, "n": table.score.n}
     if deepening is not None:
         made["score_vs_iterative_deepening"] = deepening.score.as_metrics()
+    for figure, name in (("unbeaten_vs_fixed", TABLE), ("score_vs_iterative_deepening", "deepening")):
+        if (match := found.get(f"{PUBLISHED}_{name}")) is not None:
+            made[f"{PUBLISHED}_{figure}"] = match.score.as_metrics()
     about = {
         "profile": "committed measurement",
         "data": f"{setting.positions} positions of the engine's own games",
-        "hardware": f"two cores of {processor()}; the clock is one of nodes",
+        "hardware": f"{processor()}; the clock is one of nodes, so no figure depends on it",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": COMMAND,
     }

@@ -5,6 +5,11 @@
 | ``linear`` | 1 | the output, rounded |
 | ``sigmoid`` | 1 | lowest + (highest - lowest) * sigmoid(output), rounded |
 | ``classes`` | K = highest - lowest + 1 | logits; the likeliest class, or the first that is likely enough |
+| ``costs`` | K + 1 | what each depth costs here and how much is still to come; the deepest that the clock affords |
+
+Of ``costs`` the first output is the logarithm of what ``lowest`` layers take, in shares of the whole clock, the next
+ones the logarithms of what each layer more multiplies that by, and the last one how many searches the side has still
+to make, this one counted, over `SEARCHES`.
 """
 
 from typing import Literal
@@ -14,12 +19,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-Head = Literal["linear", "sigmoid", "classes"]
+Head = Literal["linear", "sigmoid", "classes", "costs"]
+SEARCHES = 8.0
+"""Divisor that brings the searches still to come to about 1."""
 
 
 def head_outputs(head: Head, lowest: int, highest: int) -> int:
     """Outputs that a net needs for a head."""
-    return highest - lowest + 1 if head == "classes" else 1
+    return {"classes": highest - lowest + 1, "costs": highest - lowest + 2}.get(head, 1)
 
 
 def depth_value(head: Head, outputs: Tensor, lowest: int, highest: int) -> Tensor:
@@ -29,7 +36,13 @@ def depth_value(head: Head, outputs: Tensor, lowest: int, highest: int) -> Tenso
 
 
 def chosen_depths(
-    head: Head, outputs: npt.NDArray[np.float32], lowest: int, highest: int, confidence: float | None = None
+    head: Head,
+    outputs: npt.NDArray[np.float32],
+    lowest: int,
+    highest: int,
+    confidence: float | None = None,
+    left: npt.ArrayLike = 1.0,
+    shares: float = 1.0,
 ) -> npt.NDArray[np.int64]:
     """Layers to search, int64 [B], of outputs float32 [B, outputs].
 
@@ -40,7 +53,11 @@ def chosen_depths(
         highest: class.
         confidence: of ``classes`` alone: the first class up to which the probabilities sum to this much; None takes
             the likeliest.
+        left: of ``costs`` alone: shares of the clock that are left, [B] or one for all.
+        shares: likewise: how many times an equal share of that, for each search still to come, one search may take.
     """
+    if head == "costs":
+        return lowest + _afforded(outputs.astype(np.float64), np.asarray(left, np.float64), shares)
     if head != "classes":
         value = outputs[:, 0].astype(np.float64)
         if head == "sigmoid":
@@ -52,4 +69,14 @@ def chosen_depths(
         likely = np.exp(outputs - outputs.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
         found = (likely < confidence * likely[:, -1:]).sum(1)
     layers: npt.NDArray[np.int64] = np.minimum(lowest + found, highest).astype(np.int64)
+    return layers
+
+
+def _afforded(outputs: npt.NDArray[np.float64], left: npt.NDArray[np.float64], shares: float) -> npt.NDArray[np.int64]:
+    """Layers beyond the lowest, int64 [B], of the outputs of ``costs``."""
+    logs = outputs[:, :-1].copy()
+    logs[:, 1:] = np.maximum(logs[:, 1:], 0)
+    budget = shares * left / np.maximum(SEARCHES * outputs[:, -1], 1)
+    afforded = np.exp(logs.cumsum(1)) <= np.reshape(budget, (-1, 1))
+    layers: npt.NDArray[np.int64] = np.maximum(afforded.sum(1) - 1, 0)
     return layers

@@ -73,7 +73,7 @@ class DepthModelParams:
     """What it sees; `pipeline_src.samples.depth_planes`."""
     net: Literal["published", "residual"] = "published"
     """`pipeline_src.nets.depth_net`."""
-    head: Literal["linear", "sigmoid", "classes"] = "linear"
+    head: Literal["linear", "sigmoid", "classes", "costs"] = "linear"
     """What its outputs mean; `pipeline_src.nets.depth_head`."""
     filters: int = 16
     """Of each convolution; the paper's 'three kernels', read literally, are 1."""
@@ -87,6 +87,8 @@ class DepthModelParams:
     def __post_init__(self) -> None:
         if self.filters < 1 or self.blocks < 0:
             raise ValueError(f"filters must be at least 1 and blocks at least 0, not {self.filters}, {self.blocks}")
+        if self.head == "costs" and (self.balance != "none" or self.label != "reached"):
+            raise ValueError("head: costs learns nodes, not classes; use balance: none and label: reached")
         if self.balance == "smote" and self.inputs != "published":
             raise ValueError("balance: smote makes squares between squares, which no board has; use inputs: published")
 

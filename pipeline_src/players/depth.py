@@ -23,6 +23,8 @@ from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchRes
 PUBLISHED_CLOCK_MS = 900_000.0
 SIMULATIONS, PLIES, FORWARD_NODES = 8, 100, 300
 """Of `NetDepth`, where a player's text does not say."""
+RESERVE = 4
+"""On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
 WORDS = ("depth", "model", "table")
 NUMBERS = {
     "lowest": 3.0,
@@ -35,10 +37,10 @@ NUMBERS = {
     "begin": 0.0,
     "game_plies": float(GAME_PLIES),
     "confidence": math.nan,
-    "deeper": 0.0,
+    "shares": 1.0,
 }
 """Options that are this player's; the rest is the engine's."""
-WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies", "deeper")
+WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies")
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Thought:
 
     result: SearchResult
     choice: Choice | None
-    """None where there was nothing to choose: an ending that is counted, a single legal turn, or no chooser."""
+    """None where nothing was chosen: an ending that is counted, a single legal turn, a clock all but empty, or nobody
+    to choose."""
     searched: bool
     """Whether the engine searched; where it did not, the move was free."""
 
@@ -123,10 +126,13 @@ class DepthPlayer(SearchPlayer):
     def _plan(self, position: Position, legal: int, seed: int) -> tuple[Choice | None, Limit]:
         clock, played = position.clock, len(position.actions)
         used = 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
-        choice = None if self.chooser is None else self.chooser.choose(position.state, legal, used, seed)
-        depth = None if choice is None else choice.depth
         if clock is None:
             clock = Clock(self.clock_ms, self.clock_ms)
+        choice, depth = None, None
+        if self.chooser is not None:
+            dear = RESERVE * (self.chooser.most_nodes(position.state) + legal) > clock.own_ms * self.nodes_per_ms > 0
+            choice = None if dear else self.chooser.choose(position.state, legal, used, seed)
+            depth = 1 if choice is None else choice.depth
         if choice is not None and self.nodes_per_ms:
             clock = replace(clock, own_ms=max(1e-3, clock.own_ms - choice.nodes / self.nodes_per_ms))
         return choice, self.limit_of(clock, played, legal, depth, 0 if choice is None else choice.nodes)
@@ -158,7 +164,7 @@ def depth_player(text: PlayerText) -> DepthPlayer:
     Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
     wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
     pass is charged; ``within``, ``begin`` and ``game_plies``, see
-    `DepthPlayer`; ``confidence`` and ``deeper``, see
+    `DepthPlayer`; ``confidence`` and ``shares``, see
     `players.depth_net_choice`; and those of the engine (`amazons_alphabeta`).
 
     Raises:
@@ -170,7 +176,7 @@ def depth_player(text: PlayerText) -> DepthPlayer:
     numbers = replace(text, options=own).numbers(**NUMBERS)
     for name in own:
         value, whole = numbers[name], name in WHOLE
-        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies") else 0.0
+        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies", "shares") else 0.0
         if not least <= value < math.inf or (whole and value != int(value)):
             raise ZugwerkError(f"player '{text.name}': {name} cannot be {own[name]}")
     rest = {name: value for name, value in text.options.items() if name not in {*WORDS, *NUMBERS}}
@@ -198,7 +204,7 @@ def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float])
         simulations, plies, forward = (int(numbers[name]) for name in ("simulations", "plies", "forward_nodes"))
         confidence = None if math.isnan(numbers["confidence"]) else numbers["confidence"]
         module = importlib.import_module("pipeline_src.players.depth_net_choice")  # and torch, which others do without
-        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, int(numbers["deeper"]))
+        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, numbers["shares"])
         return net
     if depth == "table":
         return read_table(words["table"], int(numbers["lowest"]))

@@ -30,6 +30,9 @@ class Chooser(Protocol):
             seed: what is random in the choice depends on it alone.
         """
 
+    def most_nodes(self, state: AmazonsState) -> int:
+        """Node equivalents that a choice here can cost at most."""
+
 
 @dataclass(frozen=True)
 class FixedDepth:
@@ -40,6 +43,10 @@ class FixedDepth:
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:  # noqa: ARG002
         """See `Chooser`."""
         return Choice(self.depth)
+
+    def most_nodes(self, state: AmazonsState) -> int:  # noqa: ARG002
+        """None."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,10 @@ class TableDepth:
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:  # noqa: ARG002
         """See `Chooser`."""
         return Choice(self.depth_of(legal))
+
+    def most_nodes(self, state: AmazonsState) -> int:  # noqa: ARG002
+        """None."""
+        return 0
 
     def depth_of(self, legal: int) -> int:
         """The depth for so many legal turns."""

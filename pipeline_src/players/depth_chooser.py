@@ -18,9 +18,9 @@ from pipeline_src.samples.depth_planes import Inputs, depth_planes
 class DepthModel:
     """Asks a net: about one position as a player does, in numpy, or about many at once, in torch."""
 
-    def __init__(self, saved: SavedDepthNet, confidence: float | None = None) -> None:
-        """``confidence``: see `chosen_depths`; of a classifying head alone."""
-        self.saved, self.confidence = saved, confidence
+    def __init__(self, saved: SavedDepthNet, confidence: float | None = None, shares: float = 1.0) -> None:
+        """``confidence`` and ``shares``: see `chosen_depths`; of a classifying head, and of one of costs."""
+        self.saved, self.confidence, self.shares = saved, confidence, shares
         self.forward = depth_forward(saved.net)
         self.inputs: Inputs = "published" if saved.inputs == "published" else "full"
 
@@ -54,13 +54,16 @@ class DepthModel:
             np.array([state.turn[0]], np.int8),
             np.array([turns], np.int32),
         )
-        return int(chosen_depths(self.saved.head, self.forward(planes[0])[None], *self.classes, self.confidence)[0])
+        return int(self._chosen(self.forward(planes[0])[None], np.float32(1) - np.float32(used))[0])
 
-    def choose_all(self, planes: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
-        """Layers to search, int64 [B], of planes float32 [B, C, H, W]."""
+    def choose_all(self, planes: npt.NDArray[np.float32], used: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+        """Layers to search, int64 [B], of planes float32 [B, C, H, W] and the shares of clocks used, [B]."""
         with torch.inference_mode():
             outputs = self.saved.net(torch.from_numpy(planes)).numpy()
-        return chosen_depths(self.saved.head, outputs, *self.classes, self.confidence)
+        return self._chosen(outputs, 1 - used)
+
+    def _chosen(self, outputs: npt.NDArray[np.float32], left: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        return chosen_depths(self.saved.head, outputs, *self.classes, self.confidence, left, self.shares)
 
 
 def load_depth_model(
@@ -69,6 +72,7 @@ def load_depth_model(
     label: str | None = None,
     classes: tuple[int, int] | None = None,
     confidence: float | None = None,
+    shares: float = 1.0,
 ) -> DepthModel:
     """The model in a file.
 
@@ -78,6 +82,7 @@ def load_depth_model(
         classes: lowest and highest class it must choose among; None is any.
         confidence: choose the first depth that suffices with this probability; None takes the likeliest. Of a
             classifying head alone.
+        shares: how many equal shares of the clock one search may take. Of a head of costs alone.
 
     Raises:
         ZugwerkError: the file is missing, damaged, or of a model for another label or other classes; or a confidence
@@ -89,4 +94,6 @@ def load_depth_model(
             raise ZugwerkError(f"{path}: its head '{saved.head}' has no probabilities; leave confidence out")
         if not 0 < confidence <= 1:
             raise ZugwerkError(f"{path}: confidence must be above 0 and at most 1, not {confidence}")
-    return DepthModel(saved, confidence)
+    if shares != 1 and saved.head != "costs":
+        raise ZugwerkError(f"{path}: its head '{saved.head}' shares out no clock; leave shares out")
+    return DepthModel(saved, confidence, shares)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.amazons.board import EMPTY, AmazonsState
 from pipeline_src.players.depth_choices import Choice
 from pipeline_src.players.depth_chooser import load_depth_model
 from pipeline_src.players.evaluators import make_evaluator
@@ -19,7 +19,7 @@ class NetDepth:
         plies: int,
         forward_nodes: int,
         confidence: float | None = None,
-        deeper: int = 0,
+        shares: float = 1.0,
     ) -> None:
         """Load the model.
 
@@ -29,16 +29,20 @@ class NetDepth:
             plies: likewise, see `SquareSearch`.
             forward_nodes: what a forward pass is charged.
             confidence: see `load_depth_model`.
-            deeper: plies added to what the net says.
+            shares: likewise.
 
         Raises:
             ZugwerkError: no such model, or a damaged one.
         """
-        self.model = load_depth_model(path, confidence=confidence)
+        self.model = load_depth_model(path, confidence=confidence, shares=shares)
         self.squares = SquareSearch(make_evaluator("amazons"), simulations, plies)
-        self.forward_nodes, self.deeper = forward_nodes, deeper
+        self.forward_nodes = forward_nodes
 
     def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
         """See `Chooser`."""
         layers, nodes = self.squares.search(state, seed)
-        return Choice(self.model.choose(layers, used, state, legal) + self.deeper, nodes + self.forward_nodes)
+        return Choice(self.model.choose(layers, used, state, legal), nodes + self.forward_nodes)
+
+    def most_nodes(self, state: AmazonsState) -> int:
+        """See `Chooser`: each turn fills a square, so no simulation has more of them than there are empty ones."""
+        return self.squares.simulations * (2 * int((state.board == EMPTY).sum()) + 1) + self.forward_nodes

@@ -48,7 +48,7 @@ class Test:
         for start in range(0, len(self.rows), BATCH):
             r = self.rows[start : start + BATCH]
             planes = depth_planes(model.inputs, p.n[r], p.used[r], p.board[r], p.to_play[r], p.expandable[r])
-            chosen.append(model.choose_all(planes))
+            chosen.append(model.choose_all(planes, np.asarray(p.used[r])))
         return np.concatenate(chosen)
 
     def figures(self, chosen: npt.NDArray[np.int64], label: str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.nets.depth_head import SEARCHES
 from pipeline_src.samples.depth_planes import PLANES, Inputs, depth_planes
 from pipeline_src.samples.depth_positions import DepthPositions
 from pipeline_src.samples.symmetry import COUNT, board_maps
@@ -30,6 +32,8 @@ class DepthBatch(NamedTuple):
     """int64 [B], layers."""
     weights: Tensor
     """float32 [B], in the loss."""
+    costs: Tensor
+    """float32 [B, K + 1, 2], see `cost_targets`; [B, 0, 2] for other heads."""
 
 
 class DepthBatches:
@@ -44,8 +48,23 @@ class DepthBatches:
         batch: int,
         symmetries: bool,
         seed: int,
+        costs: bool = False,
     ) -> None:
-        """``batch`` rows a step; all come once before one comes again. ``symmetries``: each under one drawn anew."""
+        """``batch`` rows a step; all come once before one comes again.
+
+        Args:
+            positions: the data set.
+            balanced: what is drawn from.
+            inputs: planes that the net sees.
+            batch: rows.
+            symmetries: each row under one drawn anew.
+            seed: the pipeline's.
+            costs: whether the net has the head ``costs``.
+
+        Raises:
+            ZugwerkError: costs are asked for and the clock of the data set was not one of nodes.
+        """
+        self.costs = cost_targets(positions) if costs else np.empty((len(positions), 0, 2), np.float32)
         self.positions, self.balanced, self.inputs = positions, balanced, inputs
         self.batch, self.symmetries, self.seed = batch, symmetries, seed
         self.lowest, self.shape = positions.classes[0], (PLANES[inputs], *positions.n.shape[1:])
@@ -69,7 +88,9 @@ class DepthBatches:
             which = np.random.default_rng([self.seed, TAG, SYMMETRY, number]).integers(0, COUNT, len(drawn))
         labels = self.balanced.labels[drawn].astype(np.int64)
         weights = self.balanced.weights[labels - self.lowest]
-        return DepthBatch(*map(torch.from_numpy, (turned(planes, which), labels, weights)))
+        costs = np.full((len(drawn), *self.costs.shape[1:]), np.nan, np.float32)
+        costs[real] = self.costs[self.balanced.rows[drawn[real]]]
+        return DepthBatch(*map(torch.from_numpy, (turned(planes, which), labels, weights, costs)))
 
     def _spans(self, number: int) -> list[tuple[int, int, int]]:
         """Parts of passes (pass, start, stop) that a step's rows are."""
@@ -87,6 +108,39 @@ class DepthBatches:
         if self._order[0] != number:
             self._order = (number, np.random.default_rng([self.seed, TAG, ORDER, number]).permutation(len(self)))
         return self._order[1][start:stop]
+
+
+def cost_targets(positions: DepthPositions) -> Floats:
+    """What the head ``costs`` should say of each row, float32 [R, K + 1, 2]; see `nets.depth_head`.
+
+    Of the last axis the first is the number itself, NaN of a layer that was not completed, and the second what it is
+    at least: what the search had spent in the layer that it was stopped in; -inf elsewhere.
+
+    Raises:
+        ZugwerkError: the clock of the data set was not one of nodes.
+    """
+    (lowest, highest), manifest = positions.classes, positions.manifest
+    clock = manifest["clock_ms"] * manifest["nodes_per_ms"]
+    if not clock:
+        raise ZugwerkError(
+            f"depth_train: {positions.path}: head: costs needs a clock of nodes; set depth_game.nodes_per_ms"
+        )
+    nodes = np.asarray(positions.nodes_by_depth)[:, lowest - 1 : highest].astype(np.float64)
+    done = nodes > 0
+    stopped = np.maximum(np.asarray(positions.nodes), 1)[:, None] / clock
+    found = np.full((*nodes.shape, 2), -np.inf)
+    logs = np.log(np.where(done, nodes, np.nan) / clock)
+    found[..., 0] = np.column_stack([logs[:, :1], np.diff(logs, axis=1)])
+    after = np.column_stack([np.zeros(len(nodes)), logs[:, :-1]])  # of the layer before
+    first_open = ~done & np.column_stack([np.ones(len(nodes), np.bool_), done[:, :-1]])
+    found[..., 1] = np.where(first_open, np.log(stopped) - after, -np.inf)
+    side = 2 * np.asarray(positions.game, np.int64) + positions.to_play
+    order = np.lexsort((-np.asarray(positions.ply, np.int64), side))
+    _, first, counts = np.unique(side[order], return_index=True, return_counts=True)
+    left = np.empty(len(side))
+    left[order] = np.arange(len(side)) - np.repeat(first, counts) + 1
+    searches = np.stack([left / SEARCHES, np.full(len(left), -np.inf)], 1)
+    return np.concatenate([found, searches[:, None]], 1).astype(np.float32)
 
 
 def read_planes(positions: DepthPositions, rows: npt.NDArray[np.int64], inputs: Inputs) -> Floats:

@@ -9,6 +9,7 @@ import torch
 from lightning.pytorch import LightningModule
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.special import log_ndtr
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.nets.depth_head import chosen_depths, depth_value
@@ -19,10 +20,15 @@ from pipeline_src.training.depth_scores import accuracy, confusion, macro_f1
 from pipeline_src.training.schedule import rate_factor
 
 PREDICT_BATCH = 4096
+SPREAD = 0.25
+"""Standard error of a net's costs, in logarithms: about what is left on the test split."""
 
 
 class DepthModule(LightningModule):
-    """A net, which is passed in, with its loss: squared layers of a regression, cross-entropy of a classification."""
+    """A net, which is passed in, with its loss.
+
+    Squared layers of a regression, cross-entropy of a classification, squares of what is known of the costs.
+    """
 
     total: Tensor
 
@@ -42,7 +48,9 @@ class DepthModule(LightningModule):
     def loss(self, batch: DepthBatch) -> Tensor:
         """Weighted mean over a batch, []."""
         model, outputs = self.model, self.net(batch.planes).float()
-        if model.head == "classes":
+        if model.head == "costs":
+            losses = cost_losses(outputs, batch.costs)
+        elif model.head == "classes":
             losses = cross_entropy(outputs, batch.labels - model.lowest, reduction="none")
         else:
             losses = (depth_value(model.head, outputs, model.lowest, model.highest) - batch.labels).square()
@@ -101,6 +109,23 @@ class DepthModule(LightningModule):
         self.rows = checkpoint["rows"]
 
 
+def cost_losses(outputs: Tensor, costs: Tensor) -> Tensor:
+    """Losses of the head ``costs``, float [B]: those of a censored regression (Tobin, 1958) with errors of `SPREAD`.
+
+    Squares of what is known; of what is only known to be more than a stopped search took, how unlikely that is.
+
+    Args:
+        outputs: float [B, K + 1].
+        costs: float [B, K + 1, 2], as in `DepthBatch`.
+    """
+    number, least = costs.unbind(2)
+    known, bounded = number.isfinite(), least.isfinite()
+    squares = (outputs - number.nan_to_num()).square()
+    beyond = (outputs - torch.where(bounded, least, 0.0)) / SPREAD
+    unlikely: Tensor = -2 * SPREAD**2 * log_ndtr(beyond)
+    return (squares * known + unlikely * bounded).sum(1)
+
+
 def predict_depths(
     model: SavedDepthNet, batches: DepthBatches, rows: npt.NDArray[np.int64], device: torch.device
 ) -> npt.NDArray[np.int64]:
@@ -111,6 +136,7 @@ def predict_depths(
         for start in range(0, len(rows), PREDICT_BATCH):
             planes = read_planes(batches.positions, rows[start : start + PREDICT_BATCH], batches.inputs)
             outputs = model.net(torch.from_numpy(planes).to(device)).float().cpu().numpy()
-            found.append(chosen_depths(model.head, outputs, model.lowest, model.highest))
+            left = 1 - batches.positions.used[rows[start : start + PREDICT_BATCH]]
+            found.append(chosen_depths(model.head, outputs, model.lowest, model.highest, left=left))
     model.net.train(training)
     return np.concatenate(found)

@@ -10,9 +10,10 @@ import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from lightning.pytorch import Trainer
-from torch import nn
+from torch import Tensor, nn
 
 from pipeline_src import source_hash
 from pipeline_src.nets.depth_head import head_outputs
@@ -80,10 +81,17 @@ def train_depth_net(
     balanced = balance(positions, splits.train, model.label, model.balance, balancing, seed)
     balanced_s = time.perf_counter() - start
     batches = DepthBatches(
-        positions, balanced, inputs=model.inputs, batch=training.batch, symmetries=model.symmetries, seed=seed
+        positions,
+        balanced,
+        inputs=model.inputs,
+        batch=training.batch,
+        symmetries=model.symmetries,
+        seed=seed,
+        costs=model.head == "costs",
     )
     (lowest, highest), train = positions.classes, positions.label(model.label)[splits.train]
-    saved = _fresh(model, positions, float(train.mean()), seed)
+    means = np.nan_to_num(np.nanmean(batches.costs[splits.train, :, 0], 0)) if model.head == "costs" else train.mean()
+    saved = _fresh(model, positions, torch.as_tensor(means, dtype=torch.float32), seed)
     own = folder / f"train-{_key(positions, splits, [model, training, balancing], seed)}"
     for other in folder.glob("train-*"):
         if other != own:
@@ -124,8 +132,8 @@ def train_depth_net(
     return TrainedDepthNet(saved, module.rows, before, after, timings)
 
 
-def _fresh(params: DepthModelParams, positions: DepthPositions, mean: float, seed: int) -> SavedDepthNet:
-    """A model with fresh weights; a linear head starts at the mean label, from where it has not far to go."""
+def _fresh(params: DepthModelParams, positions: DepthPositions, means: Tensor, seed: int) -> SavedDepthNet:
+    """A model with fresh weights; a linear head starts at the mean label, costs at theirs: not far to go from there."""
     (lowest, highest), size = positions.classes, positions.n.shape[-1]
     planes, outputs = PLANES[params.inputs], head_outputs(params.head, lowest, highest)
     config: DepthConfig
@@ -135,10 +143,10 @@ def _fresh(params: DepthModelParams, positions: DepthPositions, mean: float, see
         config = ResidualDepthConfig(size, planes, outputs, params.filters, params.blocks)
     torch.manual_seed(torch_seed(seed, TAG, WEIGHTS))
     net = make_depth_net(config)
-    if params.head == "linear":
+    if params.head in ("linear", "costs"):
         last = [m for m in net.modules() if isinstance(m, nn.Conv2d | nn.Linear)][-1]
         assert last.bias is not None
-        nn.init.constant_(last.bias, mean)
+        last.bias.data.copy_(means)
     return SavedDepthNet(net, params.label, lowest, highest, params.head, params.inputs)
 
 

@@ -53,6 +53,9 @@ def test_whose_clock_runs_out_has_lost():
             self.times += 1
             return Choice(1, 70_000 if self.times == 3 else 0)
 
+        def most_nodes(self, state):
+            return 0
+
     cheap = make_player("amazons", DEPTH1)
     dear = DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)
     game = play(dear, cheap)

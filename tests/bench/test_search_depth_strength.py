@@ -10,6 +10,7 @@ from tests.stages.test_depth_match import PARAMS, project  # noqa: F401, a fixtu
 
 MATCHES = {"cnn_table": ("cnn", "table", 4), "cnn_deepening": ("cnn", "deepening", 2)}
 FIGURES = {"unbeaten_vs_fixed", "wins_vs_fixed", "mean_margin", "time_outs", "score_vs_iterative_deepening"}
+PUBLISHED = {"cnn_unbeaten_vs_fixed", "cnn_score_vs_iterative_deepening"}
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def play(project, monkeypatch):  # noqa: F811
     (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"depth_match": match}))
     monkeypatch.setattr(strength, "MATCHES", MATCHES)
     monkeypatch.setattr(strength, "PILOT_PAIRS", 1)
+    monkeypatch.setattr(strength, "HEADLINE", "cnn")
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", *words])
@@ -36,7 +38,7 @@ def test_the_figures_are_those_of_the_matches_and_kept_games_are_not_played_agai
     assert set(part["matches"]) == {"cnn_table"}
     assert part["unbeaten_vs_fixed"]["n"] == 2
     whole = play()
-    assert set(whole) - {"matches", "tables"} == FIGURES
+    assert set(whole) - {"matches", "tables"} == FIGURES | PUBLISHED
     assert whole["unbeaten_vs_fixed"]["n"] == whole["time_outs"]["n"] == 4
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")

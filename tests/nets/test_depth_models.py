@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.nets.depth_head import chosen_depths, depth_value
+from pipeline_src.nets.depth_head import SEARCHES, chosen_depths, depth_value
 from pipeline_src.nets.depth_models import SavedDepthNet, load_depth_net, make_depth_net, save_depth_net
 from pipeline_src.nets.depth_net import (
     DepthConfig,
@@ -74,6 +74,16 @@ def test_confidence_asks_for_as_many_layers_as_it_takes() -> None:
     logits = np.log(np.array([[0.5, 0.1, 0.25, 0.1, 0.05]], np.float32))
     layers = [int(chosen_depths("classes", logits, 3, 7, c)[0]) for c in (None, 0.4, 0.55, 0.8, 0.9, 1.0)]
     assert layers == [3, 3, 4, 5, 6, 7]
+
+
+def test_costs_buy_what_a_share_of_the_clock_affords() -> None:
+    costs = np.log([0.01, 3.0, 0.5, 4.0, 2.0])  # a layer never takes less than the one before: 1, 3, 3, 12, 24 %
+    outputs = np.append(costs, 5 / SEARCHES)[None].astype(np.float32)
+    left = (0.0, 0.1, 0.2, 0.55, 0.65, 1.0)
+    assert [int(chosen_depths("costs", outputs, 3, 7, left=x)[0]) for x in left] == [3, 3, 5, 5, 6, 6]
+    assert chosen_depths("costs", outputs.repeat(2, 0), 3, 7, left=np.array([1.0, 0.06]), shares=1.5).tolist() == [7, 3]
+    last = np.append(costs, -1.0)[None].astype(np.float32)  # this search is still to come
+    assert chosen_depths("costs", last, 3, 7, left=0.2).tolist() == [6]
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.kind}-{getattr(c, 'shrink', '')}")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
+from pipeline_src.nets.depth_head import SEARCHES
 from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net, save_depth_net
 from pipeline_src.nets.depth_net import PublishedDepthConfig
 from pipeline_src.players.depth import DepthPlayer
@@ -66,7 +67,8 @@ def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, ra
 
 
 def test_the_choice_is_charged_and_its_search_is_limited():
-    one = player(type("Dear", (), {"choose": lambda *_: Choice(5, 700_000)})())
+    dear = {"choose": lambda *_: Choice(5, 700_000), "most_nodes": lambda *_: 0}
+    one = player(type("Dear", (), dear)())
     thought = one.consider(position(left=1000.0))
     assert thought.choice == Choice(5, 700_000)
     limit = one.searcher.limits[0]
@@ -83,11 +85,14 @@ def test_the_used_share_of_the_clock_is_told():
             seen.append((legal, used))
             return Choice(2)
 
+        def most_nodes(self, state):
+            return 0
+
     one = player(Asked())
-    for left in (1000.0, 750.0, 0.5, None):
+    for left in (1000.0, 750.0, 10.0, None):
         one.consider(position(left=left))
     assert [legal for legal, _ in seen] == [2176] * 4
-    np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.9995, 0.0])
+    np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.99, 0.0])
 
 
 def test_a_share_of_the_move_limits_a_choice_where_it_is_asked_for():
@@ -157,8 +162,32 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
     assert thought.choice.nodes == cost + 33
     assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
     assert thought.result.depth == thought.choice.depth
-    deeper = make_player("amazons", f"{text},deeper=1").consider(position(left=1000.0))
-    assert deeper.choice == Choice(thought.choice.depth + 1, thought.choice.nodes)
+    most = one.chooser.most_nodes(amazons.initial_state())
+    assert cost + 33 <= most == 5 * (2 * 92 + 1) + 33
+    late = one.consider(position(left=4 * (most + 2176) / 1000 - 0.001))  # 1,000 nodes a millisecond
+    assert late.choice is None
+    assert late.result.depth == 1
+    assert one.consider(position(left=4 * (most + 2176) / 1000)).choice is not None
+    with pytest.raises(ZugwerkError, match="its head 'linear' shares out no clock"):
+        make_player("amazons", f"{text},shares=1.5")
+
+
+def test_a_net_of_costs_goes_by_the_clock(tmp_path):
+    torch.manual_seed(0)
+    net = make_depth_net(PublishedDepthConfig(10, 1, 4, filters=3))
+    bias = net.layers[-1].bias
+    net.layers[-1].weight.data.zero_()
+    bias.data.copy_(torch.tensor([np.log(0.01), np.log(3), np.log(3), 10 / SEARCHES]))  # 1, 3, 9 % of a clock; 10 to go
+    path = tmp_path / "model.pt"
+    save_depth_net(path, SavedDepthNet(net.eval(), "reached", 1, 3, "costs", "published"))
+
+    def asked(left, shares):
+        text = f"alphabeta:depth=cnn,model={path},shares={shares},{ENGINE}"
+        return make_player("amazons", text).consider(position(left=left)).choice.depth
+
+    clock = make_player("amazons", f"alphabeta:{ENGINE}").clock_ms
+    assert [asked(share * clock, 1) for share in (1.0, 0.5, 0.2, 0.05)] == [3, 2, 1, 1]
+    assert [asked(0.5 * clock, shares) for shares in (0.1, 1, 2)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ MODELS = {
     "pooling": (PublishedDepthConfig(10, 1, 5, filters=3, shrink="pooling"), "classes", "published"),
     "dense": (PublishedDepthConfig(10, 7, 1, filters=3, shrink="dense"), "sigmoid", "full"),
     "residual": (ResidualDepthConfig(10, 7, 5, channels=4, blocks=2), "classes", "full"),
+    "costs": (ResidualDepthConfig(10, 7, 6, channels=4, blocks=1), "costs", "full"),
 }
 
 
@@ -49,10 +50,9 @@ def test_one_at_a_time_is_what_the_net_says(name):
             outputs = model.saved.net(torch.from_numpy(planes)).numpy()
         np.testing.assert_allclose(model.forward(planes[0]), outputs[0], rtol=1e-4, atol=1e-5)
         chosen.add(model.choose(n, used, state))
-        assert model.choose(n, used, state) == chosen_depths(model.saved.head, outputs, 3, 7)[0]
-        assert (
-            model.choose(n, used, state) == model.choose(n, used, state, int(turns[0])) == model.choose_all(planes)[0]
-        )
+        every = [model.choose(n, used, state), model.choose(n, used, state, int(turns[0]))]
+        every.append(model.choose_all(planes, np.float32([used]))[0])
+        assert every == [chosen_depths(model.saved.head, outputs, 3, 7, left=1 - np.float32(used))[0]] * 3
     assert chosen <= set(range(3, 8))
 
 

@@ -6,6 +6,7 @@ from pipeline_src.samples.depth_positions import write_positions
 
 LOWEST, HIGHEST, DEPTHS = 3, 7, 8
 SIZE = 10
+CLOCK_MS, NODES_PER_MS = 1000.0, 1000.0
 
 
 def synthetic(games=40, plies=30, seed=0):
@@ -39,8 +40,9 @@ def synthetic(games=40, plies=30, seed=0):
     }
 
 
-def write_synthetic(folder, **how):
+def write_synthetic(folder, manifest=None, **how):
     """Write them as a data set; returns the arrays."""
+    about = {"lowest": LOWEST, "highest": HIGHEST, "clock_ms": CLOCK_MS, "nodes_per_ms": NODES_PER_MS}
     arrays = synthetic(**how)
-    write_positions(folder, arrays, {"lowest": LOWEST, "highest": HIGHEST})
+    write_positions(folder, arrays, about | (manifest or {}))
     return arrays

@@ -24,6 +24,7 @@ PARAMS = {
             "smote": {"label": "reached", "balance": "smote", "filters": 4},
             "none": {"label": "reached", "balance": "none", "filters": 4},
             "needed": {"label": "needed", "balance": "none", "head": "classes", "filters": 4},
+            "costs": {"label": "reached", "balance": "none", "head": "costs", "filters": 4},
         },
     },
     "depth_evaluate": {"confidences": [0.5, 0.9]},

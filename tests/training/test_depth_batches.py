@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.nets.depth_head import SEARCHES
 from pipeline_src.params.depth_train import DepthBalancing
 from pipeline_src.samples.depth_positions import open_positions
 from pipeline_src.samples.symmetry import board_maps
 from pipeline_src.training.depth_balance import balance
-from pipeline_src.training.depth_batches import DepthBatches, read_planes, turned
-from tests.samples.depth_synthetic import write_synthetic
+from pipeline_src.training.depth_batches import DepthBatches, cost_targets, read_planes, turned
+from tests.samples.depth_synthetic import CLOCK_MS, NODES_PER_MS, write_synthetic
 
 ROWS = np.arange(0, 1200, 2)
 
@@ -66,6 +68,33 @@ def test_drawn_symmetries_leave_the_label(positions):
     assert plain.labels.equal(symmetric.labels)
     assert not plain.planes.equal(symmetric.planes)
     assert plain.planes.sum((2, 3)).allclose(symmetric.planes.sum((2, 3)), rtol=1e-4)
+
+
+def test_costs_are_those_of_the_search(positions):
+    targets, least = np.moveaxis(cost_targets(positions), 2, 0)
+    assert targets.shape == least.shape == (len(positions), 6)
+    clock = CLOCK_MS * NODES_PER_MS
+    for row in range(0, 1200, 111):
+        spent = positions.nodes_by_depth[row, 2:7]
+        done = spent > 0
+        np.testing.assert_array_equal(np.isfinite(targets[row, :5]), done)
+        np.testing.assert_allclose(np.exp(np.cumsum(targets[row, :5][done])), spent[done] / clock, rtol=1e-5)
+        bounded = np.flatnonzero(np.isfinite(least[row]))
+        assert bounded.tolist() == ([int(done.sum())] if done.sum() < 5 else [])  # the layer that it was stopped in
+        np.testing.assert_allclose(
+            np.exp(least[row, bounded] + np.sum(targets[row, :5][done])), positions.nodes[row] / clock, rtol=1e-5
+        )
+        mine = (positions.game == positions.game[row]) & (positions.to_play == positions.to_play[row])
+        assert targets[row, 5] * SEARCHES == (mine & (positions.ply >= positions.ply[row])).sum()
+    balanced = balance(positions, ROWS, "reached", "none", DepthBalancing(), 1)
+    drawn = DepthBatches(positions, balanced, inputs="full", batch=300, symmetries=True, seed=1, costs=True).step(1)
+    assert {row.tobytes() for row in drawn.costs.numpy()} <= {row.tobytes() for row in cost_targets(positions)[ROWS]}
+
+
+def test_costs_need_a_clock_of_nodes(tmp_path):
+    write_synthetic(tmp_path / "samples", {"nodes_per_ms": 0.0})
+    with pytest.raises(ZugwerkError, match="head: costs needs a clock of nodes; set depth_game"):
+        cost_targets(open_positions(tmp_path / "samples"))
 
 
 def test_weights_are_those_of_the_class(positions):

@@ -6,7 +6,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.nets.depth_models import save_depth_net
 from pipeline_src.samples.depth_positions import open_positions, write_positions
 from pipeline_src.training.checkpoints import LAST, PREVIOUS
-from pipeline_src.training.depth_module import DepthModule
+from pipeline_src.training.depth_module import DepthModule, cost_losses
 from tests.samples.depth_synthetic import HIGHEST, LOWEST, synthetic, write_synthetic
 from tests.training.depth_small import STEPS, run
 
@@ -21,6 +21,7 @@ MODELS = {
         "head": "classes",
         "symmetries": True,
     },
+    "costs": {"balance": "none", "inputs": "full", "net": "residual", "head": "costs"},
 }
 
 
@@ -153,3 +154,13 @@ def test_a_linear_head_starts_at_the_mean_label(positions, tmp_path):
     with torch.inference_mode():
         first = trained.model.net(torch.zeros(1, 1, 10, 10))
     assert float(first) == pytest.approx(positions.reached.mean(), abs=1.0)
+
+
+def test_of_a_layer_that_was_not_finished_the_net_learns_that_it_takes_more():
+    numbers = torch.tensor([[[1.0, -torch.inf]], [[torch.nan, 1.0]], [[torch.nan, -torch.inf]]])
+    below, right, above = (cost_losses(torch.full((3, 1), value), numbers).tolist() for value in (0.0, 1.0, 2.0))
+    assert below[0] == above[0] == 1 > right[0] == 0  # known
+    assert below[1] > right[1] > above[1]  # at least that much
+    assert below[1] == pytest.approx(1, abs=0.5)
+    assert above[1] == pytest.approx(0, abs=1e-3)
+    assert below[2] == right[2] == above[2] == 0  # nothing is known
