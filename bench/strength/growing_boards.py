@@ -66,8 +66,8 @@ def main() -> None:
     """Learn, play, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--pairs", type=int, default=30, help="pairs of games of each model")
-    parser.add_argument("--every", type=int, default=2, help="rate each so many generations, and the last")
+    parser.add_argument("--pairs", type=int, default=20, help="pairs of games of each model")
+    parser.add_argument("--every", type=int, default=3, help="rate each so many generations, and the last")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     parallel = Parallel(workers=options.workers)
@@ -256,7 +256,7 @@ def draw(rows: Sequence[dict[str, Any]], boards: str, path: Path) -> None:
         axes.set_xlabel("multiply-adds so far, on all boards, over those of learning from scratch")
         axes.set_ylabel("score against the end of learning from scratch")
         axes.set_title(f"Boards {boards}: strength by computing")
-        axes.legend(fontsize=8)
+        figure.legend(fontsize=8, loc="outside right upper")
         with written_aside(path) as aside:
             figure.savefig(aside, format="svg", metadata={"Date": None})
 
