@@ -38,6 +38,8 @@ GROUP = 10
 
 TABLES = {"small": "312/133/67/40", "middle": "874/351/177/92", "large": "2082/803/430/218"}
 """Tables besides those that are fitted, each of about twice the computing of the one before."""
+PLAYERS = {"lean": "depth=cnn,model={ours},shares=0.22"}
+"""Players besides those of params.yaml: `ours` with a share of its clock that comes to the computing of four plies."""
 
 MATCHES: dict[str, tuple[str, str, int]] = {
     "ours_table": ("ours", TABLE, 2000),
@@ -51,8 +53,9 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "thrifty_deepening": ("thrifty", "deepening", 400),
     "middle_small": ("middle", "small", 400),
     "large_middle": ("large", "middle", 400),
+    "lean_depth4": ("lean", "depth4", 1000),
 }
-"""By name: whose score is told and its opponent, by their names in params.yaml or in `TABLES`; games."""
+"""By name: whose score is told and its opponent, by their names in params.yaml or above; games. New ones come last."""
 
 
 def main() -> None:
@@ -90,19 +93,21 @@ class Setting:
         train = split_by_game(positions, split.shares, self.seed).train
         self.legal, self.nodes = positions.expandable[train], positions.nodes_by_depth[train]
         self.positions = len(positions)
-        paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
-        options = load(DepthMatchParams, "depth_match").players
+        self.paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
         tables = {name: f"depth=table,lowest={self.game.lowest},table={table}" for name, table in TABLES.items()}
-        texts = tables | {name: text.format_map(paths) for name, text in options.items()}
-        self.players = {name: self.game.player(text) for name, text in texts.items()}
+        self.texts = PLAYERS | tables | load(DepthMatchParams, "depth_match").players
         key = [
             dataclasses.asdict(self.game),
             dataclasses.asdict(load(AmazonsEngine, "amazons_engine")),
             read_json(POSITIONS / "manifest.json")["sha256"],
-            {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()},
+            {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in self.paths.items()},
         ]
         self.folder = WORK / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
         self.tables: dict[str, TunedTable] = {}
+
+    def player(self, name: str) -> str:
+        """Text of a player by its name."""
+        return self.game.player(self.texts[name].format_map(self.paths))
 
     def note(self, name: str, pairs: int) -> None:
         """Remember how many pairs of a match are there."""
@@ -117,7 +122,7 @@ class Setting:
         """A match, or what is left of it; a table is fitted to ``a`` first."""
         if b == TABLE and a not in self.tables:
             self.tables[a] = tune_table(
-                self.players[a],
+                self.player(a),
                 self.legal,
                 self.nodes,
                 self.game,
@@ -127,8 +132,8 @@ class Setting:
                 self.folder,
                 GROUP,
             )
-        other = self.game.player(self.tables[a].options) if b == TABLE else self.players[b]
-        return play_match(self.players[a], other, pairs, self.game, seed, self.parallel, self.folder, GROUP)
+        other = self.game.player(self.tables[a].options) if b == TABLE else self.player(b)
+        return play_match(self.player(a), other, pairs, self.game, seed, self.parallel, self.folder, GROUP)
 
 
 def _line(match: DepthMatch) -> str:

@@ -61,7 +61,7 @@ def test_errors_say_what_is_wrong(words, message):
 @pytest.mark.slow
 def test_ctrl_c_ends_with_a_summary(tmp_path):
     out = tmp_path / "games.parquet"
-    words = ["fake:nodes=300", "random", "--games", "200", "--size", "6", "--workers", "2", "--out", str(out), "--json"]
+    words = ["fake:nodes=300", "random", "--games", "2000", "--size", "6", "--workers", "2", "--out", str(out), "--json"]
     line = [sys.executable, "-m", "tests.arena.fakes", "match", "amazons", *words]
     journal = out.with_suffix(".journal.jsonl")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
