@@ -1,0 +1,1 @@
+"""The product attacked: killed at random moments, fed hostile records, given damaged files."""
