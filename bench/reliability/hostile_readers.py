@@ -40,10 +40,15 @@ class DefectError(Exception):
 
 
 def _raw(body: bytes) -> RawGame:
-    """A crawled game that is as hostile in what lists said of it as in its record."""
-    name = body[:200].decode("utf-8", "replace")
-    seats = (Seat(1, name, "won"), Seat(2, name[::-1], "lost"))
-    return RawGame(7, name, 200, body, "Size 10", len(body) % 2 == 0, seats[: len(body) % 3])
+    return RawGame(7, "/servlet/sgf/7/game7.txt", 200, body)
+
+
+def _said(body: bytes) -> Found:
+    """A good record of which the lists say something hostile."""
+    first, second, variant = [*body.decode("utf-8", "replace").split("|", 2), "", ""][:3]
+    seats = (Seat(1, first, "lost"), Seat(2, second, "won"))
+    result = read_game(RawGame(7, first, 200, texts.AMAZONS.encode(), variant, len(body) % 2 == 0, seats), USABLE)
+    return [result.record if isinstance(result, Kept) else result]
 
 
 def _amazons(body: bytes) -> Found:
@@ -116,6 +121,7 @@ def _fen(game: str) -> Callable[[bytes], Found]:
 
 READERS = (
     Reader("Amazons records", texts.AMAZONS, _amazons, 8),
+    Reader("what lists say of a game", texts.SAID, _said, 2),
     Reader("Go records of the site", texts.GO, _go, 6),
     Reader("SGF", texts.SGF, _sgf, 8),
     Reader("Piskvorky records", texts.PSQ, _psq, 6),

@@ -4,7 +4,8 @@ import random
 from collections.abc import Callable
 
 NASTY = (
-    "../../../../tmp/pwned",
+    "../../pwned",
+    "../pwned",
     "/etc/passwd",
     "..\\..\\pwned.bat",
     "C:\\pwned",
@@ -84,6 +85,7 @@ API = (
     '{"games": [{"gid": 77, "status": 1, "results": [2, 0], "variant": "DEFAULT", "players": [{"player": {"plid": 1, '
     '"real_name": "NAME"}}, {"player": {"plid": 2, "real_name": "OTHER"}}]}]}'
 )
+SAID = "NAME|OTHER|Size 10"
 UCI = (
     "position startpos moves d1d7g7 d10d8a8\ngo nodes 1\nsetoption name Move Overhead value 10\nisready\n"
     "position fen 3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w moves d1d7g7\ngo depth 1 wtime 100 btime 100\nNAME\nOTHER\n"

@@ -1,9 +1,9 @@
 """Kill the smoke graph at random moments, again and again, and see whether it ends in the same bytes.
 
 A clone of this checkout (what is committed) runs undisturbed once, at smoke size. Then come the passes: each begins
-with no artifacts, and a stage's process, DVC, or the flow that runs DVC is killed (-9) at drawn moments; after each kill it goes on with
-the next run, and once all kills of the pass are done, to the end. DVC's cache of earlier runs is off: it would hide a
-broken resume. Killed itself, the same command goes on with the pass that it was in.
+with no artifacts, and a stage's process, DVC, or the flow that runs DVC is killed (-9) at drawn moments; after each
+kill it goes on with the next run, and once all kills of the pass are done, to the end. DVC's cache of earlier runs is
+off: it would hide a broken resume. Killed itself, the same command goes on with the pass that it was in.
 
     python -m bench.reliability.kill_sweep --kills 50 --seed 1
 """
