@@ -11,7 +11,7 @@ from typing import Any
 
 from parsel import Selector
 
-from pipeline_src.records.littlegolem_text import decode
+from pipeline_src.records.littlegolem_text import decode, whole_text
 from pipeline_src.records.raw import RawGame, Result, Seat
 
 NO_ANSWER = -1
@@ -169,8 +169,8 @@ def _api_game(game: Any) -> RawGame:
         for i, entry in enumerate(game.get("players") or []):
             player = entry["player"]
             result = _POINTS.get(points[i], "") if decided and i < len(points) else ""
-            seats.append(Seat(int(player["plid"]), str(player.get("real_name") or ""), result))
-        variant = str(game.get("variant") or "")
+            seats.append(Seat(int(player["plid"]), whole_text(str(player.get("real_name") or "")), result))
+        variant = whole_text(str(game.get("variant") or ""))
         if not all(0 <= number < MAX_ID for number in (gid, *(seat.plid for seat in seats))):
             raise ValueError("a number out of range")
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
