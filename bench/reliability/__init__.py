@@ -1,1 +1,1 @@
-"""The product attacked: killed at random moments, fed hostile records, given damaged files."""
+"""Kills, faults, hostile input, long runs: what has to hold however the product is used."""

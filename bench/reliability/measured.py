@@ -1,12 +1,11 @@
 """docs/measured/reliability.json, which several commands fill, each with its own figures."""
 
 import datetime
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.strength.amazons_engine import processor
 from pipeline_src.files import read_json, write_json
+from pipeline_src.report.provenance import hardware
 
 OUT = Path("docs/measured/reliability.json")
 
@@ -27,7 +26,7 @@ def publish(figures: Mapping[str, float | None], n: int, command: str, data: str
         "n": n,
         "profile": "smoke",
         "data": data,
-        "hardware": f"{os.cpu_count()} cores of {processor()}",
+        "hardware": hardware(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": command,
     }
