@@ -18,6 +18,7 @@ NO_ANSWER = -1
 MAX_ID = 10**18
 _GID = re.compile(r"\bgame\.jsp\?gid=(\d{1,18})(?!\d)")
 _PLID = re.compile(r"\bplayer\.jsp\?plid=(\d{1,18})(?!\d)")
+_COUNT = re.compile(r"[0-9]{1,9}")
 _CAPTION = re.compile(r"List of games\s*\[(.*)\]\s*\[[^\[\]]*\]")
 _WORDS: dict[str, Result] = {"win": "won", "won": "won", "lost": "lost", "loss": "lost", "draw": "draw"}
 _POINTS: dict[Any, Result] = {2: "won", 1: "draw", 0: "lost"}
@@ -155,7 +156,7 @@ def _row(line: Any) -> Row | None:
         gid=int(gid[1]),
         opponent=_text(cells[1]),
         variant=" ".join(_text(span) for span in cells[3].iter("span")),
-        plies=int(plies) if plies.isascii() and plies.isdigit() else -1,
+        plies=int(plies) if _COUNT.fullmatch(plies) else -1,
         result=_WORDS.get(result, ""),
     )
 

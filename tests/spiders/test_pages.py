@@ -173,3 +173,8 @@ def test_half_characters_of_json_are_replaced_so_that_names_can_be_written(tmp_p
     assert (found.variant, found.seats[0].name) == ("?", "a?")
     write_raw(tmp_path, [found])
     assert list(read_raw(tmp_path)) == [found]
+
+
+def test_a_count_of_thousands_of_digits_is_none_at_all():
+    row = NEW_ROW.replace(">20&nbsp;<", f">{'9' * 5000}<")
+    assert read_game_list(listing(row), 5).rows[0].plies == -1
