@@ -18,6 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from bench.reliability.attempt import POLL_S, Attempt, environment, marked, stage_name, strike
 from bench.reliability.kill_plan import Kill, Ran, draw_kills
 from bench.reliability.measured import OUT, publish
@@ -34,10 +36,11 @@ COMMAND = "make measure-reliability"
 class Sweep:
     """The state of a sweep in a folder: the clone, the undisturbed run, the kills and passes so far."""
 
-    def __init__(self, folder: Path, kills: int, passes: int, seed: int) -> None:
-        self.folder, self.checkout = folder.resolve(), folder.resolve() / "checkout"
+    def __init__(self, folder: Path, system: str, kills: int, passes: int, seed: int) -> None:
+        """Args: ``system`` is one whose stages alone are run, or empty for the whole graph."""
+        self.folder, self.checkout, self.system = folder.resolve(), folder.resolve() / "checkout", system
         self.mark = str(self.checkout)
-        self.undisturbed = folder / "undisturbed.json"
+        self.undisturbed = self.folder / f"undisturbed{'-' * bool(system)}{system}.json"
         self.size = {"kills": kills, "passes": passes, "seed": seed}
         self.paces = [1.0]
         """How much longer than in the undisturbed run the last stages took."""
@@ -45,21 +48,21 @@ class Sweep:
     def prepare(self) -> None:
         """Clone the checkout and let the smoke graph run once, undisturbed."""
         commit = _git(ROOT, "rev-parse", "HEAD")
-        if self.undisturbed.exists() and read_json(self.undisturbed)["commit"] == commit:
+        if not self.checkout.exists() or _git(self.checkout, "rev-parse", "HEAD") != commit:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            _git(ROOT, "clone", "--quiet", str(ROOT), str(self.checkout))
+            program = "from pipeline_src.cli import main; main()"
+            command = [sys.executable, "-c", program, "profile", "smoke"]
+            subprocess.run(command, cwd=self.checkout, env=environment(self.checkout), check=True)
+        if self.undisturbed.exists():
             return
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
-        _git(ROOT, "clone", "--quiet", str(ROOT), str(self.checkout))
-        env = environment(self.checkout)
-        program = "from pipeline_src.cli import main; main()"
-        command = [sys.executable, "-c", program, "profile", "smoke"]
-        subprocess.run(command, cwd=self.checkout, env=env, check=True)
         print("the undisturbed run", flush=True)
         self._wipe()
         ran = self._undisturbed()
         write_json(
             self.undisturbed,
-            {"commit": commit, "ran": [asdict(one) for one in ran], "hashes": hash_outputs(self.checkout)},
+            {"ran": [asdict(one) for one in ran], "hashes": hash_outputs(self.checkout)},
         )
 
     def run(self) -> list[dict[str, Any]]:
@@ -69,7 +72,8 @@ class Sweep:
         kills = draw_kills(ran, **self.size)
         rows = []
         for number in range(self.size["passes"]):
-            path = self.folder / "-".join(["pass", *map(str, self.size.values()), f"{number}.json"])
+            size = "-".join(map(str, self.size.values()))
+            path = self.folder / f"pass-{self.system or 'all'}-{size}-{number + 1}.json"
             if not path.exists():
                 own = [kill for kill in kills if kill.at_pass == number]
                 write_json(path, self._pass(number, own, ran, known["hashes"]))
@@ -90,7 +94,7 @@ class Sweep:
 
     def _pass(self, number: int, kills: list[Kill], ran: list[Ran], wanted: dict[str, str]) -> list[dict[str, Any]]:
         """One pass: a row for each kill."""
-        print(f"pass {number + 1}: {len(kills)} kills", flush=True)
+        print(f"{self.system or 'all systems'}, pass {number + 1}: {len(kills)} kills", flush=True)
         self._wipe()
         begin, rows = time.monotonic(), []
         for kill in kills:
@@ -108,10 +112,11 @@ class Sweep:
         seconds = time.monotonic() - begin
         print(f"  {seconds:.0f} s; files that differ: {different or 'none'}; left in work: {len(work)}", flush=True)
         if different:
-            kept = self.folder / f"differs-{number}"
+            kept = self.folder / f"differs-{self.system or 'all'}-{number + 1}"
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(self.checkout / "artifacts", kept)
-        return [row | {"pass": number + 1, "differing": different, "left_in_work": work} for row in rows]
+        about = {"system": self.system or "all", "pass": number + 1, "differing": different, "left_in_work": work}
+        return [row | about for row in rows]
 
     def _kill(self, kill: Kill, ran: list[Ran]) -> dict[str, Any] | None:
         """Run until the kill's moment, then strike; None where the run came to its end before."""
@@ -141,7 +146,13 @@ class Sweep:
 
     def _attempt(self, targets: list[str] | None = None, *, flow: bool = False) -> Attempt:
         shutil.rmtree(self.checkout / ".dvc/cache/runs", ignore_errors=True)
-        return Attempt(self.checkout, self.folder / "log", self.mark, targets=targets or [], flow=flow)
+        targets = targets or [name for name in self._groups() if self.system]
+        return Attempt(self.checkout, self.folder / "log", self.mark, targets=targets, flow=flow)
+
+    def _groups(self) -> list[str]:
+        """The system's stages and groups, as dvc.yaml names them."""
+        stages = yaml.safe_load((self.checkout / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+        return [name for name in stages if name.startswith(f"{self.system}_")]
 
     def _wipe(self) -> None:
         """As before the first run: no artifacts, nothing kept in work, the committed dvc.lock."""
@@ -184,26 +195,31 @@ class Watch:
 def main() -> None:
     """Run undisturbed, kill, compare, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--passes", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=50, help="in all")
+    parser.add_argument("--passes", type=int, default=4, help="that share them")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--system", action="append", help="passes of this system's stages alone; may be repeated")
     parser.add_argument("--work", type=Path, default=WORK)
     options = parser.parse_args()
-    if options.kills < options.passes or options.passes < 1:
+    systems = options.system or [""]
+    if options.passes < 1 or options.kills < options.passes * len(systems):
         parser.error("at least one pass, and a kill in each")
-    sweep = Sweep(options.work, options.kills, options.passes, options.seed)
-    sweep.prepare()
-    rows = sweep.run()
+    rows: list[dict[str, Any]] = []
+    for number, system in enumerate(systems):
+        kills = (options.kills + number) // len(systems)
+        sweep = Sweep(options.work, system, kills, options.passes, options.seed)
+        sweep.prepare()
+        rows += sweep.run()
     same = [row for row in rows if not row["differing"]]
     write_table(TABLE, [_cells(row) for row in rows])
-    data = f"the smoke graph, {options.passes} passes, seed {options.seed}"
+    data = f"the smoke graph, {len({(row['system'], row['pass']) for row in rows})} passes, seed {options.seed}"
     publish({"kills": len(rows), "kills_same_bytes": len(same)}, len(rows), COMMAND, data)
     left = sum(bool(row["left_running"]) for row in rows)
     print(f"{len(rows)} kills, {len(same)} in passes with the same bytes; {left} left something running")
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str | float]:
-    keys = ("pass", "stage", "victim", "seconds", "gone_after")
+    keys = ("system", "pass", "stage", "victim", "seconds", "gone_after")
     lists = {key: len(row[key]) for key in ("left_running", "differing")}
     return {key: row[key] for key in keys} | lists
 
