@@ -7,7 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go.notation import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
-from pipeline_src.report.board_picture import LAST, BoardPicture, SquaresPicture
+from pipeline_src.report.board_picture import BoardPicture, SquaresPicture
 from pipeline_src.report.position_file import (
     LETTERS,
     POSITIONS,
@@ -19,11 +19,12 @@ from pipeline_src.report.position_file import (
     square_names,
 )
 
+ARROW = "*"
 PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
 """Of the first and the second side."""
 FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
-WRITTEN = 0.02
-"""From this share on its percentage is written on the square."""
+SHADED, WRITTEN = 0.005, 0.02
+"""From these shares on a square is shaded, and its percentage written there."""
 DARK = 0.6
 """Opacity from which text on heat is white."""
 
@@ -115,36 +116,29 @@ class _Points(dict[str, int]):
 def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
     """From the bottom up: heat, pieces, marks, texts."""
     point = _Points(game, drawn.size)
-    shade = {point[name]: share**0.5 for name, share in panel.heat.items()}  # so that a few percent are still seen
+    power = 1.0 if panel.texts else 0.5  # of probabilities the root, so that a few percent are still seen
+    shade = {point[name]: share**power for name, share in panel.heat.items() if share >= SHADED}
     for place, opacity in shade.items():
-        drawn.candidate(place, opacity)
-    sides = _pieces(drawn, game, "".join(panel.board))
+        drawn.heat(place, opacity)
+    percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
+    texts = {point[name]: text for name, text in (panel.texts or percent).items()}
+    for place, letter in enumerate("".join(panel.board)):
+        _piece(drawn, game, place, letter, texts)
     for name, side in panel.owned.items():
         drawn.owned(point[name], SIDES[game].index(side))
-    percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
-    texts = panel.texts or percent
     for name in panel.last:
-        if name not in panel.texts:
-            drawn.ring(point[name])
+        (drawn.outline if name in panel.texts else drawn.ring)(point[name])
     for name in panel.played:
         drawn.outline(point[name])
-    for name, text in texts.items():
-        place = point[name]
-        if place in sides:
-            drawn.text(place, text, LAST if name in panel.last else drawn.inks[1 - sides[place]])
-        else:
-            drawn.text(place, text, "#fff" if shade.get(place, 0) > DARK else "#111")
+    for place, text in texts.items():
+        drawn.text(place, text, "#fff" if shade.get(place, 0) > DARK else "#111")
 
 
-def _pieces(drawn: BoardPicture, game: GameName, letters: str) -> dict[int, int]:
-    """Draw what stands on the board; return the side of each piece by its place."""
-    sides: dict[int, int] = {}
-    for place, letter in enumerate(letters):
-        if letter not in LETTERS[game]:
-            raise ZugwerkError(f"no piece {letter!r} in {game}")
-        if letter == "*" and isinstance(drawn, SquaresPicture):
-            drawn.arrow(place)
-        elif letter in PIECES[game]:
-            sides[place] = PIECES[game].index(letter)
-            drawn.piece(place, sides[place])
-    return sides
+def _piece(drawn: BoardPicture, game: GameName, place: int, letter: str, texts: dict[int, str]) -> None:
+    """What stands on a place; its text goes with it."""
+    if letter in PIECES[game]:
+        drawn.piece(place, PIECES[game].index(letter), texts.pop(place, ""))
+    elif letter == ARROW and isinstance(drawn, SquaresPicture):
+        drawn.arrow(place)
+    elif letter not in LETTERS[game]:
+        raise ZugwerkError(f"no piece {letter!r} in {game}")

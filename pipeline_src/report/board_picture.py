@@ -35,9 +35,11 @@ class BoardPicture:
         for point in dots:
             self._circle(point, 3, f'fill="{LINE}"')
 
-    def piece(self, point: int, side: int) -> None:
-        """A stone of side 0 or 1."""
+    def piece(self, point: int, side: int, text: str = "") -> None:
+        """A stone of side 0 or 1, with a few letters on it."""
         self._circle(point, CELL / 2 - 1, f'fill="{self.inks[side]}" stroke="#111"')
+        if text:
+            self.text(point, text, self.inks[1 - side])
 
     def ring(self, point: int) -> None:
         """Marks the last stone."""
@@ -50,6 +52,11 @@ class BoardPicture:
     def candidate(self, point: int, opacity: float) -> None:
         """A move that may be played, the deeper the better it is."""
         self._circle(point, CELL / 2 - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
+
+    def heat(self, point: int, opacity: float) -> None:
+        """A candidate that hides the lines below it."""
+        self._circle(point, CELL / 2 - 2, f'fill="{self.ground}"')
+        self.candidate(point, opacity)
 
     def owned(self, point: int, side: int) -> None:
         """A point that belongs to side 0 or 1."""
@@ -96,17 +103,19 @@ class SquaresPicture(BoardPicture):
 
     ground, inks = PAPER, AMAZONS
 
-    def piece(self, point: int, side: int) -> None:
-        """An amazon of side 0 (White) or 1."""
+    def piece(self, point: int, side: int, text: str = "") -> None:
+        """An amazon of side 0 (White) or 1; letters stand below her."""
         x, y = self._centre(point)
+        place = f"translate({x} {y - 5}) scale(.75)" if text else f"translate({x} {y})"
         self._parts.append(
-            f'<path d="{CROWN}" transform="translate({x} {y})" fill="{self.inks[side]}" stroke="#111"'
-            ' stroke-linejoin="round"/>'
+            f'<path d="{CROWN}" transform="{place}" fill="{self.inks[side]}" stroke="#111" stroke-linejoin="round"/>'
         )
+        if text:
+            self._parts.append(f'<text x="{x}" y="{y + 12}" font-size="10" fill="#111">{escape(text)}</text>')
 
     def arrow(self, point: int) -> None:
         """A square that an arrow has burnt."""
-        self._square(point, CELL - 4, f'fill="{BURNT}"')
+        self._square(point, CELL - 8, f'fill="{BURNT}"')
 
     def ring(self, point: int) -> None:
         """See `BoardPicture`."""
@@ -116,8 +125,8 @@ class SquaresPicture(BoardPicture):
         """See `BoardPicture`."""
         self._square(point, CELL - 3, f'fill="none" stroke="{LAST}" stroke-width="2.5"')
 
-    def candidate(self, point: int, opacity: float) -> None:
-        """See `BoardPicture`."""
+    def heat(self, point: int, opacity: float) -> None:
+        """See `BoardPicture`; lines here are between squares."""
         self._square(point, CELL, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def _line(self, at: int) -> str:
