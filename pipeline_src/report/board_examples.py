@@ -7,7 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go.notation import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
-from pipeline_src.report.board_picture import BoardPicture, SquaresPicture
+from pipeline_src.report.board_picture import BoardPicture, SquaresPicture, star_points
 from pipeline_src.report.position_file import (
     LETTERS,
     POSITIONS,
@@ -19,11 +19,10 @@ from pipeline_src.report.position_file import (
     square_names,
 )
 
-ARROW = "*"
 PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
 """Of the first and the second side."""
 FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
-SHADED, WRITTEN = 0.005, 0.02
+SHADED, WRITTEN = 0.01, 0.02
 """From these shares on a square is shaded, and its percentage written there."""
 DARK = 0.6
 """Opacity from which text on heat is white."""
@@ -85,19 +84,11 @@ def picture(game: GameName, panel: Panel) -> Picture:
         ZugwerkError: an unknown letter on the board, or a square that it does not have.
     """
     win_rate = "" if panel.value is None else f"win rate of {panel.to_play or 'the mover'} {100 * panel.value:.0f} %"
-    size = len(panel.board)
-    drawn = (
-        SquaresPicture(size, FILES[game]) if game == "amazons" else BoardPicture(size, FILES[game], stars(game, size))
-    )
+    kind = SquaresPicture if game == "amazons" else BoardPicture
+    drawn = kind(len(panel.board), FILES[game], star_points(len(panel.board)) if game == "go" else ())
     _draw(drawn, game, panel)
-    return Picture(
-        drawn.inline("; ".join(filter(None, (panel.label, win_rate)))), panel.label, win_rate, panel.candidates
-    )
-
-
-def stars(game: GameName, size: int) -> tuple[int, ...]:
-    """Points that have a dot: those of a board for Go."""
-    return tuple(r * size + c for r in range(3, size, 6) for c in range(3, size, 6)) if game == "go" else ()
+    label = f"{panel.label}; {win_rate}" if win_rate else panel.label
+    return Picture(drawn.inline(label), panel.label, win_rate, panel.candidates)
 
 
 class _Points(dict[str, int]):
@@ -122,8 +113,14 @@ def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
         drawn.heat(place, opacity)
     percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
     texts = {point[name]: text for name, text in (panel.texts or percent).items()}
+    inks = {place: "#fff" if shade.get(place, 0) > DARK else "#111" for place in texts}
     for place, letter in enumerate("".join(panel.board)):
-        _piece(drawn, game, place, letter, texts)
+        if letter in PIECES[game]:
+            drawn.piece(place, PIECES[game].index(letter), texts.pop(place, ""), inks.get(place, ""))
+        elif letter == "*" and isinstance(drawn, SquaresPicture):
+            drawn.arrow(place)
+        elif letter not in LETTERS[game]:
+            raise ZugwerkError(f"no piece {letter!r} in {game}")
     for name, side in panel.owned.items():
         drawn.owned(point[name], SIDES[game].index(side))
     for name in panel.last:
@@ -131,14 +128,4 @@ def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
     for name in panel.played:
         drawn.outline(point[name])
     for place, text in texts.items():
-        drawn.text(place, text, "#fff" if shade.get(place, 0) > DARK else "#111")
-
-
-def _piece(drawn: BoardPicture, game: GameName, place: int, letter: str, texts: dict[int, str]) -> None:
-    """What stands on a place; its text goes with it."""
-    if letter in PIECES[game]:
-        drawn.piece(place, PIECES[game].index(letter), texts.pop(place, ""))
-    elif letter == ARROW and isinstance(drawn, SquaresPicture):
-        drawn.arrow(place)
-    elif letter not in LETTERS[game]:
-        raise ZugwerkError(f"no piece {letter!r} in {game}")
+        drawn.text(place, text, inks[place])

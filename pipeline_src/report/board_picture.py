@@ -15,6 +15,11 @@ AMAZONS = ("#fff", "#111")
 CROWN = "M-7 8L-10 -5L-4 1L0 -9L4 1L10 -5L7 8Z"
 
 
+def star_points(size: int) -> tuple[int, ...]:
+    """Points of a board for Go that have a dot."""
+    return tuple(row * size + column for row in range(3, size, 6) for column in range(3, size, 6))
+
+
 class BoardPicture:
     """Draws in the order of the calls. Points are row * size + column, row 0 the top."""
 
@@ -35,8 +40,8 @@ class BoardPicture:
         for point in dots:
             self._circle(point, 3, f'fill="{LINE}"')
 
-    def piece(self, point: int, side: int, text: str = "") -> None:
-        """A stone of side 0 or 1, with a few letters on it."""
+    def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
+        """A stone of side 0 or 1, with a few letters on it; ``ink`` is for pieces that show what is below them."""
         self._circle(point, CELL / 2 - 1, f'fill="{self.inks[side]}" stroke="#111"')
         if text:
             self.text(point, text, self.inks[1 - side])
@@ -54,9 +59,9 @@ class BoardPicture:
         self._circle(point, CELL / 2 - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def heat(self, point: int, opacity: float) -> None:
-        """A candidate that hides the lines below it."""
-        self._circle(point, CELL / 2 - 2, f'fill="{self.ground}"')
-        self.candidate(point, opacity)
+        """Shades a point; the patch hides the lines below it, and is square, so that it looks like no stone."""
+        self._square(point, CELL - 2, f'fill="{PAPER}"')
+        self._square(point, CELL - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def owned(self, point: int, side: int) -> None:
         """A point that belongs to side 0 or 1."""
@@ -94,6 +99,11 @@ class BoardPicture:
         x, y = self._centre(point)
         self._parts.append(f'<circle cx="{x}" cy="{y}" r="{radius:g}" {look}/>')
 
+    def _square(self, point: int, side: int, look: str) -> None:
+        x, y = self._centre(point)
+        half = side / 2
+        self._parts.append(f'<rect x="{x - half:g}" y="{y - half:g}" width="{side}" height="{side}" {look}/>')
+
     def _centre(self, point: int) -> tuple[int, int]:
         return MARGIN + CELL * (point % self.size), MARGIN + CELL * (point // self.size)
 
@@ -103,15 +113,15 @@ class SquaresPicture(BoardPicture):
 
     ground, inks = PAPER, AMAZONS
 
-    def piece(self, point: int, side: int, text: str = "") -> None:
+    def piece(self, point: int, side: int, text: str = "", ink: str = "#111") -> None:
         """An amazon of side 0 (White) or 1; letters stand below her."""
         x, y = self._centre(point)
-        place = f"translate({x} {y - 5}) scale(.75)" if text else f"translate({x} {y})"
+        place = f"translate({x} {y - 5}) scale(.65)" if text else f"translate({x} {y})"
         self._parts.append(
             f'<path d="{CROWN}" transform="{place}" fill="{self.inks[side]}" stroke="#111" stroke-linejoin="round"/>'
         )
         if text:
-            self._parts.append(f'<text x="{x}" y="{y + 12}" font-size="10" fill="#111">{escape(text)}</text>')
+            self._parts.append(f'<text x="{x}" y="{y + 10}" font-size="10" fill="{ink}">{escape(text)}</text>')
 
     def arrow(self, point: int) -> None:
         """A square that an arrow has burnt."""
@@ -135,8 +145,3 @@ class SquaresPicture(BoardPicture):
         if at == MARGIN:  # the first one closes the frame
             path += f"M{low} {low}H{high}M{low} {low}V{high}"
         return f'<path d="{path}" stroke="{EDGE}" stroke-width="1"/>'
-
-    def _square(self, point: int, side: int, look: str) -> None:
-        x, y = self._centre(point)
-        half = side / 2
-        self._parts.append(f'<rect x="{x - half:g}" y="{y - half:g}" width="{side}" height="{side}" {look}/>')

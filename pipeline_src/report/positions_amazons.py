@@ -134,9 +134,9 @@ def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Ge
         system="amazons",
         name="amazons-game",
         title=f"A whole game: {first} against {second}",
-        caption=f"White: {first}. Black: {second}. After {apart} turns no square is open to both any more; dots are those "
-        f"that one side alone can reach, {white} White's and {black} Black's. "
-        f"{SIDES['amazons'][record.winner == 'second']} won after {len(record.actions)} turns.",
+        caption=f"White: {first}. Black: {second}. {SIDES['amazons'][record.winner == 'second']} won after "
+        f"{len(record.actions)} turns. After {apart} no square was open to both any more; dots are squares that one side "
+        f"alone could reach, {white} White's and {black} Black's.",
         game="amazons",
         panels=(
             panel(apart, f"territories after {apart} turns"),
