@@ -7,7 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go.notation import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
-from pipeline_src.report.board_picture import BoardPicture, SquaresPicture, star_points
+from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
 from pipeline_src.report.position_file import (
     LETTERS,
     POSITIONS,
@@ -24,7 +24,7 @@ PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
 FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
 SHADED, WRITTEN = 0.01, 0.02
 """From these shares on a square is shaded, and its percentage written there."""
-DARK = 0.6
+DARK = 0.9
 """Opacity from which text on heat is white."""
 
 
@@ -113,7 +113,7 @@ def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
         drawn.heat(place, opacity)
     percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
     texts = {point[name]: text for name, text in (panel.texts or percent).items()}
-    inks = {place: "#fff" if shade.get(place, 0) > DARK else "#111" for place in texts}
+    inks = {place: "#fff" if opacity > DARK else INK for place, opacity in shade.items()}
     for place, letter in enumerate("".join(panel.board)):
         if letter in PIECES[game]:
             drawn.piece(place, PIECES[game].index(letter), texts.pop(place, ""), inks.get(place, ""))
@@ -128,4 +128,4 @@ def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
     for name in panel.played:
         drawn.outline(point[name])
     for place, text in texts.items():
-        drawn.text(place, text, inks[place])
+        drawn.text(place, text, inks.get(place, INK))

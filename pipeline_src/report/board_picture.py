@@ -6,8 +6,9 @@ CELL = 28
 MARGIN = 30
 LINE, WOOD, LAST = "#6b5225", "#e9c98a", "#d01010"
 EDGE, PAPER, BURNT = "#b3a78c", "#f6f1e6", "#5b5347"
+INK = "#111"
 HEAT = "#2f6fb0"
-"""Of the moves that may be played, in whatever depth."""
+"""Of the moves that may be played, the deeper the likelier."""
 STONES = ("#111", "#fff")
 """Of the first and the second side."""
 AMAZONS = ("#fff", "#111")
@@ -41,10 +42,10 @@ class BoardPicture:
             self._circle(point, 3, f'fill="{LINE}"')
 
     def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
-        """A stone of side 0 or 1, with a few letters on it; ``ink`` is for pieces that show what is below them."""
+        """A stone of side 0 or 1, with a few letters on it, by default in the other side's colour."""
         self._circle(point, CELL / 2 - 1, f'fill="{self.inks[side]}" stroke="#111"')
         if text:
-            self.text(point, text, self.inks[1 - side])
+            self.text(point, text, ink or self.inks[1 - side])
 
     def ring(self, point: int) -> None:
         """Marks the last stone."""
@@ -113,7 +114,7 @@ class SquaresPicture(BoardPicture):
 
     ground, inks = PAPER, AMAZONS
 
-    def piece(self, point: int, side: int, text: str = "", ink: str = "#111") -> None:
+    def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
         """An amazon of side 0 (White) or 1; letters stand below her."""
         x, y = self._centre(point)
         place = f"translate({x} {y - 5}) scale(.65)" if text else f"translate({x} {y})"
@@ -121,7 +122,7 @@ class SquaresPicture(BoardPicture):
             f'<path d="{CROWN}" transform="{place}" fill="{self.inks[side]}" stroke="#111" stroke-linejoin="round"/>'
         )
         if text:
-            self._parts.append(f'<text x="{x}" y="{y + 10}" font-size="10" fill="{ink}">{escape(text)}</text>')
+            self._parts.append(f'<text x="{x}" y="{y + 10}" font-size="10" fill="{ink or INK}">{escape(text)}</text>')
 
     def arrow(self, point: int) -> None:
         """A square that an arrow has burnt."""
