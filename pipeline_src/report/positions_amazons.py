@@ -135,8 +135,8 @@ def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Ge
         name="amazons-game",
         title=f"A whole game: {first} against {second}",
         caption=f"White: {first}. Black: {second}. {SIDES['amazons'][record.winner == 'second']} won after "
-        f"{len(record.actions)} turns. After {apart} no square was open to both any more; dots are squares that only one "
-        f"side could reach, {white} White's and {black} Black's.",
+        f"{len(record.actions)} turns. After {apart} no square was open to both any more; dots are squares that only "
+        f"one side could reach, {white} White's and {black} Black's.",
         game="amazons",
         panels=(
             panel(apart, f"territories after {apart} turns"),
