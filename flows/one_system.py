@@ -26,7 +26,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
     """
 
     def bring_and_publish(
-        targets: list[str] | None = None,
+        targets: tuple[str, ...] = (),
         refresh_crawl: bool = False,
         limit_minutes: Annotated[float, Field(gt=0)] = LIMIT_MINUTES,
         retries: Annotated[int, Field(ge=0)] = RETRIES,
@@ -44,7 +44,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             checkout: the folder that holds dvc.yaml.
         """
         limit_s = 60 * limit_minutes
-        chosen = targets or read_targets(checkout, system)
+        chosen = list(targets) or read_targets(checkout, system)
         outcomes = bring_up_to_date(chosen, checkout, refresh_crawl=refresh_crawl, limit_s=limit_s, retries=retries)
         if push:
             tried_again(push_outputs, retries)(chosen if targets or system else [], checkout, limit_s)

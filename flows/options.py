@@ -40,6 +40,7 @@ def parse(flow: Flow[..., None], argv: list[str] | None = None) -> dict[str, Any
         dest="targets",
         metavar="NAME",
         action="append",
+        default=[],
         help="bring only this stage or group of dvc.yaml up to date, and what it depends on; may be repeated",
     )
     if crawls:

@@ -10,7 +10,7 @@ from flows.reproduce import reproduce
 
 def test_the_options_are_the_flow_s_parameters() -> None:
     assert parse(reproduce, []) == {
-        "targets": None,
+        "targets": [],
         "refresh_crawl": False,
         "limit_minutes": LIMIT_MINUTES,
         "retries": RETRIES,
