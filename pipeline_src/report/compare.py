@@ -131,7 +131,7 @@ def compare(a: Revision, b: Revision, project: Path = Path()) -> Comparison:
 
 def _pair(system: str, name: str, figure: Figure, a: dict[str, Any], b: dict[str, Any]) -> Pair:
     """A figure of the graph is not held against a committed measurement that stands in for it in the other version."""
-    made = [row["command"] == f"dvc repro {figure.stage}" for row in (a, b)]
+    made = [row["from"] == "graph" for row in (a, b)]
     one, other = (
         Estimate(row["ours"], row["low"], row["high"]) if own == any(made) else Estimate(None)
         for row, own in zip((a, b), made, strict=True)

@@ -40,14 +40,14 @@ def render(comparison: Comparison, experiments: list[list[str]], everything: boo
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     jinja = Environment(
-        loader=PackageLoader("pipeline_src.report", "."),
+        loader=PackageLoader("pipeline_src.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     shown = comparison.shown(everything)
-    return jinja.get_template("compare.html.jinja").render(
+    return jinja.get_template("compare.html").render(
         c=comparison,
         figures=[(system, list(pairs)) for system, pairs in groupby(shown, lambda pair: pair.group)],
         metrics=[(file, list(pairs)) for file, pairs in groupby(comparison.metrics, lambda pair: pair.group)],
