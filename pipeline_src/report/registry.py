@@ -169,7 +169,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "score on the largest board against MCTS with 1,000 random playouts",
             "score",
             GROWING,
-            "score",
+            "score_vs_mcts1000",
             "growing_evaluate",
             data=SELF_PLAY,
         ),
