@@ -36,7 +36,7 @@ def board_svg(board: npt.NDArray[np.int8], found: Sequence[Recommendation], last
     size = board.shape[0]
     picture = BoardPicture(size, FILES, tuple(r * size + c for r in range(3, size, 6) for c in range(3, size, 6)))
     for point in np.flatnonzero(board).tolist():
-        picture.stone(point, int(board.flat[point]) - 1)
+        picture.piece(point, int(board.flat[point]) - 1)
     if last >= 0 and board.flat[last]:
         picture.ring(last)
     for one in reversed(found):  # the best ones on top
