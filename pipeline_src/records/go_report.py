@@ -14,8 +14,8 @@ def count_games(results: Sequence[SgfGame | Reject]) -> dict[str, Any]:
     """Counts by reason, source and result; every known word is there, so that two reports compare key by key.
 
     Returns:
-        ``found`` = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games with handicap
-        stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in `GoMoves`, in plies;
+        ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
+        with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in `GoMoves`, in plies;
         ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null without games; the latter
         is Black's score of the games with a result.
     """
@@ -26,7 +26,7 @@ def count_games(results: Sequence[SgfGame | Reject]) -> dict[str, Any]:
     winners = Counter(record.winner for record in records)
     decided = winners["first"] + winners["second"] + winners["draw"]
     return {
-        "found": len(results),
+        "rows": len(results),
         "games": len(kept),
         "rejects": len(results) - len(kept),
         "rejects_by_reason": {reason: reasons[reason] for reason in REASONS},

@@ -76,7 +76,7 @@ def main() -> None:
             "largest": board.size,
             "score_vs_mcts1000": best.score.as_metrics(),
             "generations": sum(report["generations"] for report in reports.values()),
-            "multiply_adds": spent[max(spent)],
+            "multiply_adds_in_all": spent[max(spent)],
         },
     )
     outcome = Outcome({"headline": [best], "rated": others}, [])

@@ -14,7 +14,9 @@ GRAPH = read_graph(ROOT / "dvc.yaml")
 SECTIONS = list(read_tree(ROOT / "params.yaml"))
 SYSTEMS = {"amazons", "gomoku", "growing", "joseki", "depth"}
 REPORT = "report"
-"""First word of the stages that put all systems together; they come after everything."""
+"""First word of the stages that put all systems together."""
+PAGE_STAGE = "report_page"
+"""The last of them, which comes after everything."""
 
 SHARED_SECTIONS = {
     "profile": set(),
@@ -110,8 +112,9 @@ def test_the_spiders_reach_the_crawl_and_what_follows():
 
 @pytest.mark.parametrize("name", [name for name in GRAPH if name.split("_")[0] != REPORT])
 def test_the_report_comes_after_every_stage(name):
-    reports = {one for one in GRAPH if one.split("_")[0] == REPORT}
-    assert reports <= reached(GRAPH, [name])
+    if PAGE_STAGE not in GRAPH:
+        pytest.skip(f"dvc.yaml has no stage {PAGE_STAGE}")
+    assert PAGE_STAGE in reached(GRAPH, [name])
 
 
 def test_the_page_is_current():

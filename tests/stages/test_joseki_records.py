@@ -85,7 +85,7 @@ def test_a_folder_and_a_tar_of_it_give_the_same_games(project):
         (6, "too_short", "e.sgf"),
         (7, "illegal_move", "f.sgf"),
     ]
-    assert (report["found"], report["games"], report["rejects"]) == (7, 3, 4)
+    assert (report["rows"], report["games"], report["rejects"]) == (7, 3, 4)
     assert (report["handicap"], report["variations"], report["no_result"], report["made"]) == (1, 1, 2, 0)
     assert report["sources"] == {"littlegolem": 0, "engine": 0, "file": 3}
     assert report["first_side_score"] == 1.0
