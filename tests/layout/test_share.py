@@ -1,4 +1,4 @@
-"""docs/share.md: a fresh clone is brought up to date by what another pushed, though it has none of the other's times."""
+"""docs/share.md: what one clone pushed brings another up to date, though it has none of the other's times."""
 
 import os
 import shutil
