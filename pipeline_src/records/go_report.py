@@ -15,9 +15,9 @@ def count_games(results: Sequence[SgfGame | Reject]) -> dict[str, Any]:
 
     Returns:
         ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
-        with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in `GoMoves`, in plies;
-        ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null without games; the latter
-        is Black's score of the games with a result.
+        with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in
+        `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
+        without games; the latter is Black's score of the games with a result.
     """
     kept = [result for result in results if isinstance(result, SgfGame)]
     records = [result.record for result in kept]

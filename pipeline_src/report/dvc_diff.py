@@ -39,7 +39,7 @@ def experiments(a: Revision, b: Revision, project: Path = Path()) -> list[list[s
     """
     revisions = [word for one in (a, b) if one.for_dvc for word in ("--rev", one.for_dvc)]
     hidden = ["--hide-workspace"] * all(one.for_dvc for one in (a, b))
-    text = _dvc(project, "exp", "show", "--csv", "--only-changed", "--drop", r"\.(low|high|n)$", *hidden, *revisions)
+    text = _dvc(project, "exp", "show", "--csv", "--only-changed", "--drop", r".*\.(low|high|n)$", *hidden, *revisions)
     rows = [row for row in csv.reader(io.StringIO(text)) if row]
     return [list(column) for column in zip(*rows, strict=True)]
 

@@ -1,9 +1,7 @@
 """A small project with two commits and an experiment's ref, for the tests of comparing."""
 
 import json
-import os
 import subprocess
-import sys
 
 DVC_YAML = """
 stages:
@@ -46,8 +44,8 @@ def write(folder, score, loss, seed=1, wins=10, extra=None):
 def make_project(folder):
     """Commit A: a score of 0.2; commit B: 0.8, apart from it; the working tree is B's. Also the experiment ``wide``."""
     git(folder, "init", "-q", "-b", "main")
-    environment = os.environ | {"DVC_NO_ANALYTICS": "1"}
-    subprocess.run([sys.executable, "-m", "dvc", "init", "-q"], cwd=folder, check=True, env=environment)
+    (folder / ".dvc").mkdir()
+    (folder / ".dvc/.gitignore").write_text("/config.local\n/tmp\n/cache\n/plots.html\n")
     (folder / ".dvc/config").write_text("[core]\n    analytics = false\n[plots]\n    html_template = plots.html\n")
     (folder / "dvc.yaml").write_text(DVC_YAML)
     (folder / ".gitignore").write_text("/work/\n")

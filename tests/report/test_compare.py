@@ -67,7 +67,7 @@ def test_names_from_the_repository_are_escaped(compared):
     assert "<script" not in page
     assert "<b>gone" not in page
     assert "One &lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "&lt;i&gt;" in render(found, [["rev", "<i>"]])
+    assert "&lt;i&gt;" in render(found, [["rev", "<i>"], ["seed", "1"]])
 
 
 def test_the_working_tree_against_a_commit(tmp_path):
