@@ -4,9 +4,12 @@ A task is a top-level function and its arguments; it seeds itself from them. job
 backend on one machine, dask or ray on a cluster.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
+
+from pipeline_src.orphans import end_with_parent
 
 R = TypeVar("R")
 
@@ -36,5 +39,14 @@ def run_tasks(
     workers = min(parallel.workers, len(tasks)) or 1
     backend = "sequential" if workers == 1 else parallel.backend
     jobs = Jobs(n_jobs=workers, backend=backend, return_as="generator", batch_size=1)
-    results = jobs(delayed(function)(*task) for task in tasks)
+    if backend == "loky":
+        results = jobs(delayed(_task)(os.getpid(), function, *task) for task in tasks)
+    else:
+        results = jobs(delayed(function)(*task) for task in tasks)
     return list(tqdm(results, total=len(tasks), desc=description, disable=None))
+
+
+def _task(parent: int, function: Callable[..., R], *task: Any) -> R:
+    """In a worker of this machine, which is not to run on when its stage is killed."""
+    end_with_parent(parent)
+    return function(*task)
