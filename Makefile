@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 PROFILE ?=
 GAMES ?=
 DATA ?= SGF files
+A ?= HEAD
+B ?= workspace
 export DO_NOT_TRACK = 1
 export DVC_NO_ANALYTICS = 1
 export PREFECT_SERVER_ANALYTICS_ENABLED = false
@@ -13,7 +15,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
+.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -30,6 +32,9 @@ $(STAMP): pyproject.toml requirements.lock pipeline_src/report/plots_page.py
 repro: $(STAMP)  ## Run the whole graph: the laptop's, or make repro PROFILE=smoke|paper.
 	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
 	$(BIN)/dvc repro
+
+compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is HEAD, B the working tree by default.
+	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
 test: $(STAMP)  ## Run the tests.
 	$(BIN)/python -m pytest

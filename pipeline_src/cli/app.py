@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, export, go, gomoku, joseki, match, person, project
+from pipeline_src.cli import amazons, compare, export, go, gomoku, joseki, match, person, project
 from pipeline_src.errors import run_main
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.add_typer(joseki.app, name="joseki")
 app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("play", epilog=person.EXAMPLE)(person.play)
 app.command("export")(export.export)
+app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("profile")(project.profile)
 app.command("report")(project.report)
 

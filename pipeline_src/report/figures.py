@@ -69,9 +69,9 @@ def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row
     if figure.timing:
         found = generation_times.figures(folder).get(figure.timing)
     else:
-        file = figure.path or figure.times
-        path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), file)
-        found = _at(read_json(path), figure.key) if file and path.exists() else None
+        file, key = metric_of(figure, params)
+        path = folder / file
+        found = _at(read_json(path), key) if file and path.exists() else None
     command = f"dvc repro {figure.stage}" if figure.stage else ""
     if found is None:
         return {"value": None, "command": command}
@@ -79,6 +79,12 @@ def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row
     current = _is_current(figure.stage, params, locked)
     made_by = {key: params.get(key) if current else None for key in ("profile", "seed")}
     return estimate | made_by | {"data": _words(figure.data, folder), "command": command}
+
+
+def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
+    """The file of metrics, or of times, that a figure is read from, with these params, and its dotted key there."""
+    file = re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path or figure.times)
+    return file, figure.key
 
 
 def _at(tree: Any, key: str) -> Any:

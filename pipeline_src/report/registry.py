@@ -169,7 +169,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "score on the largest board against MCTS with 1,000 random playouts",
             "score",
             GROWING,
-            "score",
+            "score_vs_mcts1000",
             "growing_evaluate",
             data=SELF_PLAY,
         ),
@@ -201,7 +201,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         ),
         "wins_vs_fixed": _depth_match("our net's games won against that table", "fraction", "ours_table.score", 0.723),
         "time_outs": _depth_match("games lost on time", "games", "ours_table.time_outs", 0),
-        "mean_margin": _depth_match("mean margin against that table", "squares left", "ours_table.margin", 1.65),
+        "mean_margin": _depth_match("mean margin against that table", "squares left", "ours_table.mean_margin", 1.65),
         "score_vs_iterative_deepening": _depth_match(
             "our net against iterative deepening on the same clock", "score", "ours_deepening.score"
         ),

@@ -78,10 +78,13 @@ def balance(folder: Path) -> Chart | None:
     names = [_words(model) for model in models]
     figure, (axes,) = panels(height=0.9 + 0.42 * len(names))
     evaluated = metrics(folder / REPORTS / "evaluate.json")
-    with_interval = [evaluated.estimate(f"models.{model}.accuracy") if evaluated else None for model in models]
-    accuracy = [found or Estimate(value) for found, value in zip(with_interval, rows.numbers("accuracy"), strict=True)]
-    bars(axes, names, [Estimate(value) for value in rows.numbers("macro_f1")], "macro F1", Look(0), 0, 2)
-    bars(axes, names, accuracy, "accuracy", Look(4), 1, 2)
+
+    def told(name: str) -> list[Estimate]:
+        found = [evaluated.estimate(f"models.{model}.{name}") if evaluated else None for model in models]
+        return [one or Estimate(value) for one, value in zip(found, rows.numbers(name), strict=True)]
+
+    bars(axes, names, told("macro_f1"), "macro F1", Look(0), 0, 2)
+    bars(axes, names, told("accuracy"), "accuracy", Look(4), 1, 2)
     share_axis(axes.xaxis)
     axes.set_xlim(0, 1)
     axes.set_xlabel("on the test split, its classes as they fall")
