@@ -1,0 +1,18 @@
+import os
+import subprocess
+import sys
+
+import flows
+
+
+def test_settings_are_prefects_own_and_what_is_set_already_wins():
+    program = (
+        "import flows; from prefect.settings import get_current_settings; "
+        "print(get_current_settings().server.ephemeral.startup_timeout_seconds)"
+    )
+    name = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
+    env = {key: value for key, value in os.environ.items() if key not in flows.SETTINGS}
+    for given, expected in (({}, "300"), ({name: "7"}, "7")):
+        command = [sys.executable, "-c", program]
+        done = subprocess.run(command, cwd=flows.CHECKOUT, env=env | given, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [expected]
