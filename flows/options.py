@@ -6,7 +6,7 @@ from typing import Any
 
 from prefect import Flow
 
-from flows import CHECKOUT
+from flows import CHECKOUT, own_server
 from pipeline_src.errors import run_main
 
 LIMIT_MINUTES = 720.0
@@ -15,7 +15,13 @@ RETRIES = 1
 
 def run_here(flow: Flow[..., None]) -> None:
     """Run a flow with the options of the command line, without a server, and end the process with its exit status."""
-    run_main(lambda: flow(**parse(flow)))
+
+    def run() -> None:
+        options = parse(flow)
+        own_server.guard()
+        flow(**options)
+
+    run_main(run)
 
 
 def parse(flow: Flow[..., None], argv: list[str] | None = None) -> dict[str, Any]:
