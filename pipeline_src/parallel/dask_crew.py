@@ -7,12 +7,12 @@ import contextlib
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.admission import Ticket, issue, perform, withdraw
-from pipeline_src.parallel.crew import ATTEMPTS, Results
+from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
 
 CONNECT_S = 30
 """To find the scheduler, and then a worker; also how long a cluster may be without any."""
@@ -41,7 +41,7 @@ class DaskCrew:
             dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search lets no heartbeat through
             quiet = logging.ERROR
             self._cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0,
+                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
                 silence_logs=quiet,
             )  # fmt: skip
         self.address = address or self._cluster.scheduler_address
@@ -60,9 +60,7 @@ class DaskCrew:
             self.close()
             raise self._no_worker() from None
 
-    def run(
-        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], at_end: Callable[[], None]
-    ) -> Results:
+    def run(self, function: Callable[..., Any], tasks: Tasks, at_end: Callable[[], None]) -> Results:
         """See `Crew.run`."""
         from distributed import KilledWorker, wait
 
@@ -123,7 +121,8 @@ class DaskCrew:
 
     def _no_worker(self) -> ZugwerkError:
         return ZugwerkError(
-            f"{self.address}: no worker for {CONNECT_S} s; start some: dask worker {self.address} --nthreads 1 --nworkers 2"
+            f"{self.address}: no Dask worker for {CONNECT_S} s; start some: "
+            f"dask worker {self.address} --nthreads 1 --nworkers 2"
         )
 
 

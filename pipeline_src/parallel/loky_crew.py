@@ -11,11 +11,12 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from pathlib import Path
 from typing import Any
 
-from pipeline_src.parallel.crew import ATTEMPTS, Results
+from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
 
 IDLE_S = 300
 """A worker without a task leaves after so long, and is started anew when there is one."""
@@ -35,13 +36,11 @@ class LokyCrew:
         """At most so many, started when there are tasks for them."""
         self.workers, self._crew, self._idle = workers, set[Any](), list[Any]()
 
-    def run(
-        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], at_end: Callable[[], None]
-    ) -> Results:
+    def run(self, function: Callable[..., Any], tasks: Tasks, at_end: Callable[[], None]) -> Results:
         """See `Crew.run`."""
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        waiting, attempts, folder = deque(range(len(tasks))), [0] * len(tasks), os.getcwd()  # noqa: PTH109
+        waiting, attempts, folder = deque(range(len(tasks))), [0] * len(tasks), str(Path.cwd())
         running: dict[Future[Any], tuple[int, Any]] = {}
         try:
             while waiting or running:
@@ -66,8 +65,11 @@ class LokyCrew:
                     self._idle.append(worker)
                     yield index, result
         finally:
-            for _, worker in running.values():
-                self._dismiss(worker)
+            for future, (_, worker) in running.items():
+                if future.cancel():
+                    self._idle.append(worker)
+                else:
+                    self._dismiss(worker)
             ends = [worker.submit(at_end) for worker in self._idle]
             wait(ends, END_S)
 

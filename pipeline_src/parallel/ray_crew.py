@@ -4,12 +4,12 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.admission import issue, perform, withdraw
-from pipeline_src.parallel.crew import ATTEMPTS, Results
+from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
 
 LOOK_S = 5
 """How often the cluster is looked at while no task finishes."""
@@ -43,14 +43,12 @@ class RayCrew:
             ray.init(**how, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise ZugwerkError(
-                f"parallel.address {address}: no Ray cluster that can be joined ({_first_line(error)}); start one with: "
+                f"parallel.address {address}: no Ray cluster that can be joined ({_first_line(error)}); start one: "
                 f"ray start --head, and make this machine part of it: ray start --address={address}"
             ) from None
         self.ticket = issue()
 
-    def run(
-        self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], at_end: Callable[[], None]
-    ) -> Results:
+    def run(self, function: Callable[..., Any], tasks: Tasks, at_end: Callable[[], None]) -> Results:
         """See `Crew.run`. Ray's workers end with this process, and so does what they keep: ``at_end`` is not called."""
         del at_end
         from ray.exceptions import GetTimeoutError, OutOfMemoryError, RayError, RayTaskError, WorkerCrashedError

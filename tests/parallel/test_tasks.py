@@ -48,9 +48,7 @@ def test_the_task_of_another_worker_goes_on(tmp_path):
 
 def test_a_task_that_ends_every_worker_is_named(tmp_path):
     tasks = [(str(tmp_path), number) for number in (0, 2, 3)]
-    with pytest.raises(
-        ZugwerkError, match=r"test: task 2 of 3 \(tests.parallel.worker_tasks.die_once\) ended its worker"
-    ):
+    with pytest.raises(ZugwerkError, match=r"test: task 2 of 3 \(.*\.die_once\) ended its worker"):
         run_tasks(worker_tasks.die_once, tasks, TWO, "test")
     assert (tmp_path / "3").exists()
 

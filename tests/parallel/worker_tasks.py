@@ -42,7 +42,7 @@ def fail(number):
 
 
 def where(name):
-    return os.getpid(), os.getcwd(), Path(name).exists()
+    return os.getpid(), str(Path.cwd()), Path(name).exists()
 
 
 def leave_mark():
