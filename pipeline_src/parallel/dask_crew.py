@@ -39,11 +39,14 @@ class DaskCrew:
         if not address:
             dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1})
             dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search lets no heartbeat through
-            quiet = logging.ERROR
             self._cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=0,
-                silence_logs=quiet,
-            )  # fmt: skip
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                memory_limit=0,
+                silence_logs=logging.ERROR,
+            )
         self.address = address or self._cluster.scheduler_address
         try:
             self.client = distributed.Client(self.address, timeout=CONNECT_S, set_as_default=False)

@@ -41,7 +41,7 @@ class RayCrew:
             how |= {"_node_ip_address": "127.0.0.1", "object_store_memory": STORE_BYTES}
         try:
             ray.init(**how, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except Exception as error:  # ray raises bare ones too
             raise ZugwerkError(
                 f"parallel.address {address}: no Ray cluster that can be joined ({_first_line(error)}); start one: "
                 f"ray start --head, and make this machine part of it: ray start --address={address}"
