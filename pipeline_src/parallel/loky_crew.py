@@ -80,15 +80,15 @@ class LokyCrew:
         self._crew.add(worker)
         return worker
 
-    def _dismiss(self, worker: Any) -> None:
+    def _dismiss(self, worker: Any, kill: bool = True) -> None:
         self._crew.discard(worker)
-        worker.shutdown(wait=True, kill_workers=True)
+        worker.shutdown(wait=True, kill_workers=kill)
 
     def close(self) -> None:
         """See `Crew.close`."""
         self._idle.clear()
         for worker in list(self._crew):
-            self._dismiss(worker)
+            self._dismiss(worker, kill=False)
 
 
 def _work(folder: str, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
