@@ -1,12 +1,15 @@
 """Tasks on the workers of a Dask cluster.
 
-Dask itself tries a task again whose worker died, ``distributed.scheduler.allowed-failures`` times.
+Dask itself tries a task again whose worker died, ``distributed.scheduler.allowed-failures`` times. It suspects all
+tasks that the worker had been given, so no worker is given a second one; and a task that Dask gave up is tried once
+more, when no other is under way.
 """
 
 import contextlib
 import hashlib
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +17,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.admission import Ticket, issue, perform, withdraw
 from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
 
-CONNECT_S = 30
-"""To find the scheduler, and then a worker; also how long a cluster may be without any."""
+CONNECT_S = 60
+"""To find the scheduler, and then a worker."""
+EMPTY_S = 180
+"""How long a cluster may be without a worker."""
 LOOK_S = 5
 """How often it is looked at while no task finishes."""
 log = logging.getLogger(__name__)
@@ -67,31 +72,43 @@ class DaskCrew:
         """See `Crew.run`."""
         from distributed import KilledWorker, wait
 
-        futures = {
-            self.client.submit(
-                _perform, self.ticket, function, task, pure=False, key=f"{self.prefix}-{time.time_ns()}-{index}"
-            ): index
-            for index, task in enumerate(tasks)
-        }
+        waiting, suspects, alone = deque(range(len(tasks))), deque[int](), set[int]()
+        futures: dict[Any, int] = {}
+
+        def submit(index: int) -> None:
+            key = f"{self.prefix}-{time.time_ns()}-{index}"
+            futures[self.client.submit(_perform, self.ticket, function, tasks[index], pure=False, key=key)] = index
+
         try:
             seen = time.monotonic()
-            while futures:
-                with contextlib.suppress(TimeoutError):
-                    wait(list(futures), timeout=LOOK_S, return_when="FIRST_COMPLETED")
+            while waiting or suspects or futures:
+                room = sum(self.client.nthreads().values())
+                while waiting and len(futures) < room:
+                    submit(waiting.popleft())
+                if suspects and room and not (waiting or futures):
+                    alone.add(suspects[0])
+                    submit(suspects.popleft())
+                if futures:
+                    with contextlib.suppress(TimeoutError), self.client.as_current():
+                        wait(list(futures), timeout=LOOK_S, return_when="FIRST_COMPLETED")
+                else:
+                    time.sleep(0.1)
                 if self.client.status != "running":
                     raise ZugwerkError(
                         f"{self.address}: the Dask scheduler went away; start it and its workers, and run this again"
                     )
-                if self.client.nthreads():
+                if room:
                     seen = time.monotonic()
-                elif time.monotonic() - seen > CONNECT_S:
+                elif time.monotonic() - seen > EMPTY_S:
                     raise self._no_worker()
                 for future in [future for future in futures if future.done()]:
                     index = futures.pop(future)
                     try:
                         result = future.result()
                     except KilledWorker:
-                        log.warning("task %d ended its workers; given up", index + 1)
+                        log.warning("task %d ended its workers%s", index + 1, "; given up" if index in alone else "")
+                        if index not in alone:
+                            suspects.append(index)
                         continue
                     except ModuleNotFoundError as error:
                         raise _strange(error) from None
@@ -124,8 +141,7 @@ class DaskCrew:
 
     def _no_worker(self) -> ZugwerkError:
         return ZugwerkError(
-            f"{self.address}: no Dask worker for {CONNECT_S} s; start some: "
-            f"dask worker {self.address} --nthreads 1 --nworkers 2"
+            f"{self.address}: no Dask worker; start some: dask worker {self.address} --nthreads 1 --nworkers 2"
         )
 
 

@@ -13,7 +13,7 @@ from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
 
 LOOK_S = 5
 """How often the cluster is looked at while no task finishes."""
-EMPTY_S = 60
+EMPTY_S = 180
 """How long it may be without a processor."""
 STORE_BYTES = 256 << 20
 """Of the object store of a cluster on this machine; results are small, or files."""

@@ -86,6 +86,7 @@ def _crew(parallel: Parallel) -> Crew:
     if parallel not in _CREWS:
         dismiss()
         _CREWS[parallel] = _hire(parallel)
+        atexit.register(dismiss)  # now, so that it comes before what the backend has registered for itself
     return _CREWS[parallel]
 
 
@@ -103,7 +104,6 @@ def _hire(parallel: Parallel) -> Crew:
     return LokyCrew(parallel.workers)
 
 
-@atexit.register
 def dismiss() -> None:
     """End the workers that this process keeps."""
     while _CREWS:
