@@ -45,7 +45,7 @@ class DaskCrew:
             dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1})
             dask.config.set(
                 {"distributed.deploy.lost-worker-timeout": "1h"}
-            )  # a busy machine takes long to restart one
+            )  # a busy machine restarts them slowly
             dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search lets no heartbeat through
             self._cluster = distributed.LocalCluster(
                 n_workers=workers,
