@@ -24,6 +24,7 @@ INK, SOFT, FAINT = "#222222", "#666666", "#e4e4e4"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222")
 """Okabe and Ito's palette (Color Universal Design, 2008) but its yellow, which is too light on white."""
 MARKERS = "osD^vPX"
+TICK_STEPS = (1, 2, 5, 10)
 MOST_MARKERS = 25
 """A longer curve is a plain line."""
 STYLE: dict[str, Any] = {
@@ -95,13 +96,16 @@ def styled() -> Iterator[None]:
 def panels(count: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
     """A figure with panels one above the other, ``height`` inches each, that share what lies along them."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import StrMethodFormatter
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     figure = Figure(figsize=(WIDTH, height * count), layout="constrained")
     found = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
     for axes in found:
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        for axis, most in ((axes.xaxis, 7), (axes.yaxis, round(2.6 * height))):
+            axis.set_major_locator(
+                MaxNLocator(most, steps=TICK_STEPS)
+            )  # as many at any size, so that the layout settles
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     return figure, found
 
 
@@ -194,7 +198,7 @@ def count_axis(axis: Axis) -> None:
     """An axis of whole numbers."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-    axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
+    axis.set_major_locator(MaxNLocator(nbins=6, steps=TICK_STEPS, integer=True))
     axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
