@@ -27,7 +27,7 @@ MARKERS = "osD^vPX"
 TICK_STEPS = (1, 2, 5, 10)
 MOST_MARKERS = 25
 """A longer curve is a plain line."""
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {  # matplotlib has a type for its keys, which grows
     "axes.axisbelow": True,
     "axes.edgecolor": "#999999",
     "axes.grid": True,
@@ -119,7 +119,8 @@ def measured(
     axes: Axes, x: Sequence[float], y: Sequence[Estimate], name: str, look: Look, *, joined: bool = True, **options: Any
 ) -> None:
     """Points with their intervals, joined by a line or not."""
-    style = {"color": look.colour, "marker": look.marker, "linestyle": "-" if joined else "", "elinewidth": 1}
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "elinewidth": 1}
+    style["linestyle"] = "-" if joined else ""
     axes.errorbar(x, [one.value for one in y], yerr=_arms(y), label=name, **style | options)
 
 
@@ -135,7 +136,7 @@ def ranked(
     """Points with their intervals, one a line of text, the first on top; ``shift`` is down, in lines."""
     there = [(place + shift, one) for place, one in enumerate(x) if one is not None]
     places, values = [place for place, _ in there], [one for _, one in there]
-    style = {"color": look.colour, "marker": look.marker, "linestyle": "", "elinewidth": 1}
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "", "elinewidth": 1}
     axes.errorbar([one.value for one in values], places, xerr=_arms(values), label=name, **style | options)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
@@ -190,7 +191,8 @@ def level(axes: Axes, value: float, name: str = "", *, across: bool = False) -> 
 
 def share_axis(axis: Axis) -> None:
     """An axis of shares or scores, 0 to 1."""
-    axis.axes.set(**{f"{axis.axis_name}lim": (-0.04, 1.04)})
+    set_limits = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
+    set_limits(-0.04, 1.04)
     axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
 
@@ -206,7 +208,8 @@ def log_axis(axis: Axis, values: Sequence[float]) -> None:
     """A logarithmic axis of ``values``, with ticks at 1, 2, 5, 10, ... among them."""
     from matplotlib.ticker import NullLocator
 
-    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    set_scale = axis.axes.set_xscale if axis is axis.axes.xaxis else axis.axes.set_yscale
+    set_scale("log")
     low, high = 0.7 * min(values), 1.4 * max(values)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [tick for power in powers for tick in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if low < tick < high]
