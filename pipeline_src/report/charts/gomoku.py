@@ -67,7 +67,7 @@ def gates(folder: Path) -> Chart | None:
         return None
     figure, (axes,) = panels()
     counts = zip(rows.numbers("wins"), rows.numbers("draws"), rows.numbers("losses"), strict=True)
-    scores = [rate(wins + draws / 2, wins + draws + lost) for wins, draws, lost in counts]
+    scores = [rate(wins + draws / 2, int(wins + draws + lost)) for wins, draws, lost in counts]
     found = list(zip(rows.numbers("generation"), scores, rows.numbers("accepted"), strict=True))
     for name, accepted, look in (("became the best player", True, Look(0)), ("did not", False, Look(1))):
         kept = [(number, Estimate(one.value, one.low, one.high)) for number, one, took in found if took == accepted]
