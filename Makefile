@@ -13,7 +13,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-search_depth serve clean
+.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-search_depth serve docs clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -60,6 +60,9 @@ measure-search_depth: $(STAMP)  ## Thousands of games on a clock behind docs/mea
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve
+
+docs: $(STAMP)  ## Write the pages below docs/reference from the code.
+	$(BIN)/python -m pipeline_src.reference
 
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
