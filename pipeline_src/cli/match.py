@@ -13,7 +13,7 @@ EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1
 
 
 def match(
-    game: str = typer.Argument(..., help="amazons or gomoku."),
+    game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
     a: str = typer.Argument(..., help="Whose score is told, e.g. alphabeta:width=20 or uci:PROGRAM."),
     b: str = typer.Argument(..., help="Whom against."),
     games: int = typer.Option(100, help="Number of games, even: each opening is played with both sides."),

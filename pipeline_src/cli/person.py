@@ -10,7 +10,7 @@ SIDES = {"first": 0, "second": 1}
 
 
 def play(
-    game: str = typer.Argument(..., help="amazons or gomoku."),
+    game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
     against: str = typer.Option("alphabeta:movetime=1000", help="Any player of the game, e.g. zero:MODEL."),
     side: str = typer.Option("first", help="Yours: first, second or random."),
     size: int | None = typer.Option(None, help="Board: 10, 8 or 6; of Gomoku 3 to 25, 15 if not given."),
@@ -22,15 +22,15 @@ def play(
     """Play a game against PLAYER; `help` in the game lists the commands."""
     import numpy as np
 
-    from pipeline_src.arena.person import SUFFIXES, PersonGame, check_suffix, load_game
+    from pipeline_src.arena.person import PersonGame, check_suffix, load_game
     from pipeline_src.cli.person_table import Table
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
-    from pipeline_src.players.registry import make_player
+    from pipeline_src.players.registry import PLAYERS, make_player
     from pipeline_src.players.think import close
 
-    if game not in SUFFIXES:
-        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(SUFFIXES)}")
+    if game not in PLAYERS:
+        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(PLAYERS)}")
     rng = np.random.default_rng(seed)
     if side not in (*SIDES, "random"):
         raise ZugwerkError(f"side {side!r}: expected first, second or random")
