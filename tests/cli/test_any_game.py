@@ -22,7 +22,7 @@ def test_show_prints_board_and_fen():
 
 
 def test_move_asks_a_player():
-    assert run("move", "--player", "random", "--fen", "xox/oxo/ox1 w freestyle-3").stdout == "c1\n"
+    assert run("move", "--player", "random", "--fen", "xox/oox/1xo b freestyle-3").stdout == "a1\n"
 
 
 @pytest.mark.parametrize(
