@@ -161,8 +161,9 @@ def load_game(game: str, path: Path, opponent: str, variant: str | None = None) 
         record = records[0]
         if variant not in (None, record.variant):
             raise ZugwerkError(f"{path}: a game of {record.variant}, not of {variant}")
-    if record.height != record.width:
+    size = max(record.height, record.width)
+    if start_state(game, size, record.variant).board.shape != (record.height, record.width):
         raise ZugwerkError(f"{path}: a board of {record.width}x{record.height}; only square ones are played here")
     names = (record.first_name, record.second_name)
     side = names.index(PERSON) if PERSON in names else len(record.actions) % 2
-    return PersonGame(game, opponent, side, record.height, record.variant, list(record.actions))
+    return PersonGame(game, opponent, side, size, record.variant, list(record.actions))

@@ -41,7 +41,7 @@ def match(
     rules = get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
     one, other = (with_limits(game, text, limits) for text in (a, b))
-    board = rules.initial_state().board.shape[0] if size is None else size
+    board = max(rules.initial_state().board.shape) if size is None else size
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
         summary = run_match(spec, out, workers, None if sprt is None else Sprt.parse(sprt), resume, progress.show)

@@ -44,7 +44,7 @@ def play(
         info: Any = getattr(player, "info", None)  # of a model, which knows one board and one rule
         if load is None:
             rules = get_game(game)
-            board = rules.initial_state().board.shape[0] if info is None else info.height
+            board = max(rules.initial_state().board.shape) if info is None else info.height
             rule = rules.VARIANTS[0] if info is None else info.variant
             one = PersonGame(game, against, number, board if size is None else size, variant or rule)
         elif size is not None:
