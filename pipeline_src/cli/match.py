@@ -13,7 +13,7 @@ EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1
 
 
 def match(
-    game: str = typer.Argument(..., help="amazons or gomoku."),
+    game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
     a: str = typer.Argument(..., help="Whose score is told, e.g. alphabeta:width=20 or uci:PROGRAM."),
     b: str = typer.Argument(..., help="Whom against."),
     games: int = typer.Option(100, help="Number of games, even: each opening is played with both sides."),
@@ -45,7 +45,7 @@ def match(
     rules = get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
     one, other = (with_limits(game, text, limits) for text in (a, b))
-    board = rules.initial_state().board.shape[0] if size is None else size
+    board = max(rules.initial_state().board.shape) if size is None else size
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     parallel = build(
         Parallel, {"backend": backend, "workers": workers, "address": address}, "parallel", "zugwerk match"
