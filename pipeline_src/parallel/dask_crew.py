@@ -43,9 +43,7 @@ class DaskCrew:
         self._cluster: Any = None
         if not address:
             dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1})
-            dask.config.set(
-                {"distributed.deploy.lost-worker-timeout": "1h"}
-            )  # a busy machine restarts them slowly
+            dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})  # a busy machine restarts them slowly
             dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search lets no heartbeat through
             self._cluster = distributed.LocalCluster(
                 n_workers=workers,
