@@ -58,7 +58,7 @@ def level(module: nn.Module) -> None:
 
 def is_first() -> bool:
     """Whether this process is the one that writes files; known before training as well."""
-    return int(rank_zero_only.rank or 0) == 0
+    return int(getattr(rank_zero_only, "rank", 0) or 0) == 0  # Lightning sets it on the decorator itself
 
 
 def trainer_options(params: Devices, batch: int) -> dict[str, Any]:
