@@ -7,7 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go.notation import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
-from pipeline_src.report.board_picture import LAST, BoardPicture, SquaresPicture
+from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
 from pipeline_src.report.position_file import (
     LETTERS,
     POSITIONS,
@@ -22,9 +22,9 @@ from pipeline_src.report.position_file import (
 PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
 """Of the first and the second side."""
 FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
-WRITTEN = 0.02
-"""From this share on its percentage is written on the square."""
-DARK = 0.6
+SHADED, WRITTEN = 0.01, 0.02
+"""From these shares on a square is shaded, and its percentage written there."""
+DARK = 0.9
 """Opacity from which text on heat is white."""
 
 
@@ -84,19 +84,11 @@ def picture(game: GameName, panel: Panel) -> Picture:
         ZugwerkError: an unknown letter on the board, or a square that it does not have.
     """
     win_rate = "" if panel.value is None else f"win rate of {panel.to_play or 'the mover'} {100 * panel.value:.0f} %"
-    size = len(panel.board)
-    drawn = (
-        SquaresPicture(size, FILES[game]) if game == "amazons" else BoardPicture(size, FILES[game], stars(game, size))
-    )
+    kind = SquaresPicture if game == "amazons" else BoardPicture
+    drawn = kind(len(panel.board), FILES[game], star_points(len(panel.board)) if game == "go" else ())
     _draw(drawn, game, panel)
-    return Picture(
-        drawn.inline("; ".join(filter(None, (panel.label, win_rate)))), panel.label, win_rate, panel.candidates
-    )
-
-
-def stars(game: GameName, size: int) -> tuple[int, ...]:
-    """Points that have a dot: those of a board for Go."""
-    return tuple(r * size + c for r in range(3, size, 6) for c in range(3, size, 6)) if game == "go" else ()
+    label = f"{panel.label}; {win_rate}" if win_rate else panel.label
+    return Picture(drawn.inline(label), panel.label, win_rate, panel.candidates)
 
 
 class _Points(dict[str, int]):
@@ -115,36 +107,25 @@ class _Points(dict[str, int]):
 def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
     """From the bottom up: heat, pieces, marks, texts."""
     point = _Points(game, drawn.size)
-    shade = {point[name]: share**0.5 for name, share in panel.heat.items()}  # so that a few percent are still seen
+    power = 1.0 if panel.texts else 0.5  # of probabilities the root, so that a few percent are still seen
+    shade = {point[name]: share**power for name, share in panel.heat.items() if share >= SHADED}
     for place, opacity in shade.items():
-        drawn.candidate(place, opacity)
-    sides = _pieces(drawn, game, "".join(panel.board))
+        drawn.heat(place, opacity)
+    percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
+    texts = {point[name]: text for name, text in (panel.texts or percent).items()}
+    inks = {place: "#fff" if opacity > DARK else INK for place, opacity in shade.items()}
+    for place, letter in enumerate("".join(panel.board)):
+        if letter in PIECES[game]:
+            drawn.piece(place, PIECES[game].index(letter), texts.pop(place, ""), inks.get(place, ""))
+        elif letter == "*" and isinstance(drawn, SquaresPicture):
+            drawn.arrow(place)
+        elif letter not in LETTERS[game]:
+            raise ZugwerkError(f"no piece {letter!r} in {game}")
     for name, side in panel.owned.items():
         drawn.owned(point[name], SIDES[game].index(side))
-    percent = {name: f"{100 * share:.0f}" for name, share in panel.heat.items() if share >= WRITTEN}
-    texts = panel.texts or percent
     for name in panel.last:
-        if name not in panel.texts:
-            drawn.ring(point[name])
+        (drawn.outline if name in panel.texts else drawn.ring)(point[name])
     for name in panel.played:
         drawn.outline(point[name])
-    for name, text in texts.items():
-        place = point[name]
-        if place in sides:
-            drawn.text(place, text, LAST if name in panel.last else drawn.inks[1 - sides[place]])
-        else:
-            drawn.text(place, text, "#fff" if shade.get(place, 0) > DARK else "#111")
-
-
-def _pieces(drawn: BoardPicture, game: GameName, letters: str) -> dict[int, int]:
-    """Draw what stands on the board; return the side of each piece by its place."""
-    sides: dict[int, int] = {}
-    for place, letter in enumerate(letters):
-        if letter not in LETTERS[game]:
-            raise ZugwerkError(f"no piece {letter!r} in {game}")
-        if letter == "*" and isinstance(drawn, SquaresPicture):
-            drawn.arrow(place)
-        elif letter in PIECES[game]:
-            sides[place] = PIECES[game].index(letter)
-            drawn.piece(place, sides[place])
-    return sides
+    for place, text in texts.items():
+        drawn.text(place, text, inks.get(place, INK))

@@ -6,13 +6,19 @@ CELL = 28
 MARGIN = 30
 LINE, WOOD, LAST = "#6b5225", "#e9c98a", "#d01010"
 EDGE, PAPER, BURNT = "#b3a78c", "#f6f1e6", "#5b5347"
+INK = "#111"
 HEAT = "#2f6fb0"
-"""Of the moves that may be played, in whatever depth."""
+"""Of the moves that may be played, the deeper the likelier."""
 STONES = ("#111", "#fff")
 """Of the first and the second side."""
 AMAZONS = ("#fff", "#111")
 """Likewise: in the Amazons White begins."""
 CROWN = "M-7 8L-10 -5L-4 1L0 -9L4 1L10 -5L7 8Z"
+
+
+def star_points(size: int) -> tuple[int, ...]:
+    """Points of a board for Go that have a dot."""
+    return tuple(row * size + column for row in range(3, size, 6) for column in range(3, size, 6))
 
 
 class BoardPicture:
@@ -35,9 +41,11 @@ class BoardPicture:
         for point in dots:
             self._circle(point, 3, f'fill="{LINE}"')
 
-    def piece(self, point: int, side: int) -> None:
-        """A stone of side 0 or 1."""
+    def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
+        """A stone of side 0 or 1, with a few letters on it, by default in the other side's colour."""
         self._circle(point, CELL / 2 - 1, f'fill="{self.inks[side]}" stroke="#111"')
+        if text:
+            self.text(point, text, ink or self.inks[1 - side])
 
     def ring(self, point: int) -> None:
         """Marks the last stone."""
@@ -50,6 +58,11 @@ class BoardPicture:
     def candidate(self, point: int, opacity: float) -> None:
         """A move that may be played, the deeper the better it is."""
         self._circle(point, CELL / 2 - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
+
+    def heat(self, point: int, opacity: float) -> None:
+        """Shades a point; the patch hides the lines below it, and is square, so that it looks like no stone."""
+        self._square(point, CELL - 2, f'fill="{PAPER}"')
+        self._square(point, CELL - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def owned(self, point: int, side: int) -> None:
         """A point that belongs to side 0 or 1."""
@@ -87,6 +100,11 @@ class BoardPicture:
         x, y = self._centre(point)
         self._parts.append(f'<circle cx="{x}" cy="{y}" r="{radius:g}" {look}/>')
 
+    def _square(self, point: int, side: int, look: str) -> None:
+        x, y = self._centre(point)
+        half = side / 2
+        self._parts.append(f'<rect x="{x - half:g}" y="{y - half:g}" width="{side}" height="{side}" {look}/>')
+
     def _centre(self, point: int) -> tuple[int, int]:
         return MARGIN + CELL * (point % self.size), MARGIN + CELL * (point // self.size)
 
@@ -96,17 +114,19 @@ class SquaresPicture(BoardPicture):
 
     ground, inks = PAPER, AMAZONS
 
-    def piece(self, point: int, side: int) -> None:
-        """An amazon of side 0 (White) or 1."""
+    def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
+        """An amazon of side 0 (White) or 1; letters stand below her."""
         x, y = self._centre(point)
+        place = f"translate({x} {y - 5}) scale(.65)" if text else f"translate({x} {y})"
         self._parts.append(
-            f'<path d="{CROWN}" transform="translate({x} {y})" fill="{self.inks[side]}" stroke="#111"'
-            ' stroke-linejoin="round"/>'
+            f'<path d="{CROWN}" transform="{place}" fill="{self.inks[side]}" stroke="#111" stroke-linejoin="round"/>'
         )
+        if text:
+            self._parts.append(f'<text x="{x}" y="{y + 10}" font-size="10" fill="{ink or INK}">{escape(text)}</text>')
 
     def arrow(self, point: int) -> None:
         """A square that an arrow has burnt."""
-        self._square(point, CELL - 4, f'fill="{BURNT}"')
+        self._square(point, CELL - 8, f'fill="{BURNT}"')
 
     def ring(self, point: int) -> None:
         """See `BoardPicture`."""
@@ -116,8 +136,8 @@ class SquaresPicture(BoardPicture):
         """See `BoardPicture`."""
         self._square(point, CELL - 3, f'fill="none" stroke="{LAST}" stroke-width="2.5"')
 
-    def candidate(self, point: int, opacity: float) -> None:
-        """See `BoardPicture`."""
+    def heat(self, point: int, opacity: float) -> None:
+        """See `BoardPicture`; lines here are between squares."""
         self._square(point, CELL, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def _line(self, at: int) -> str:
@@ -126,8 +146,3 @@ class SquaresPicture(BoardPicture):
         if at == MARGIN:  # the first one closes the frame
             path += f"M{low} {low}H{high}M{low} {low}V{high}"
         return f'<path d="{path}" stroke="{EDGE}" stroke-width="1"/>'
-
-    def _square(self, point: int, side: int, look: str) -> None:
-        x, y = self._centre(point)
-        half = side / 2
-        self._parts.append(f'<rect x="{x - half:g}" y="{y - half:g}" width="{side}" height="{side}" {look}/>')

@@ -1,26 +1,19 @@
 """The report: every figure beside the published one, charts and boards, as one page that opens offline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.params.load import PARAMS_FILE, read_tree
 from pipeline_src.report import provenance, table
+from pipeline_src.report.board_examples import examples
+from pipeline_src.report.charts import charts, svg
 from pipeline_src.report.figures import figures
+from pipeline_src.report.position_file import POSITIONS
 from pipeline_src.report.systems import SYSTEMS
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-class Picture(NamedTuple):
-    """A chart or a board of the page."""
-
-    name: str
-    title: str
-    caption: str
-    svg: str
-    """Markup, taken as it is."""
 
 
 def write_report(target: Path, folder: Path = Path()) -> None:
@@ -50,9 +43,9 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
         lstrip_blocks=True,
     )
 
-    def ready(pictures: Sequence[Picture]) -> list[Picture]:
-        return [picture._replace(svg=Markup(picture.svg)) for picture in pictures]  # noqa: S704  drawn by us
-
+    environment.filters["drawn"] = Markup  # pictures are made here, with every text in them escaped
+    tables = {name: table.lines(found[name]) for name in SYSTEMS}
+    boards = examples(folder) if (folder / POSITIONS).exists() else []
     params = read_tree(folder / PARAMS_FILE)
     made = {
         "profile": params.get("profile"),
@@ -63,20 +56,9 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
     return environment.get_template("index.html").render(
         made=made,
         systems=SYSTEMS,
-        tables={name: table.lines(found[name]) for name in SYSTEMS},
-        charts={name: ready(_charts(system.reports, folder)) for name, system in SYSTEMS.items()},
-        boards={name: ready(_boards(system.reports, folder)) for name, system in SYSTEMS.items()},
+        tables=tables,
+        common={name: table.most_common_origins(lines) for name, lines in tables.items()},
+        charts={name: charts(system.reports, folder) if system.reports else [] for name, system in SYSTEMS.items()},
+        boards={name: [one for one in boards if one.system == system.reports] for name, system in SYSTEMS.items()},
+        svg=svg,
     )
-
-
-def _charts(reports: str, folder: Path) -> list[Picture]:
-    from pipeline_src.report.charts import charts, svg
-
-    found = charts(reports, folder)
-    return [Picture(chart.name, chart.title, chart.caption, svg(chart.figure)) for chart in found]
-
-
-def _boards(reports: str, folder: Path) -> list[Picture]:
-    from pipeline_src.report.board_examples import examples
-
-    return [Picture(one.name, one.title, one.caption, one.svg) for one in examples(folder) if one.system == reports]

@@ -1,6 +1,6 @@
 """Amazons for the report: positions of a held-out game as both nets see them, and a whole game of a match."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -115,25 +115,32 @@ def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Ge
     a, b = (text.format_map(models) for text in (pairing.a, pairing.b))
     missing = f"{MATCHES}: no game of {a} and {b}; `dvc repro amazons_match` plays them"
     record = draw_game(between(read_records(MATCHES), a, b), 0, rng, missing)
-    state, _ = replay(amazons.initial_state(record.height, record.variant), record.actions)
+    states = [amazons.initial_state(record.height, record.variant)]
+    for action in record.actions:
+        states.append(amazons.play(states[-1], action))
+    apart = next((ply for ply, state in enumerate(states) if not _contested(state.board)), len(record.actions))
     names = square_names("amazons", record.height)
     called = {text: made.format_map(NAMES).removeprefix("nets:") for text, made in ((a, pairing.a), (b, pairing.b))}
     first, second = called[record.first_name], called[record.second_name]
-    won = SIDES["amazons"][record.winner == "second"]
+    owned = territory(states[apart].board, names)
+    white, black = (sum(side == one for side in owned.values()) for one in SIDES["amazons"])
+
+    def panel(ply: int, label: str) -> Panel:
+        board = states[ply].board
+        last = _squares(record.actions[ply - 1], names) if ply else ()
+        return Panel(label=label, board=ranks("amazons", board), last=last, owned=territory(board, names))
+
     return Example(
         system="amazons",
         name="amazons-game",
         title=f"A whole game: {first} against {second}",
-        caption=f"White: {first}. Black: {second}. {won} won after {len(record.actions)} turns. Dots: squares that one "
-        "side alone can still reach.",
+        caption=f"White: {first}. Black: {second}. {SIDES['amazons'][record.winner == 'second']} won after "
+        f"{len(record.actions)} turns. After {apart} no square was open to both any more; dots are squares that only "
+        f"one side could reach, {white} White's and {black} Black's.",
         game="amazons",
         panels=(
-            Panel(
-                label=f"the end after {len(record.actions)} turns",
-                board=ranks("amazons", state.board),
-                last=_squares(record.actions[-1], names),
-                owned=territory(state.board, names),
-            ),
+            panel(apart, f"territories after {apart} turns"),
+            panel(len(record.actions), f"the end after {len(record.actions)} turns"),
         ),
         moves=tuple(amazons.format_move(action, record.height, record.width) for action in record.actions),
     )
@@ -146,18 +153,28 @@ def territory(board: npt.NDArray[np.int8], names: list[str]) -> dict[str, Side]:
         board: int8 [H, W], as in a state.
         names: of its squares.
     """
+    return {
+        names[square]: "White" if white else "Black"
+        for inside, white, black in _regions(board)
+        if white != black
+        for square in np.flatnonzero(inside)
+    }
+
+
+def _contested(board: npt.NDArray[np.int8]) -> bool:
+    return any(white and black for _, white, black in _regions(board))
+
+
+def _regions(board: npt.NDArray[np.int8]) -> Iterator[tuple[npt.NDArray[np.bool_], bool, bool]]:
+    """Empty squares that hang together, [H, W], and whether White's and whether Black's amazons border on them."""
     from scipy.ndimage import binary_dilation, label
 
     around = np.ones((3, 3), bool)
     regions, count = label(board == EMPTY, around)
-    owned: dict[str, Side] = {}
     for region in range(1, count + 1):
         inside = regions == region
         border = board[binary_dilation(inside, around)]
-        white, black = bool((border == WHITE).any()), bool((border == BLACK).any())
-        if white != black:
-            owned |= {names[square]: "White" if white else "Black" for square in np.flatnonzero(inside)}
-    return owned
+        yield inside, bool((border == WHITE).any()), bool((border == BLACK).any())
 
 
 def _squares(action: int, names: list[str]) -> tuple[str, str, str]:

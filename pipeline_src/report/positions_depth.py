@@ -43,12 +43,12 @@ def depth_example(
         title=f"How deep to search after {p.ply[row[0]]} turns, {side} to move",
         caption=f"On each square n, how deep a small tree search got through it, times the share of the clock that is "
         f"left, {100 * (1 - p.used[row[0]]):.0f} %: the published net's input. It (model {shown.published}) chose "
-        f"{chosen[shown.published]} plies, ours ({shown.ours}), which sees the pieces too, {chosen[shown.ours]}. "
-        f"Iterative deepening reached {p.reached[row[0]]}, and {p.needed[row[0]]} would have been as good.",
+        f"{chosen[shown.published]} plies; our net (model {shown.ours}), which sees the pieces too, "
+        f"{chosen[shown.ours]}. Iterative deepening reached {p.reached[row[0]]}; {p.needed[row[0]]} were enough.",
         game="amazons",
         panels=(
             Panel(
-                label="W_t n, the net's input",
+                label="n, times the share of the clock that is left",
                 board=ranks("amazons", np.asarray(p.board[row[0]])),
                 to_play=side,
                 heat=heat_map(names, weighed.ravel().astype(np.float64) / (most or 1.0)),

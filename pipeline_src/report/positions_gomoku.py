@@ -99,7 +99,7 @@ def _whole(record: GameRecord, first: str, second: str) -> Example:
         texts={names[action]: str(number) for number, action in enumerate(stones, 1)},
     )
     caption = (
-        f"Black: {first}. White: {second}. {won} after {len(stones)} stones; the last one is red. The first stones "
+        f"Black: {first}. White: {second}. {won} after {len(stones)} stones, the last one ringed. The first stones "
     )
     caption += "are the opening that both were given."
     moves = tuple(names[action] for action in stones)

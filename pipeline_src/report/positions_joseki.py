@@ -54,7 +54,7 @@ def joseki_example(ply: int, rng: np.random.Generator) -> Example:
                 played=(played,) if played != "pass" else (),
                 heat={names[action]: rounded(one.share) for one in reversed(found) for action in one.actions},
                 candidates=tuple(
-                    Candidate(move=" ".join(names[action] for action in one.actions), probability=rounded(one.share))
+                    Candidate(move=" or ".join(names[action] for action in one.actions), probability=rounded(one.share))
                     for one in found[:NAMED]
                 ),
             ),

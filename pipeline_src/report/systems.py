@@ -30,7 +30,7 @@ SYSTEMS = {
         "",
         "Alpha-beta and Monte Carlo tree search with a territory evaluation: what the nets are measured by, and what"
         " the search depth is chosen for.",
-        "engine",
+        "",
         "engine.md",
     ),
     "gomoku_zero": System(

@@ -1,5 +1,6 @@
 """The table 'published | ours | interval | ratio': the registry's figures as texts, for the page and for Markdown."""
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 from pipeline_src.report.systems import SYSTEMS
@@ -20,8 +21,10 @@ class Line(NamedTuple):
     command: str
     where: str
     """Profile, data, hardware and date, as far as they are known."""
-    kind: str
-    """graph, measured, or empty for what is not made yet."""
+    made: str
+    """By graph, measured, or empty for what is not made yet."""
+    below: bool
+    """Whether it is the measurement of the figure in the line above."""
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
@@ -30,7 +33,17 @@ def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
     for row in rows.values():
         found.append(_line(row, row["words"]))
         if row["measured"]:
-            found.append(_line(row["measured"], "measured apart from the graph"))
+            found.append(_line(row["measured"], "measured apart from the graph", below=True))
+    return found
+
+
+def most_common_origins(table: list[Line]) -> dict[str, str]:
+    """By how a figure was made, what ``where`` says most often, so that it need not stand in each line."""
+    found = {}
+    for made in ("graph", "measured"):
+        origins = Counter(line.where for line in table if line.made == made and line.where)
+        if origins:
+            found[made] = origins.most_common(1)[0][0]
     return found
 
 
@@ -59,10 +72,11 @@ def number(value: float | None, unit: str = "") -> str:
     return f"{value:.3g}"
 
 
-def _line(row: dict[str, Any], words: str) -> Line:
+def _line(row: dict[str, Any], words: str, below: bool = False) -> Line:
     unit = row["unit"]
     interval = "-" if row["low"] is None else f"{number(row['low'], unit)} to {number(row['high'], unit)}"
-    known = [row["profile"] and f"profile {row['profile']}", row["data"], row["hardware"], row["date"]]
+    profile = "" if row["profile"] in (None, "committed measurement") else f"profile {row['profile']}"
+    known = [profile, row["data"], row["hardware"], row["date"]]
     if row["from"] == "graph":
         known = known[1:2] if row["profile"] else ["made with other params", *known[1:2]]
     return Line(
@@ -75,5 +89,6 @@ def _line(row: dict[str, Any], words: str) -> Line:
         unit=unit,
         command=row["command"] or "-",
         where=", ".join(str(part) for part in known if part),
-        kind=row["from"] or "",
+        made=row["from"] or "",
+        below=below,
     )

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.params.amazons_match import AmazonsMatchParams
@@ -19,6 +18,7 @@ from pipeline_src.params.gomoku_generations import read_numbers
 from pipeline_src.params.growing_boards import read_boards
 from pipeline_src.params.load import load, load_value
 from pipeline_src.params.report_positions import ReportPositionsParams
+from pipeline_src.players.amazons_forward import torch_threads
 from pipeline_src.report.position_file import POSITIONS, Example, write_examples
 from pipeline_src.report.positions_amazons import amazons_game, amazons_positions
 from pipeline_src.report.positions_depth import depth_example
@@ -41,7 +41,6 @@ def main() -> None:
     match, gomoku = load(AmazonsMatchParams, "amazons_match"), load(GomokuEvaluateParams, "gomoku_evaluate")
     _check_name("amazons.match", params.amazons.match, match.matches)
     _check_name("gomoku.opponent", params.gomoku.opponent, gomoku.opponents)
-    torch.set_num_threads(load_value(int, "torch_threads"))
     models = {
         "published": AMAZONS_MODELS / match.loss / "nets.pt",
         "residual": AMAZONS_MODELS / "residual" / "nets.pt",
@@ -50,14 +49,15 @@ def main() -> None:
     def rng(example: str) -> np.random.Generator:
         return np.random.default_rng([seed, TAG, *example.encode()])
 
-    examples: list[Example] = [
-        *amazons_positions(params.amazons, models, rng("amazons")),
-        amazons_game(match.matches[params.amazons.match], models, rng("game")),
-        *gomoku_examples(params.gomoku, gomoku, read_numbers()[-1], rng("gomoku")),
-        *growing_examples(read_boards()[-1], params.growing.ply, params.gomoku.simulations, rng("growing")),
-        joseki_example(params.joseki.ply, rng("joseki")),
-        depth_example(params.depth, load(DepthSplitParams, "depth_split").shares, seed, rng("depth")),
-    ]
+    with torch_threads(1):  # a handful of positions; so no setting changes a bit
+        examples: list[Example] = [
+            *amazons_positions(params.amazons, models, rng("amazons")),
+            amazons_game(match.matches[params.amazons.match], models, rng("game")),
+            *gomoku_examples(params.gomoku, gomoku, read_numbers()[-1], rng("gomoku")),
+            *growing_examples(read_boards()[-1], params.growing.ply, params.gomoku.simulations, rng("growing")),
+            joseki_example(params.joseki.ply, rng("joseki")),
+            depth_example(params.depth, load(DepthSplitParams, "depth_split").shares, seed, rng("depth")),
+        ]
     write_examples(POSITIONS, examples)
 
 

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "players": {"games", "search", "nets", "samples"},
     "arena": {"games", "players", "samples", "records"},
     "joseki": {"games", "records"},
-    "report": {"games", "records", "arena", "cycle", "joseki"},
+    "report": {"games", "records", "nets", "samples", "players", "arena", "cycle", "joseki"},
     "stages": {
         "cycle",
         "games",

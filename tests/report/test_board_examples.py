@@ -60,24 +60,30 @@ def test_a_board_of_squares_has_pieces_heat_percentages_and_marks():
     crowns = [path for path in shapes(found.svg, "path") if path.get("transform")]
     assert [(path.get("transform"), path.get("fill")) for path in crowns] == [
         ("translate(30 30)", "#111"),
-        ("translate(86 86)", "#fff"),
+        ("translate(86 81) scale(.65)", "#fff"),
     ]
     rects = shapes(found.svg, "rect")[1:]
-    heat = {
-        (float(r.get("x")), float(r.get("y"))): float(r.get("fill-opacity")) for r in rects if r.get("fill-opacity")
-    }
-    assert heat == {(72, 72): 0.95, (72, 16): 0.5, (44, 100): 0.06}
+    heat = {(r.get("x"), r.get("y")): r.get("fill-opacity") for r in rects if r.get("fill-opacity")}
+    assert heat == {("72", "72"): "0.95", ("72", "16"): "0.50"}  # 0.4 % is not shown
     assert sum(r.get("stroke") == "#d01010" for r in rects) == 1
     assert sum(r.get("stroke-dasharray") is not None for r in rects) == 2
-    assert written(found.svg) == {"90": ("86", "90", "#111"), "25": ("86", "34", "#111")}  # 0.4 % is not written
+    assert written(found.svg) == {"90": ("86", "96", "#fff"), "25": ("86", "34", "#111")}
 
 
-def test_a_board_of_lines_has_stones_with_their_numbers_the_last_one_red():
+def test_a_board_of_lines_has_stones_with_their_numbers_the_last_one_ringed():
     found = picture("gomoku", STONES)
     assert found.win_rate == ""
     fills = [(c.get("cx"), c.get("cy"), c.get("fill")) for c in shapes(found.svg, "circle")]
-    assert fills == [("58", "30", "#111"), ("30", "58", "#fff"), ("86", "86", "#111")]
-    assert {text: look[2] for text, look in written(found.svg).items()} == {"1": "#fff", "2": "#111", "3": "#d01010"}
+    assert fills == [("58", "30", "#111"), ("30", "58", "#fff"), ("86", "86", "#111"), ("86", "86", "none")]
+    assert {text: look[2] for text, look in written(found.svg).items()} == {"1": "#fff", "2": "#111", "3": "#fff"}
+
+
+def test_heat_on_lines_hides_them_and_is_no_stone():
+    panel = dataclasses.replace(STONES, texts={}, heat={"a1": 0.36}, played=("a1",))
+    ground, shade = shapes(picture("gomoku", panel).svg, "rect")[1:]
+    assert (shade.get("fill-opacity"), ground.get("x")) == ("0.60", shade.get("x"))
+    depths = dataclasses.replace(panel, texts={"a1": "2.4"})  # no probability, so no root
+    assert shapes(picture("gomoku", depths).svg, "rect")[2].get("fill-opacity") == "0.36"
 
 
 def test_a_go_board_has_its_nine_dots_and_no_file_i():
@@ -89,7 +95,7 @@ def test_a_go_board_has_its_nine_dots_and_no_file_i():
 HOSTILE = "</svg><script>alert('1')</script> & \"<!--"
 
 
-@given(st.text())
+@given(st.text(min_size=1))
 def test_no_text_of_the_file_becomes_markup(text):
     for hostile in (HOSTILE, text):
         texts = {"b3": hostile}

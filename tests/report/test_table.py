@@ -27,7 +27,7 @@ def test_a_line_has_the_interval_the_ratio_and_the_command():
 def test_a_measurement_stands_below_the_graphs_own():
     measured = ROW | {"ours": 0.7, "from": "measured", "hardware": "one core", "date": "2026-01-02", "profile": "many"}
     first, second = lines({"score": ROW | {"measured": measured}})
-    assert (first.kind, second.kind) == ("graph", "measured")
+    assert (first.made, second.made) == ("graph", "measured")
     assert second.ours == "0.700"
     assert second.where == "profile many, engine games, one core, 2026-01-02"
 

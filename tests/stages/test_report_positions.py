@@ -16,7 +16,6 @@ from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net, save_d
 from pipeline_src.nets.depth_net import PublishedDepthConfig, ResidualDepthConfig
 from pipeline_src.nets.zero_models import save_model
 from pipeline_src.params.gomoku_generations import wanted
-from pipeline_src.players.amazons_forward import torch_threads
 from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.board_examples import examples
@@ -32,7 +31,6 @@ from tests.samples.positions import random_records
 PERSON = "Nakamura <b>"
 PARAMS = {
     "seed": 1,
-    "torch_threads": 1,
     "report_positions": {
         "amazons": {"plies": [2, 500], "match": "ours"},
         "gomoku": {"plies": [0, 3], "opponent": "weak", "simulations": 8},
@@ -119,8 +117,7 @@ def fields(record):
 def project(made, monkeypatch):
     monkeypatch.chdir(made)
     POSITIONS.unlink(missing_ok=True)
-    with torch_threads(torch.get_num_threads()):
-        yield made
+    return made
 
 
 def run(**changed):

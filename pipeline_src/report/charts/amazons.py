@@ -136,8 +136,8 @@ def calibration(folder: Path) -> Chart | None:
     return chart(
         "amazons-calibration",
         "Win rates predicted and observed",
-        "Turns of the test split in tenths of the win rate that was predicted for the mover, and the share of them that "
-        "was won, with 95 % intervals that take games as clusters. Cross entropy is Amazons-Net.",
+        "Turns of the test split in tenths of the win rate predicted for the mover, and the share that was won, "
+        "with 95 % intervals that take games as clusters. Cross entropy is Amazons-Net.",
         f"{REPORTS}/evaluate/*.calibration.csv",
         "dvc repro amazons_evaluate amazons_baselines",
         figure,
