@@ -25,12 +25,12 @@ def play(
     from pipeline_src.arena.person import PersonGame, check_suffix, load_game
     from pipeline_src.cli.person_table import Table
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games.game import get_game
-    from pipeline_src.players.registry import PLAYERS, make_player
+    from pipeline_src.games.game import GAMES, get_game
+    from pipeline_src.players.registry import make_player, players_of
     from pipeline_src.players.think import close
 
-    if game not in PLAYERS:
-        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(PLAYERS)}")
+    if game not in GAMES or not players_of(game):
+        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(filter(players_of, GAMES))}")
     rng = np.random.default_rng(seed)
     if side not in (*SIDES, "random"):
         raise ZugwerkError(f"side {side!r}: expected first, second or random")

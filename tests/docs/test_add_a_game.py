@@ -23,7 +23,7 @@ def copy(tmp_path_factory):
     shutil.copy(ROOT / "pyproject.toml", folder)
     text = PAGE.read_text()
     for name, content in FILE.findall(text):
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     (folder / "tests/games/connect_four/__init__.py").touch()
     for diff in DIFF.findall(text):

@@ -1,9 +1,10 @@
+import re
 import shutil
 
 import pytest
 import yaml
 
-from pipeline_src.reference.__main__ import FOLDER, PAGES, outdated
+from pipeline_src.reference.__main__ import FOLDER, outdated
 from pipeline_src.reference.params import TOP, params_page
 from pipeline_src.reference.sections import SECTIONS, attribute_docs
 from tests.layout.imports import ROOT
@@ -24,9 +25,9 @@ def test_the_pages_are_what_the_code_says():
 
 def test_a_changed_param_is_seen(project):
     params = project / "params.yaml"
-    params.write_text(params.read_text().replace("  games: 1400\n", "  games: 1401\n"))
+    params.write_text(re.sub(r"^seed: \d+$", "seed: 17", params.read_text(), flags=re.MULTILINE))
     assert list(outdated(project)) == [project / FOLDER / "params.md"]
-    assert "| `games` | whole number | `1401` | `96` |" in params_page(project)
+    assert "| `seed` | whole number | `17` |" in params_page(project)
 
 
 def test_a_page_that_is_missing_is_out_of_date(project):
@@ -37,7 +38,6 @@ def test_a_page_that_is_missing_is_out_of_date(project):
 def test_every_section_is_told():
     tree = yaml.safe_load((ROOT / "params.yaml").read_text())
     assert [*TOP, *SECTIONS] == list(tree)
-    assert set(PAGES) == {path.name for path in (ROOT / FOLDER).iterdir()}
 
 
 def test_docstrings_of_fields_are_found_in_parents_too():
