@@ -77,6 +77,9 @@ audit: $(STAMP)  ## Ask the advisory database about requirements.lock; needs the
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve
 
+docs: $(STAMP)  ## Write the pages below docs/reference from the code.
+	$(BIN)/python -m pipeline_src.reference
+
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
 

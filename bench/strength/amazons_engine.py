@@ -16,6 +16,7 @@ from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.arena.summary import Summary, summarise
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
+from pipeline_src.parallel import Parallel
 from pipeline_src.report.provenance import processor
 
 OUT = Path("docs/measured/amazons_engine.json")
@@ -54,7 +55,7 @@ def main() -> None:
         out = WORK / f"{name}.parquet"
         if name.startswith(options.only):
             spec = MatchSpec("amazons", a, b, min(games, options.games or games), seed=[*MATCHES].index(name) + 1)
-            found[name] = run_match(spec, out, options.workers)
+            found[name] = run_match(spec, out, Parallel(workers=options.workers))
             print(f"{name}: {_line(found[name])}", flush=True)
         elif journal_of(out).exists():
             found[name] = _so_far(MatchSpec("amazons", a, b, games, seed=[*MATCHES].index(name) + 1), journal_of(out))

@@ -16,8 +16,6 @@ from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.psq import read_psq, write_psq
 from pipeline_src.records.record import GameRecord
 
-SUFFIXES = {"gomoku": (".psq", ".parquet"), "amazons": (".parquet",)}
-"""Of files that hold a game, by the game; the first is that of files nobody has named."""
 PERSON = "person"
 
 
@@ -45,6 +43,11 @@ class PersonGame:
     def state(self) -> Any:
         """The position."""
         return self._states[-1]
+
+    @property
+    def before(self) -> Any:
+        """The position before the last move, None where there is none."""
+        return self._states[-2] if self.actions else None
 
     @property
     def winner(self) -> str | None:
@@ -125,14 +128,19 @@ class PersonGame:
             write_records([self.record()], path)
 
 
+def suffixes(game: str) -> tuple[str, ...]:
+    """Of files that hold a game; the first is that of files nobody has named."""
+    return (".psq", ".parquet") if game == "gomoku" else (".parquet",)
+
+
 def check_suffix(game: str, path: Path) -> None:
     """Refuse a name that does not say in which form a game is saved.
 
     Raises:
         ZugwerkError: says which there are.
     """
-    if path.suffix not in SUFFIXES[game]:
-        raise ZugwerkError(f"{path}: a game of {game} is saved as {' or '.join('NAME' + s for s in SUFFIXES[game])}")
+    if path.suffix not in suffixes(game):
+        raise ZugwerkError(f"{path}: a game of {game} is saved as {' or '.join('NAME' + s for s in suffixes(game))}")
 
 
 def load_game(game: str, path: Path, opponent: str, variant: str | None = None) -> PersonGame:
@@ -153,8 +161,9 @@ def load_game(game: str, path: Path, opponent: str, variant: str | None = None) 
         record = records[0]
         if variant not in (None, record.variant):
             raise ZugwerkError(f"{path}: a game of {record.variant}, not of {variant}")
-    if record.height != record.width:
+    size = max(record.height, record.width)
+    if start_state(game, size, record.variant).board.shape != (record.height, record.width):
         raise ZugwerkError(f"{path}: a board of {record.width}x{record.height}; only square ones are played here")
     names = (record.first_name, record.second_name)
     side = names.index(PERSON) if PERSON in names else len(record.actions) % 2
-    return PersonGame(game, opponent, side, record.height, record.variant, list(record.actions))
+    return PersonGame(game, opponent, side, size, record.variant, list(record.actions))

@@ -3,8 +3,9 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, compare, export, go, gomoku, joseki, match, person, project
+from pipeline_src.cli import amazons, any_game, compare, export, go, gomoku, joseki, match, person, project
 from pipeline_src.errors import run_main
+from pipeline_src.games.game import GAMES
 
 app = typer.Typer(
     name="zugwerk",
@@ -18,6 +19,8 @@ app.add_typer(amazons.app, name="amazons")
 app.add_typer(gomoku.app, name="gomoku")
 app.add_typer(go.app, name="go")
 app.add_typer(joseki.app, name="joseki")
+for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
+    app.add_typer(any_game.commands(other), name=other)
 app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("play", epilog=person.EXAMPLE)(person.play)
 app.command("export")(export.export)

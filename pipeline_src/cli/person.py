@@ -10,7 +10,7 @@ SIDES = {"first": 0, "second": 1}
 
 
 def play(
-    game: str = typer.Argument(..., help="amazons or gomoku."),
+    game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
     against: str = typer.Option("alphabeta:movetime=1000", help="Any player of the game, e.g. zero:MODEL."),
     side: str = typer.Option("first", help="Yours: first, second or random."),
     size: int | None = typer.Option(None, help="Board: 10, 8 or 6; of Gomoku 3 to 25, 15 if not given."),
@@ -22,15 +22,15 @@ def play(
     """Play a game against PLAYER; `help` in the game lists the commands."""
     import numpy as np
 
-    from pipeline_src.arena.person import SUFFIXES, PersonGame, check_suffix, load_game
+    from pipeline_src.arena.person import PersonGame, check_suffix, load_game
     from pipeline_src.cli.person_table import Table
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games.game import get_game
-    from pipeline_src.players.registry import make_player
+    from pipeline_src.games.game import GAMES, get_game
+    from pipeline_src.players.registry import make_player, players_of
     from pipeline_src.players.think import close
 
-    if game not in SUFFIXES:
-        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(SUFFIXES)}")
+    if game not in GAMES or not players_of(game):
+        raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(filter(players_of, GAMES))}")
     rng = np.random.default_rng(seed)
     if side not in (*SIDES, "random"):
         raise ZugwerkError(f"side {side!r}: expected first, second or random")
@@ -44,7 +44,7 @@ def play(
         info: Any = getattr(player, "info", None)  # of a model, which knows one board and one rule
         if load is None:
             rules = get_game(game)
-            board = rules.initial_state().board.shape[0] if info is None else info.height
+            board = max(rules.initial_state().board.shape) if info is None else info.height
             rule = rules.VARIANTS[0] if info is None else info.variant
             one = PersonGame(game, against, number, board if size is None else size, variant or rule)
         elif size is not None:

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.arena.person import SUFFIXES, PersonGame
+from pipeline_src.arena.person import PersonGame, suffixes
 from pipeline_src.cli.board_text import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import Player
 from pipeline_src.players.think import Found
 
 NAMES = {"gomoku": ("Black (x)", "White (o)"), "amazons": ("White (w)", "Black (b)")}
+OTHER_NAMES = ("the first side (x)", "the second side (o)")
 MOVES = {"gomoku": "h8", "amazons": "d1-d7/g7"}
 LONGEST = 1 << 12
 
@@ -40,7 +41,7 @@ class Table:
 
     def sit(self) -> None:
         """Play until the person leaves; then the game is saved, unless nothing has been played since it last was."""
-        you = NAMES[self.game.game][self.game.side]
+        you = self._names()[self.game.side]
         self.console.print(f"You are {you} against {self.game.opponent}. `help` lists the commands.", markup=False)
         self._show()
         with _ends_are_interrupts(), contextlib.suppress(_Leave):
@@ -98,7 +99,7 @@ class Table:
     def _show(self) -> None:
         game = self.game
         self.console.print()
-        self.console.print(board_text(game.game, game.state, game.actions[-1] if game.actions else None))
+        self.console.print(board_text(game.game, game.state, game.before))
         winner = game.winner
         if winner is None:
             return
@@ -107,7 +108,17 @@ class Table:
         else:
             side = ("first", "second").index(winner)
             who = "You have" if side == game.side else f"{game.opponent} has"
-            self.console.print(f"{who} won as {NAMES[game.game][side]}.", markup=False, style="bold")
+            self.console.print(f"{who} won as {self._names()[side]}.", markup=False, style="bold")
+
+    def _names(self) -> tuple[str, str]:
+        return NAMES.get(self.game.game, OTHER_NAMES)
+
+    def _example(self) -> str:
+        """A move's text."""
+        game, start = self.game, self.game.start
+        return MOVES.get(game.game) or game.rules.format_move(
+            int(game.rules.legal_actions(start)[0]), *start.board.shape
+        )
 
     def _ask(self) -> str:
         prompt = f"{len(self.game.actions) + 1}> "
@@ -126,9 +137,9 @@ class Table:
 
     def _help(self, _: str) -> None:
         self.console.print(
-            f"a move, such as {MOVES[self.game.game]}\n"
+            f"a move, such as {self._example()}\n"
             "undo        back to your turn before\n"
-            f"save FILE   write the game: {' or '.join('NAME' + suffix for suffix in SUFFIXES[self.game.game])}\n"
+            f"save FILE   write the game: {' or '.join('NAME' + suffix for suffix in suffixes(self.game.game))}\n"
             "board       show it again\n"
             "moves       all moves so far\n"
             "go          ask the player again, where it has failed\n"
@@ -144,7 +155,7 @@ class Table:
 
     def _save(self, name: str) -> None:
         if not name:
-            raise ZugwerkError("save: expected the name of a file, such as save mine" + SUFFIXES[self.game.game][0])
+            raise ZugwerkError("save: expected the name of a file, such as save mine" + suffixes(self.game.game)[0])
         path = Path(name)
         if path.exists() and path.resolve() not in self.own:
             raise ZugwerkError(f"{path} exists already; choose another name")
@@ -211,10 +222,10 @@ class _Leave(Exception):  # noqa: N818 - no error
 def _new_name(game: str) -> Path:
     """A name that no file here has."""
     stem, number = f"{game}-{datetime.now():%Y%m%d-%H%M%S}", 1
-    path = Path(stem + SUFFIXES[game][0])
+    path = Path(stem + suffixes(game)[0])
     while path.exists():
         number += 1
-        path = Path(f"{stem}-{number}{SUFFIXES[game][0]}")
+        path = Path(f"{stem}-{number}{suffixes(game)[0]}")
     return path
 
 

@@ -5,6 +5,8 @@ through here; they call kernels that dispatch on the type of the state.
 """
 
 import importlib
+import pkgutil
+from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
 import numpy as np
@@ -12,7 +14,8 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 
-GAMES = ("amazons", "gomoku", "go")
+GAMES = tuple(sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]) if found.ispkg))
+"""Every folder beside this file is a game."""
 
 
 class Game(Protocol):

@@ -1,6 +1,7 @@
 """From a player's text to the player: `make_player`."""
 
 import importlib
+import importlib.util
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import Player, PlayerText
@@ -24,7 +25,18 @@ PLAYERS: dict[str, dict[str, str]] = {
         "brain": "pipeline_src.players.brain_engine:brain_player",
     },
 }
-"""Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch."""
+"""Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch.
+
+Of a game that is not here, `players_of` finds them in the module ``players.<game>``."""
+
+
+def players_of(game: str) -> dict[str, str]:
+    """Makers of a game's players by name, as in `PLAYERS`: from there, or from ``PLAYERS`` of ``players.<game>``."""
+    module = f"pipeline_src.players.{game}"
+    if game in PLAYERS or importlib.util.find_spec(module) is None:
+        return PLAYERS.get(game, {})
+    found: dict[str, str] = importlib.import_module(module).PLAYERS
+    return found
 
 
 def make_player(game: str, text: str) -> Player:
@@ -34,7 +46,7 @@ def make_player(game: str, text: str) -> Player:
         ZugwerkError: no such player or option for this game; lists those there are.
     """
     parsed = PlayerText.parse(text)
-    known = PLAYERS.get(game, {})
+    known = players_of(game)
     if parsed.name not in known:
         raise ZugwerkError(f"no player {parsed.name!r} for {game}; there are: {', '.join(known)}")
     module, _, maker = known[parsed.name].partition(":")

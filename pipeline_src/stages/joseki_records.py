@@ -52,7 +52,7 @@ def main() -> None:
     write_json(REPORT, counts)
     if not counts["games"]:
         reasons = ", ".join(f"{n} {reason}" for reason, n in counts["rejects_by_reason"].items() if n)
-        raise ZugwerkError(f"{params.source}: not one usable game of {counts['found']} ({reasons}); see {REJECTS}")
+        raise ZugwerkError(f"{params.source}: not one usable game of {counts['rows']} ({reasons}); see {REJECTS}")
     write_records((result.record for result in results if isinstance(result, SgfGame)), GAMES)
 
 

@@ -200,7 +200,7 @@ def test_amazons(here):
 )
 def test_options_that_make_no_sense(words, complaint):
     assert complaint in str(run(*words).exception)
-    assert "there are: gomoku, amazons" in str(run(game="go").exception)
+    assert "there are: amazons, gomoku" in str(run(game="go").exception)
 
 
 def test_a_random_side_follows_the_seed():
@@ -244,10 +244,10 @@ def test_signals_save_the_game(here, number):
 def test_boards_as_text():
     state = amazons.initial_state(6)
     action = amazons.parse_move("a2-b2/a2", 6, 6)
-    assert board_text("amazons", amazons.play(state, action), action).plain.split("\n")[5] == " 2 [*][w] .  .  .  w  2"
+    assert board_text("amazons", amazons.play(state, action), state).plain.split("\n")[5] == " 2 [*][w] .  .  .  w  2"
     cells = [gomoku.parse_move("a1", 5, 5), gomoku.parse_move("e5", 5, 5)]
     game = PersonGame("gomoku", "x", 0, 5, "exact", cells)
-    lines = board_text("gomoku", game.state, cells[-1]).plain.split("\n")
+    lines = board_text("gomoku", game.state, game.before).plain.split("\n")
     assert lines[1] == " 5  .  .  .  . [o] 5"
     assert lines[5] == " 1  x  .  .  .  .  1"
     assert [value_text(name, 0.5) for name in ("zero:m.pt", "mcts", "alphabeta")] == ["win rate 75%"] * 2 + [

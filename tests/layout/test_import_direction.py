@@ -36,6 +36,7 @@ MAY_IMPORT = {
     },
     "cycle": {"games", "records", "search", "nets", "samples", "training", "players", "arena"},
     "cli": {"games", "records", "search", "nets", "samples", "players", "arena", "report", "joseki"},
+    "reference": {"cli", "report"},
     "errors": set(),
     "files": set(),
     "orphans": set(),

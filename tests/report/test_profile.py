@@ -1,7 +1,9 @@
+import io
 import subprocess
 
 import pytest
 import yaml
+from ruamel.yaml import YAML
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.profile import merged_text, switch_profile
@@ -80,3 +82,12 @@ def test_dvc_reads_what_is_written():
         merged = merged_text(profile, ROOT, laptop)
         assert parse_yaml(merged, "params.yaml")["profile"] == profile
         assert parse_yaml(merged, "params.yaml") == yaml.safe_load(merged)
+
+
+@pytest.mark.parametrize("name", ["laptop", *(path.stem for path in sorted((ROOT / "profiles").glob("*.yaml")))])
+def test_params_survive_what_dvc_exp_run_does_to_them(name):
+    """``-S`` reads and writes the file by ruamel's own rules, which leave out quotes that a flow mapping would need."""
+    text = (ROOT / "params.yaml").read_text() if name == "laptop" else merged_text(name, ROOT)
+    out = io.StringIO()
+    YAML().dump(YAML().load(text), out)
+    assert YAML(typ="safe").load(out.getvalue()) == yaml.safe_load(text)

@@ -10,7 +10,7 @@ from pipeline_src.report.charts.reading import metrics
 MEASURED = Path("docs/measured/amazons_engine.json")
 MATCHES = {
     "openspiel_100ms": "alphabeta v OpenSpiel's MCTS,\n100 ms",
-    "one_ply": "alphabeta, 100,000 nodes\nv one_ply",
+    "one_ply": "alphabeta, 100,000 nodes\nv one ply",
     "fast": "alphabeta v uct, 10 ms",
     "uct_100ms": "uct v alphabeta, 100 ms",
     "uct_1000ms": "uct v alphabeta, 1 s",

@@ -29,7 +29,7 @@ class Chart(NamedTuple):
 
 
 def chart(name: str, title: str, caption: str, source: str, rerun: str, figure: Figure) -> Chart:
-    """The chart; the figure learns its name and title, so that its picture has them.
+    """The chart; the figure learns its name and title, so that its picture has them, and its layout is settled.
 
     Args:
         name: see `Chart`.
@@ -41,6 +41,8 @@ def chart(name: str, title: str, caption: str, source: str, rerun: str, figure: 
     """
     figure.set_gid(name)
     figure.set_label(title)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # else each picture would be laid out anew, a little differently
     return Chart(name, title, f"{caption} From {source}; made again by: {rerun}", figure)
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pipeline_src.report.charts.chart import Chart, chart
 from pipeline_src.report.charts.drawing import (
@@ -153,7 +154,7 @@ def matches(folder: Path) -> Chart | None:
     published = REGISTRY["search_depth"]["unbeaten_vs_fixed"].published
     tables = sum(name.endswith("_table") for name in names)
     if published is not None and tables:
-        dashes = {"color": "#222222", "linestyle": (0, (2, 1.5)), "linewidth": 1.4}
+        dashes: dict[str, Any] = {"color": "#222222", "linestyle": (0, (2, 1.5)), "linewidth": 1.4}
         axes.plot([published] * 2, [-0.5, tables - 0.5], label=f"published, {published:g}", **dashes)
     level(axes, 0.5, across=True)
     share_axis(axes.xaxis)

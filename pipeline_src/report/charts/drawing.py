@@ -24,9 +24,10 @@ INK, SOFT, FAINT = "#222222", "#666666", "#e4e4e4"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222")
 """Okabe and Ito's palette (Color Universal Design, 2008) but its yellow, which is too light on white."""
 MARKERS = "osD^vPX"
+TICK_STEPS = (1, 2, 5, 10)
 MOST_MARKERS = 25
 """A longer curve is a plain line."""
-STYLE: dict[str, Any] = {
+STYLE: dict[Any, Any] = {  # matplotlib has a type for its keys, which grows
     "axes.axisbelow": True,
     "axes.edgecolor": "#999999",
     "axes.grid": True,
@@ -95,13 +96,16 @@ def styled() -> Iterator[None]:
 def panels(count: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
     """A figure with panels one above the other, ``height`` inches each, that share what lies along them."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import StrMethodFormatter
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     figure = Figure(figsize=(WIDTH, height * count), layout="constrained")
     found = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
     for axes in found:
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        for axis, most in ((axes.xaxis, 7), (axes.yaxis, round(2.6 * height))):
+            axis.set_major_locator(
+                MaxNLocator(most, steps=TICK_STEPS)
+            )  # as many at any size, so that the layout settles
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     return figure, found
 
 
@@ -115,7 +119,8 @@ def measured(
     axes: Axes, x: Sequence[float], y: Sequence[Estimate], name: str, look: Look, *, joined: bool = True, **options: Any
 ) -> None:
     """Points with their intervals, joined by a line or not."""
-    style = {"color": look.colour, "marker": look.marker, "linestyle": "-" if joined else "", "elinewidth": 1}
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "elinewidth": 1}
+    style["linestyle"] = "-" if joined else ""
     axes.errorbar(x, [one.value for one in y], yerr=_arms(y), label=name, **style | options)
 
 
@@ -131,7 +136,7 @@ def ranked(
     """Points with their intervals, one a line of text, the first on top; ``shift`` is down, in lines."""
     there = [(place + shift, one) for place, one in enumerate(x) if one is not None]
     places, values = [place for place, _ in there], [one for _, one in there]
-    style = {"color": look.colour, "marker": look.marker, "linestyle": "", "elinewidth": 1}
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "", "elinewidth": 1}
     axes.errorbar([one.value for one in values], places, xerr=_arms(values), label=name, **style | options)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
@@ -186,7 +191,8 @@ def level(axes: Axes, value: float, name: str = "", *, across: bool = False) -> 
 
 def share_axis(axis: Axis) -> None:
     """An axis of shares or scores, 0 to 1."""
-    axis.axes.set(**{f"{axis.axis_name}lim": (-0.04, 1.04)})
+    set_limits = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
+    set_limits(-0.04, 1.04)
     axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
 
@@ -194,7 +200,7 @@ def count_axis(axis: Axis) -> None:
     """An axis of whole numbers."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-    axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
+    axis.set_major_locator(MaxNLocator(nbins=6, steps=TICK_STEPS, integer=True))
     axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
@@ -202,7 +208,8 @@ def log_axis(axis: Axis, values: Sequence[float]) -> None:
     """A logarithmic axis of ``values``, with ticks at 1, 2, 5, 10, ... among them."""
     from matplotlib.ticker import NullLocator
 
-    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    set_scale = axis.axes.set_xscale if axis is axis.axes.xaxis else axis.axes.set_yscale
+    set_scale("log")
     low, high = 0.7 * min(values), 1.4 * max(values)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [tick for power in powers for tick in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if low < tick < high]

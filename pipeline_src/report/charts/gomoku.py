@@ -6,7 +6,6 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from pipeline_src.arena.score import rate
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.charts.chart import Chart, chart
 from pipeline_src.report.charts.drawing import (
     Look,
@@ -67,7 +66,7 @@ def gates(folder: Path) -> Chart | None:
         return None
     figure, (axes,) = panels()
     counts = zip(rows.numbers("wins"), rows.numbers("draws"), rows.numbers("losses"), strict=True)
-    scores = [rate(wins + draws / 2, wins + draws + lost) for wins, draws, lost in counts]
+    scores = [rate(wins + draws / 2, int(wins + draws + lost)) for wins, draws, lost in counts]
     found = list(zip(rows.numbers("generation"), scores, rows.numbers("accepted"), strict=True))
     for name, accepted, look in (("became the best player", True, Look(0)), ("did not", False, Look(1))):
         kept = [(number, Estimate(one.value, one.low, one.high)) for number, one, took in found if took == accepted]
@@ -141,10 +140,13 @@ def elo_hours(folder: Path) -> Chart | None:
 
 
 def rated_hours(folder: Path) -> dict[float, Estimate]:
-    """Elo of each rated generation by the hours from the start to its end; empty if something is not made yet.
+    """Elo of each rated generation by the hours from the start to its end.
+
+    Empty if something is not made yet, or the ratings are of more generations than params.yaml has now: how long the
+    others took is not known then.
 
     Raises:
-        ZugwerkError: a file is damaged, or the ratings are not of the generations of params.yaml.
+        ZugwerkError: a file is damaged.
     """
     rows = table(folder / REPORTS / "elo.csv")
     times = read_times(folder) if rows else []
@@ -154,7 +156,7 @@ def rated_hours(folder: Path) -> dict[float, Estimate]:
     hours = {one.number: end / 3600 for one, end in zip(times, ends, strict=True)}
     numbers, ratings = rows.numbers("generation"), rows.estimates("elo")
     if not {*numbers} <= hours.keys():
-        raise ZugwerkError(f"{rows.path}: not the evaluation of these generations; `{RERUN}` makes it again")
+        return {}
     return {hours[int(number)]: rating for number, rating in zip(numbers, ratings, strict=True)}
 
 

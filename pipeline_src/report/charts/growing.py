@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pipeline_src.report.charts.chart import Chart, chart
 from pipeline_src.report.charts.drawing import Look, curve, legend, level, measured, panels, share_axis
@@ -91,7 +92,11 @@ def against_scratch(folder: Path, boards: str) -> Chart | None:
     figure, (axes,) = panels(height=3.1)
     for place, (run, of_run) in enumerate(rows.groups("run")):
         for seed, (_, own) in enumerate(of_run.groups("seed")):
-            style = {"linestyle": SEED_STYLES[seed % len(SEED_STYLES)], "linewidth": 1.3, "markersize": 3}
+            style: dict[str, Any] = {
+                "linestyle": SEED_STYLES[seed % len(SEED_STYLES)],
+                "linewidth": 1.3,
+                "markersize": 3,
+            }
             name = "_" if seed else {"grown": "grown", "scratch": "from scratch"}.get(run, run)
             measured(axes, own.numbers("computing"), own.estimates("score"), name, Look(place), **style)
     level(axes, 0.5, "equal")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pipeline_src.report.charts.chart import Chart, chart
 from pipeline_src.report.charts.drawing import Look, count_axis, curve, legend, log_axis, panels, share_axis
@@ -35,11 +36,10 @@ def growth(rows: Table | None, suffix: str, games: str, source: str, rerun: str)
     figure, (axes,) = panels()
     for place, name in enumerate(("encodings", "transitions", "patterns")):
         curve(axes, rows.numbers("games"), rows.numbers(name), name, Look(place))
-        of_paper = published.get(name)
-        if of_paper is not None and of_paper.published is not None:
-            at, value = published["games"].published, of_paper.published
-            look = {"color": Look(place).colour, "markerfacecolor": "white", "markersize": 7, "linestyle": ""}
-            axes.plot([at], [value], marker="*", label=f"{name}, published", zorder=3, **look)
+        at, value = (published[key].published if key in published else None for key in ("games", name))
+        if at is not None and value is not None:
+            star: dict[str, Any] = {"marker": "*", "markersize": 7, "markerfacecolor": "white", "linestyle": ""}
+            axes.plot([at], [value], color=Look(place).colour, label=f"{name}, published", zorder=3, **star)
     axes.set_xlim(0)
     axes.set_ylim(0)
     axes.set_title("in the library")

@@ -41,9 +41,8 @@ def test_what_is_damaged_is_named(tmp_path, text, message):
 def test_metrics_are_read_by_key(tmp_path):
     path = tmp_path / "a.json"
     assert metrics(path) is None
-    path.write_text(
-        '{"a": {"score": {"value": 0.5, "low": null, "high": 0.75, "n": 3}, "later": {"value": null}}, "rows": [{"x": 1}]}'
-    )
+    estimates = '{"score": {"value": 0.5, "low": null, "high": 0.75, "n": 3}, "later": {"value": null}}'
+    path.write_text(f'{{"a": {estimates}, "rows": [{{"x": 1}}]}}')
     found = metrics(path)
     assert found.keys() == ["a", "rows"]
     assert found.keys("a") == ["score", "later"]

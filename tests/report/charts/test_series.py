@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.charts import SYSTEMS, charts
 from pipeline_src.report.charts.gomoku import rated_hours
 from pipeline_src.report.charts.reading import Estimate
@@ -80,11 +79,12 @@ def test_hours_add_up_over_generations_that_are_not_rated_too(tmp_path):
     assert rated_hours(tmp_path) == {1.0: Estimate(-100.5, -200.0, 0.0), 4.5: Estimate(50.0, 0.0, 100.0)}
 
 
-def test_ratings_of_other_generations_are_refused(tmp_path):
+def test_ratings_of_more_generations_than_there_are_now_have_no_hours(tmp_path):
     write(tmp_path)
-    (tmp_path / GOMOKU / "elo.csv").write_text("generation,elo,low,high\n4,1,0,2\n")
-    with pytest.raises(ZugwerkError, match=r"elo\.csv: not the evaluation of these generations"):
-        charts("gomoku", tmp_path)
+    (tmp_path / GOMOKU / "elo.csv").write_text("generation,elo,low,high\n1,1,0,2\n4,1,0,2\n")
+    names = by_name(charts("gomoku", tmp_path))
+    assert "gomoku-elo" in names
+    assert "gomoku-elo-hours" not in names
 
 
 def test_without_one_generations_times_elo_is_by_generation_alone(tmp_path):

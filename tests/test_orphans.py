@@ -3,30 +3,10 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import psutil
 import pytest
 
-from pipeline_src.parallel import Parallel, run_tasks
 from tests.layout.imports import ROOT
-
-
-def draw(seed, group):
-    return np.random.default_rng([seed, group]).integers(0, 2**32, 4).tolist()
-
-
-@pytest.mark.slow
-def test_results_and_their_order_do_not_depend_on_the_workers():
-    tasks = [(7, group) for group in range(6)]
-    alone = run_tasks(draw, tasks, Parallel(workers=1), "test")
-    assert alone == [draw(*task) for task in tasks]
-    assert run_tasks(draw, tasks, Parallel(workers=2), "test") == alone
-
-
-def test_no_tasks_and_bad_params():
-    assert run_tasks(draw, [], Parallel(), "test") == []
-    with pytest.raises(ValueError, match="workers must be at least 1"):
-        Parallel(workers=0)
 
 
 def last_breath(folder, _number):
@@ -39,7 +19,7 @@ STAGE = """
 import sys
 from pathlib import Path
 from pipeline_src.parallel import Parallel, run_tasks
-from tests.test_parallel import last_breath
+from tests.test_orphans import last_breath
 if __name__ == "__main__":
     run_tasks(last_breath, [(Path(sys.argv[1]), n) for n in range(2)], Parallel(workers=2), "test")
 """
