@@ -61,7 +61,6 @@ def test_every_code_dep_is_imported(name):
         p.relative_to(ROOT) for p in reached(*(modules()[r] for r in [stage_module(name), *BY_NAME.get(name, [])]))
     }
     code = [d for d in listed(name) if d.parts[0] in ("pipeline_src", "spiders") and d.suffix in ("", ".py")]
-    code = [d for d in code if d.suffix or any((ROOT / d).glob("*.py"))]  # templates are read, not imported
     unused = [d.as_posix() for d in code if not any(d == f or d in f.parents for f in files)]
     assert not unused, f"{name}: {unused}"
 
