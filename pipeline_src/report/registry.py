@@ -216,4 +216,12 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "accuracy": _depth("depths named right, the published net and recipe", "fraction", "models.smote.accuracy"),
         "macro_f1": _depth("macro F1, the published net and recipe", "F1", "models.smote.macro_f1"),
     },
+    "reliability": {
+        "kills": Figure("kill -9 of a stage, of DVC or of a flow at random moments", "kills"),
+        "kills_same_bytes": Figure("of them: those whose run ended in the same bytes as an undisturbed one", "kills"),
+        "hostile_records": Figure("hostile texts given to every reader", "texts"),
+        "hostile_crashes": Figure("of them: crashes, hangs, files written elsewhere", "texts"),
+        "dask_same_bytes": Figure("outputs of stages run on Dask with the same bytes", "fraction"),
+        "ray_same_bytes": Figure("outputs of stages run on Ray with the same bytes", "fraction"),
+    },
 }

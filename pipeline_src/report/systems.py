@@ -64,4 +64,11 @@ SYSTEMS = {
         "joseki",
         "joseki.md",
     ),
+    "reliability": System(
+        "What it withstands",
+        "",
+        "The whole graph killed at random moments, every reader given hostile text, the same work on other backends.",
+        "",
+        "faults.md",
+    ),
 }
