@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 PROFILE ?=
 GAMES ?=
 DATA ?= SGF files
+A ?= HEAD
+B ?= workspace
 export DO_NOT_TRACK = 1
 export DVC_NO_ANALYTICS = 1
 export PREFECT_SERVER_ANALYTICS_ENABLED = false
@@ -13,7 +15,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro test check lock bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-search_depth serve docs clean
+.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -30,6 +32,9 @@ $(STAMP): pyproject.toml requirements.lock pipeline_src/report/plots_page.py
 repro: $(STAMP)  ## Run the whole graph: the laptop's, or make repro PROFILE=smoke|paper.
 	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
 	$(BIN)/dvc repro
+
+compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is HEAD, B the working tree by default.
+	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
 test: $(STAMP)  ## Run the tests.
 	$(BIN)/python -m pytest
@@ -57,6 +62,17 @@ measure-joseki: $(STAMP)  ## Real games behind docs/measured/joseki.json: GAMES=
 
 measure-search_depth: $(STAMP)  ## Thousands of games on a clock behind docs/measured/search_depth.json; resumes.
 	$(BIN)/python -m bench.strength.search_depth
+
+measure-reliability: $(STAMP)  ## Kill the smoke graph 50 times and feed 12,000 hostile texts, behind docs/measured/reliability.json; resumes.
+	$(BIN)/python -m bench.reliability.hostile
+	$(BIN)/python -m bench.reliability.kill_sweep
+	$(BIN)/python -m bench.reliability.damaged_inputs --checkout work/reliability/kill_sweep/checkout
+
+audit: $(STAMP)  ## Ask the advisory database about requirements.lock; needs the network.
+	$(BIN)/python -m pip check
+	$(BIN)/python -m venv work/audit
+	work/audit/bin/pip install --quiet --disable-pip-version-check pip-audit
+	work/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip --strict
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

@@ -1,4 +1,4 @@
-"""The one place that runs `dvc repro`: streamed, limited in time, and ended as a whole when its caller ends."""
+"""The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
 
 import logging
 import os
@@ -21,12 +21,12 @@ TAIL_LINES = 30
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
 
-class StageFailedError(ZugwerkError):
-    """`dvc repro` failed; the text ends with its last log lines."""
+class DvcFailedError(ZugwerkError):
+    """A command of DVC failed; the text ends with its last log lines, for `dvc repro` those of the stage."""
 
 
 class TimeLimitError(ZugwerkError):
-    """`dvc repro` was stopped because it took longer than its time limit."""
+    """A command of DVC was stopped because it took longer than its time limit."""
 
 
 def repro(
@@ -40,9 +40,6 @@ def repro(
 ) -> list[str]:
     """Bring a target of the graph up to date.
 
-    The command's output goes line by line to ``log``. However this function is left (an error, a cancelled flow,
-    Ctrl-C, the death of this process), DVC and all that its stage started end too, within `supervise.GRACE_S` or so.
-
     Args:
         target: a stage or a `foreach` group of dvc.yaml, or None for the whole graph.
         checkout: the folder that holds dvc.yaml.
@@ -55,11 +52,41 @@ def repro(
         The names of the stages that ran their command, in order; empty when all was up to date.
 
     Raises:
-        StageFailedError: a stage failed, or another process kept the checkout busy for the whole time.
-        TimeLimitError: the time limit passed.
+        DvcFailedError, TimeLimitError: see `run_dvc`.
     """
     options = ["--force"] * force + ["--single-item"] * single_item
-    command = ["dvc", "--wait-for-lock", "repro", *options, *([target] if target else [])]
+    return run_dvc(["repro", *options, *([target] if target else [])], checkout, log, limit_s=limit_s)
+
+
+def push(targets: list[str], checkout: Path, log: Logger, *, limit_s: float) -> None:
+    """Copy outputs to the default remote, those it has already left out.
+
+    Args:
+        targets: stages or `foreach` groups, whose outputs and ancestors' outputs are pushed; all when empty.
+        checkout: the folder that holds dvc.yaml.
+        log: where the lines go.
+        limit_s: time limit in seconds, waiting for another DVC process included.
+
+    Raises:
+        DvcFailedError, TimeLimitError: see `run_dvc`.
+    """
+    run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, log, limit_s=limit_s)
+
+
+def run_dvc(arguments: list[str], checkout: Path, log: Logger, *, limit_s: float) -> list[str]:
+    """Run a command of DVC in a checkout.
+
+    Its output goes line by line to ``log``. However this function is left (an error, a cancelled flow, Ctrl-C, the
+    death of this process), DVC and all that its stage started end too, within `supervise.GRACE_S` or so.
+
+    Returns:
+        The names of the stages that ran their command, in order.
+
+    Raises:
+        DvcFailedError: the command failed, or another process kept the checkout busy for the whole time.
+        TimeLimitError: the time limit passed.
+    """
+    command = ["dvc", "--wait-for-lock", *arguments]
     deadline = time.monotonic() + limit_s
     wait_s = FIRST_WAIT_S
     ran: list[str] = []
@@ -69,7 +96,7 @@ def repro(
             return ran
         busy = any(BUSY in line for line in tail)
         if not busy or time.monotonic() + wait_s > deadline:
-            raise StageFailedError(f"`{' '.join(command)}` failed with status {status}; its last lines:\n{_text(tail)}")
+            raise DvcFailedError(f"`{' '.join(command)}` failed with status {status}; its last lines:\n{_text(tail)}")
         log.warning("another DVC process is at work in %s; trying again in %.0f s", checkout, wait_s)
         time.sleep(wait_s)
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)

@@ -1,46 +1,16 @@
-"""Gomoku from self-play: a task for each generation, then the tables and ratings, then publish.
+"""Gomoku from self-play: a task for each generation, then the tables and ratings.
 
 `python -m flows.gomoku_zero` runs it here and now, without a server.
 """
 
-from pathlib import Path
-from typing import Annotated
+from flows.one_system import system_flow
+from flows.options import run_here
 
-from prefect import flow
-from pydantic import Field
-
-from flows import CHECKOUT
-from flows.one_system import bring_and_publish
-from flows.options import LIMIT_MINUTES, RETRIES, parse
-from pipeline_src.errors import run_main
-
-SYSTEM = "gomoku"
-
-
-@flow(name="gomoku-zero")
-def gomoku_zero(
-    targets: list[str] | None = None,
-    limit_minutes: Annotated[float, Field(gt=0)] = LIMIT_MINUTES,
-    retries: Annotated[int, Field(ge=0)] = RETRIES,
-    checkout: Path = CHECKOUT,
-) -> None:
-    """Bring Gomoku's generations up to date, one after another, then their evaluation, and publish.
-
-    Args:
-        targets: stages or groups of dvc.yaml; all of this system, each generation by itself, when none is given.
-        limit_minutes: time limit of each target.
-        retries: how often a failed target is tried again; it goes on where it was.
-        checkout: the folder that holds dvc.yaml.
-    """
-    bring_and_publish(SYSTEM, targets, checkout, limit_minutes=limit_minutes, retries=retries)
-
-
-def main() -> None:
-    """Run the flow with the options of the command line."""
-    gomoku_zero(
-        **parse("gomoku_zero", "Bring Gomoku's generations and their evaluation up to date and publish.", crawls=False)
-    )
-
+gomoku_zero = system_flow(
+    "gomoku-zero",
+    "gomoku",
+    "Bring Gomoku's generations up to date, one after another, then the tables and ratings; push and publish.",
+)
 
 if __name__ == "__main__":
-    run_main(main)
+    run_here(gomoku_zero)

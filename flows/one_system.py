@@ -1,38 +1,58 @@
-"""What every flow does: bring its targets up to date, one after another, then publish."""
+"""What every flow does: bring its targets up to date, one after another, push what they made, publish."""
 
+import inspect
 from pathlib import Path
+from typing import Annotated
 
+from prefect import Flow, flow
+from pydantic import Field
+
+from flows import CHECKOUT
+from flows.options import LIMIT_MINUTES, RETRIES
 from flows.publish import publish
-from flows.targets import bring_up_to_date, read_targets
+from flows.push import push_outputs
+from flows.results import publish_results
+from flows.targets import bring_up_to_date, read_targets, tried_again
 
 
-def bring_and_publish(
-    system: str | None,
-    targets: list[str] | None,
-    checkout: Path,
-    *,
-    limit_minutes: float,
-    retries: int,
-    refresh_crawl: bool = False,
-) -> None:
-    """Call it inside a flow.
+def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., None]:
+    """A flow over the stages of a system or, with None, over the whole graph.
 
     Args:
-        system: whose stages and reports; None for the whole graph.
-        targets: stages or groups of dvc.yaml; all of the system, each member of a group by itself, when none is given.
-        checkout: the folder that holds dvc.yaml.
-        limit_minutes: time limit of each target.
-        retries: how often a failed target is tried again.
-        refresh_crawl: let each crawl fetch what is new.
-
-    Raises:
-        ZugwerkError: see `flows.targets.read_targets` and `flows.targets.bring_up_to_date`.
+        name: the flow's name in the browser.
+        system: what the names of its stages, and the folder of its reports, begin with.
+        summary: what it does, in a sentence or two; the text above the flow's form in the browser.
+        crawls: whether there is a crawl among the stages, so that `refresh_crawl` means something.
     """
-    outcomes = bring_up_to_date(
-        targets or read_targets(checkout, system),
-        checkout,
-        refresh_crawl=refresh_crawl,
-        limit_s=60 * limit_minutes,
-        retries=retries,
-    )
-    publish(checkout, outcomes, system)
+
+    def bring_and_publish(
+        targets: tuple[str, ...] = (),
+        refresh_crawl: bool = False,
+        limit_minutes: Annotated[float, Field(gt=0)] = LIMIT_MINUTES,
+        retries: Annotated[int, Field(ge=0)] = RETRIES,
+        push: bool = True,
+        checkout: Path = CHECKOUT,
+    ) -> None:
+        """See ``summary``; Prefect shows the lines below in the form.
+
+        Args:
+            targets: stages or groups of dvc.yaml; all of them, each member of a group by itself, when none is given.
+            refresh_crawl: let the crawl fetch what is new; otherwise it stays as it is.
+            limit_minutes: time limit of each target, and of the push.
+            retries: how often a failed target, or a failed push, is tried again; it goes on where it was.
+            push: copy what was made to DVC's default remote, where the checkout has one.
+            checkout: the folder that holds dvc.yaml.
+        """
+        limit_s = 60 * limit_minutes
+        chosen = list(targets) or read_targets(checkout, system)
+        outcomes = bring_up_to_date(chosen, checkout, refresh_crawl=refresh_crawl, limit_s=limit_s, retries=retries)
+        if push:
+            tried_again(push_outputs, retries)(chosen if targets or system else [], checkout, limit_s)
+        publish(checkout, outcomes, system)
+        publish_results(checkout, system)
+
+    if not crawls:
+        whole = inspect.signature(bring_and_publish)
+        kept = [parameter for parameter in whole.parameters.values() if parameter.name != "refresh_crawl"]
+        setattr(bring_and_publish, "__signature__", whole.replace(parameters=kept))  # noqa: B010  unknown to mypy
+    return flow(name=name, description=summary)(bring_and_publish)

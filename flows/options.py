@@ -1,30 +1,38 @@
-"""The command-line face of the flows: the same options for each."""
+"""The command-line face of the flows: the form of the browser as options."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
+from prefect import Flow
+
 from flows import CHECKOUT
+from pipeline_src.errors import run_main
 
 LIMIT_MINUTES = 720.0
 RETRIES = 1
 
 
-def parse(module: str, summary: str, argv: list[str] | None = None, *, crawls: bool = True) -> dict[str, Any]:
+def run_here(flow: Flow[..., None]) -> None:
+    """Run a flow with the options of the command line, without a server, and end the process with its exit status."""
+    run_main(lambda: flow(**parse(flow)))
+
+
+def parse(flow: Flow[..., None], argv: list[str] | None = None) -> dict[str, Any]:
     """Read the options of `python -m flows.<module>`.
 
     Args:
-        module: the flow's module, for the example.
-        summary: what it does, in one sentence.
+        flow: the flow that they are for; its module has its name.
         argv: the arguments, the process' own by default.
-        crawls: whether the flow has a crawl that may be refreshed.
 
     Returns:
         Parameters of the flow, by name.
     """
+    module = flow.name.replace("-", "_")
+    crawls = "refresh_crawl" in flow.parameters.properties
     parser = argparse.ArgumentParser(
         prog=f"python -m flows.{module}",
-        description=summary,
+        description=flow.description,
         epilog=f"example: python -m flows.{module}{' --refresh-crawl' if crawls else ''} --limit-minutes 60",
     )
     parser.add_argument(
@@ -32,15 +40,25 @@ def parse(module: str, summary: str, argv: list[str] | None = None, *, crawls: b
         dest="targets",
         metavar="NAME",
         action="append",
+        default=[],
         help="bring only this stage or group of dvc.yaml up to date, and what it depends on; may be repeated",
     )
     if crawls:
         parser.add_argument("--refresh-crawl", action="store_true", help="let the crawl fetch what is new on the site")
     parser.add_argument(
-        "--limit-minutes", type=float, default=LIMIT_MINUTES, help="time limit of each target (default: %(default)g)"
+        "--limit-minutes",
+        type=float,
+        default=LIMIT_MINUTES,
+        help="time limit of each target, and of the push (default: %(default)g)",
     )
     parser.add_argument(
-        "--retries", type=int, default=RETRIES, help="how often a failed target is tried again (default: %(default)d)"
+        "--retries",
+        type=int,
+        default=RETRIES,
+        help="how often a failed target, or a failed push, is tried again (default: %(default)d)",
+    )
+    parser.add_argument(
+        "--no-push", dest="push", action="store_false", help="leave what was made out of DVC's default remote"
     )
     parser.add_argument(
         "--checkout", type=Path, default=CHECKOUT, help="the folder that holds dvc.yaml (default: the one of this code)"

@@ -1,6 +1,6 @@
-"""Metrics and plots of the graph as Prefect artifacts: one table and one page of plots a system.
+"""Metrics and charts of the graph as Prefect artifacts: one table and one page of charts a system.
 
-Which files they are in is asked of DVC, so a metric or plot that a stage declares in dvc.yaml shows up by itself.
+Which files the metrics are in is asked of DVC, so one that a stage declares in dvc.yaml shows up by itself.
 """
 
 import base64
@@ -18,9 +18,9 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
-from flows.draw import draw
 from flows.targets import Outcome
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.report.charts import SYSTEMS, charts, png
 
 REPORTS = PurePosixPath("artifacts/reports")
 LIMIT_S = 120
@@ -29,10 +29,10 @@ DIGITS = 6
 
 @task(task_run_name="publish", cache_policy=NO_CACHE, persist_result=False, retries=1)
 def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) -> None:
-    """Publish what ran, the metrics and the plots, of one system or of all.
+    """Publish what ran, the metrics and the charts, of one system or of all.
 
     Raises:
-        ZugwerkError: DVC cannot show the metrics or plots.
+        ZugwerkError: DVC cannot show the metrics, or a report is damaged.
     """
     log = get_run_logger()
     create_table_artifact(key="last-run", table=run_table(outcomes), description="What the last flow run did")
@@ -40,10 +40,10 @@ def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) 
         if system in (None, name):
             create_table_artifact(key=f"{name}-metrics", table=rows, description=f"Metrics of {name}")
             log.info("published %d metrics of %s", len(rows), name)
-    for name, page in sorted(plots_pages(checkout).items()):
-        if system in (None, name):
-            create_markdown_artifact(key=f"{name}-plots", markdown=page, description=f"Plots of {name}")
-            log.info("published the plots of %s", name)
+    for name in SYSTEMS:
+        if system in (None, name) and (page := charts_page(checkout, name)):
+            create_markdown_artifact(key=f"{name}-plots", markdown=page, description=f"Charts of {name}")
+            log.info("published the charts of %s", name)
 
 
 def run_table(outcomes: list[Outcome]) -> list[dict[str, Any]]:
@@ -62,18 +62,16 @@ def metrics_tables(checkout: Path) -> dict[str, list[dict[str, Any]]]:
     return dict(tables)
 
 
-def plots_pages(checkout: Path) -> dict[str, str]:
-    """Every plot that exists, drawn into one Markdown page a system."""
-    pages: dict[str, list[str]] = defaultdict(list)
-    for name, entries in _ask_dvc(checkout, "plots", "show", "--json").get("data", {}).items():
-        for entry in entries:
-            is_image = entry["type"] == "image"
-            title = name if is_image else entry["content"].get("title", {}).get("text", name)
-            title = _within_system(name) if title == name else title
-            picture = Path(entry["url"]).read_bytes() if is_image else draw(entry["content"])
-            shown = f"![{title}]({_inline(picture)})" if picture else "`dvc plots show` draws this one."
-            pages[_system(name)].append(f"### {title}\n\n{shown}")
-    return {system: "\n\n".join(parts) for system, parts in pages.items()}
+def charts_page(checkout: Path, system: str) -> str:
+    """The charts of a system that can be drawn, as pictures in one Markdown page; empty if there are none.
+
+    Raises:
+        ZugwerkError: a file that a chart is drawn from is damaged.
+    """
+    return "\n\n".join(
+        f"### {chart.title}\n\n![{chart.title}]({_inline(png(chart.figure))})\n\n{_literal(chart.caption)}"
+        for chart in charts(system, checkout)
+    )
 
 
 def _ask_dvc(checkout: Path, *arguments: str) -> dict[str, Any]:
@@ -102,8 +100,13 @@ def _inline(picture: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(picture).decode()}"
 
 
+def _literal(text: str) -> str:
+    """Text in which Markdown finds no emphasis: paths have stars and underscores."""
+    return re.sub(r"([*_])", r"\\\1", text)
+
+
 def _system(name: str) -> str:
-    """The system that a report or plot belongs to: the first folder below `artifacts/reports`, or the first word."""
+    """The system that a report belongs to: the first folder below `artifacts/reports`, or the first word."""
     return re.split(r"[^a-z0-9]", _below_reports(name).parts[0].lower())[0] or "all"
 
 

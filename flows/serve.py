@@ -1,12 +1,14 @@
 """A Prefect server on this machine with the flows deployed on it: schedule, trigger and cancel from a browser.
 
 `python -m flows.serve` starts the server on loopback, applies prefect.yaml and starts the worker; when it ends, for
-whatever reason, so does everything it started, a flow run in the middle of a stage included.
+whatever reason, so does everything it started, a flow run in the middle of a stage included. The folder of the reports
+is shown on the next port, since a browser does not follow a link from a server's page to a file.
 """
 
 import argparse
 import contextlib
 import fcntl
+import functools
 import os
 import signal
 import socket
@@ -16,6 +18,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from flows import CHECKOUT, supervise
@@ -23,6 +26,7 @@ from pipeline_src.errors import ZugwerkError, run_main
 
 HOST = "127.0.0.1"
 POOL = "zugwerk"
+REPORTS = "artifacts/reports"
 PREFECT = [sys.executable, "-m", "prefect"]
 START_LIMIT_S = 180.0
 """How long the server may take to answer; its first start sets up a database."""
@@ -43,6 +47,7 @@ def main() -> None:
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
         stack.enter_context(_only_server_of(Path(os.environ["PREFECT_HOME"])))
         _require_free(options.port)
+        os.environ["ZUGWERK_REPORTS_URL"] = stack.enter_context(_reports(options.port + 1))
         server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
         _wait_until_healthy(url, server)
         _deploy()
@@ -60,7 +65,7 @@ def _options() -> argparse.Namespace:
         epilog="example: python -m flows.serve --port 4200 --cron '0 3 * * *' --timezone Europe/Berlin",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--port", type=int, default=4200, help="port on loopback")
+    parser.add_argument("--port", type=int, default=4200, help="port on loopback; the reports take the next one")
     parser.add_argument("--cron", default="0 3 * * *", help="when the whole graph is brought up to date")
     parser.add_argument("--timezone", default="UTC", help="time zone of the schedule")
     parser.add_argument("--paused", action="store_true", help="deploy the schedule switched off")
@@ -89,6 +94,26 @@ def _prefect(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         finally:
             supervise.end(process)
             show.join()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing of each request."""
+
+
+@contextlib.contextmanager
+def _reports(port: int) -> Iterator[str]:
+    """Show the folder of the report page for the block; the address it has then."""
+    folder = CHECKOUT / REPORTS
+    _require_free(port)
+    with ThreadingHTTPServer((HOST, port), functools.partial(_Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://{HOST}:{port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ runs first.
 
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import yaml
 from prefect import task
@@ -21,6 +21,9 @@ from pipeline_src.params.load import PARAMS_FILE, read_tree
 
 FIRST_RETRY_S = 10.0
 """Seconds before the first retry of a failed target; each further one waits twice as long."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Outcome(NamedTuple):
@@ -85,9 +88,7 @@ def bring_up_to_date(
     Raises:
         ZugwerkError: a target failed for the last time, see `flows.dvc_run.repro`.
     """
-    step = run_target.with_options(
-        retries=retries, retry_delay_seconds=exponential_backoff(FIRST_RETRY_S), retry_condition_fn=_may_succeed_later
-    )
+    step = tried_again(run_target, retries)
     outcomes = []
     for target in targets:
         begin = time.monotonic()
@@ -105,6 +106,13 @@ def run_target(target: str, checkout: Path, limit_s: float, refresh: bool = Fals
     Called directly, not submitted, it runs in the main thread, where a cancel reaches it as an exception.
     """
     return repro(target, checkout, get_run_logger(), limit_s=limit_s, force=refresh, single_item=refresh)
+
+
+def tried_again(step: Task[P, R], retries: int) -> Task[P, R]:
+    """The task with that many retries, each after twice the time; none after a time limit."""
+    return step.with_options(
+        retries=retries, retry_delay_seconds=exponential_backoff(FIRST_RETRY_S), retry_condition_fn=_may_succeed_later
+    )
 
 
 def _may_succeed_later(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:

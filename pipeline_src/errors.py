@@ -1,7 +1,11 @@
 """Errors a user can act on, and the one place where they become a message and an exit status."""
 
+import errno
+import re
 import sys
 from collections.abc import Callable
+
+_SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
 
 
 class ZugwerkError(ValueError):
@@ -20,4 +24,12 @@ def run_main(main: Callable[[], None]) -> None:
         sys.exit(f"error: {error}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
+        if _is_full(error):
+            sys.exit(f"error: {where}the disk is full; make room and run the same command again")
         sys.exit(f"error: {where}{error.strerror or error}")
+
+
+def _is_full(error: OSError) -> bool:
+    """Whether a write failed for want of room; pyarrow says so in words alone, numpy counts what it could write."""
+    text = error.strerror or str(error)
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or "[errno 28]" in text or bool(_SHORT_WRITE.search(text))

@@ -22,6 +22,9 @@ def written_aside(path: Path | str) -> Iterator[Path]:
 
     The block creates the temporary path as a file or as a folder. When it raises, what it wrote is
     removed and ``path`` stays as it was.
+
+    Raises:
+        OSError: what the system says of writing, with the file's name; libraries that write leave that out.
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -33,6 +36,11 @@ def written_aside(path: Path | str) -> Iterator[Path]:
         if aside.is_dir():
             _remove(target)  # a folder cannot be renamed over a full one
         aside.replace(target)
+    except OSError as error:
+        _remove(aside)
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror or str(error), str(target)) from error
     except BaseException:
         _remove(aside)
         raise

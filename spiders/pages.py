@@ -11,13 +11,14 @@ from typing import Any
 
 from parsel import Selector
 
-from pipeline_src.records.littlegolem_text import decode
+from pipeline_src.records.littlegolem_text import decode, whole_text
 from pipeline_src.records.raw import RawGame, Result, Seat
 
 NO_ANSWER = -1
 MAX_ID = 10**18
 _GID = re.compile(r"\bgame\.jsp\?gid=(\d{1,18})(?!\d)")
 _PLID = re.compile(r"\bplayer\.jsp\?plid=(\d{1,18})(?!\d)")
+_COUNT = re.compile(r"[0-9]{1,9}")
 _CAPTION = re.compile(r"List of games\s*\[(.*)\]\s*\[[^\[\]]*\]")
 _WORDS: dict[str, Result] = {"win": "won", "won": "won", "lost": "lost", "loss": "lost", "draw": "draw"}
 _POINTS: dict[Any, Result] = {2: "won", 1: "draw", 0: "lost"}
@@ -155,7 +156,7 @@ def _row(line: Any) -> Row | None:
         gid=int(gid[1]),
         opponent=_text(cells[1]),
         variant=" ".join(_text(span) for span in cells[3].iter("span")),
-        plies=int(plies) if plies.isascii() and plies.isdigit() else -1,
+        plies=int(plies) if _COUNT.fullmatch(plies) else -1,
         result=_WORDS.get(result, ""),
     )
 
@@ -169,8 +170,8 @@ def _api_game(game: Any) -> RawGame:
         for i, entry in enumerate(game.get("players") or []):
             player = entry["player"]
             result = _POINTS.get(points[i], "") if decided and i < len(points) else ""
-            seats.append(Seat(int(player["plid"]), str(player.get("real_name") or ""), result))
-        variant = str(game.get("variant") or "")
+            seats.append(Seat(int(player["plid"]), whole_text(str(player.get("real_name") or "")), result))
+        variant = whole_text(str(game.get("variant") or ""))
         if not all(0 <= number < MAX_ID for number in (gid, *(seat.plid for seat in seats))):
             raise ValueError("a number out of range")
     except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:

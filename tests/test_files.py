@@ -1,3 +1,4 @@
+import errno
 import json
 import math
 
@@ -69,3 +70,23 @@ def test_expected_errors_become_one_line(tmp_path):
         run_main(os_error)
     with pytest.raises(ZeroDivisionError):
         run_main(lambda: 1 // 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OSError("Error writing bytes to file. Detail: [errno 28] No space left on device"),  # pyarrow's
+        OSError("100000 requested and 31968 written"),  # numpy's
+    ],
+    ids=["system", "pyarrow", "numpy"],
+)
+def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, error):
+    def main():
+        with written_aside(tmp_path / "out.bin") as aside:
+            aside.write_bytes(b"half")
+            raise error
+
+    with pytest.raises(SystemExit, match=r"^error: \S+/out\.bin: the disk is full; make room"):
+        run_main(main)
+    assert not list(tmp_path.iterdir())

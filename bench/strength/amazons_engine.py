@@ -7,8 +7,6 @@ work/strength/amazons_engine/. Example: ``python -m bench.strength.amazons_engin
 import argparse
 import datetime
 import math
-import platform
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,8 @@ from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.arena.summary import Summary, summarise
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
+from pipeline_src.parallel import Parallel
+from pipeline_src.report.provenance import processor
 
 OUT = Path("docs/measured/amazons_engine.json")
 WORK = Path("work/strength/amazons_engine")
@@ -55,7 +55,7 @@ def main() -> None:
         out = WORK / f"{name}.parquet"
         if name.startswith(options.only):
             spec = MatchSpec("amazons", a, b, min(games, options.games or games), seed=[*MATCHES].index(name) + 1)
-            found[name] = run_match(spec, out, options.workers)
+            found[name] = run_match(spec, out, Parallel(workers=options.workers))
             print(f"{name}: {_line(found[name])}", flush=True)
         elif journal_of(out).exists():
             found[name] = _so_far(MatchSpec("amazons", a, b, games, seed=[*MATCHES].index(name) + 1), journal_of(out))
@@ -121,15 +121,6 @@ def _mean_elo(steps: list[Summary]) -> dict[str, Any]:
         variances.append(((high - low) / 2 / 1.96) ** 2)
     mean, half = sum(elos) / len(elos), 1.96 * math.sqrt(sum(variances)) / len(elos)
     return {"value": mean, "low": mean - half, "high": mean + half, "n": sum(summary.games for summary in steps)}
-
-
-def processor() -> str:
-    """Name of this machine's."""
-    if sys.platform == "linux":
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

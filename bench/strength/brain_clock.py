@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.strength.amazons_engine import processor
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import gomoku
+from pipeline_src.report.provenance import processor
 
 OUT = Path("docs/measured/growing_boards.json")
 COMMAND = "python -m bench.strength.brain_clock"

@@ -22,7 +22,6 @@ from typing import Any
 
 import yaml
 
-from bench.strength.amazons_engine import processor
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
@@ -30,6 +29,7 @@ from pipeline_src.params.load import read_tree
 from pipeline_src.records.parquet import read_records
 from pipeline_src.report import generation_times
 from pipeline_src.report.profile import LAPTOP, merged_text
+from pipeline_src.report.provenance import processor
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/gomoku_zero.json")

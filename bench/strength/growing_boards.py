@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from bench.strength.amazons_engine import processor
 from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.score import pair_score
@@ -35,6 +34,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.params.growing_boards import GrowingBoard, read_boards
 from pipeline_src.params.growing_evaluate import GrowingEvaluateParams
 from pipeline_src.params.load import load, read_tree
+from pipeline_src.report.provenance import processor
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")

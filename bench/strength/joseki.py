@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from bench.strength.amazons_engine import processor
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
@@ -35,6 +34,7 @@ from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
 from pipeline_src.report.joseki_accuracy import ask, number_rows, rates
+from pipeline_src.report.provenance import processor
 
 OUT = Path("docs/measured/joseki.json")
 FOLDS = 5

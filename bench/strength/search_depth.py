@@ -13,7 +13,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bench.strength.amazons_engine import processor
 from pipeline_src.arena.depth_matches import DepthMatch, play_match
 from pipeline_src.arena.depth_tuning import TunedTable, tune_table
 from pipeline_src.errors import run_main
@@ -24,6 +23,7 @@ from pipeline_src.params.depth_game import DepthGame
 from pipeline_src.params.depth_match import TABLE, DepthMatchParams
 from pipeline_src.params.depth_split import DepthSplitParams
 from pipeline_src.params.load import load, load_value
+from pipeline_src.report.provenance import processor
 from pipeline_src.samples.depth_positions import open_positions, split_by_game
 
 OUT = Path("docs/measured/search_depth.json")

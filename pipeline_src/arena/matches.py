@@ -10,13 +10,14 @@ from pipeline_src.arena.pairs import leave, play_pair
 from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.arena.sprt import Sprt
 from pipeline_src.arena.summary import Status, Summary, standing, summarise
-from pipeline_src.arena.workers import run_as_they_come
 from pipeline_src.games.game import get_game
+from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.players.registry import make_player
 from pipeline_src.players.think import close
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
 
+ALONE = Parallel(workers=1)
 OnPair = Callable[[dict[int, Pair]], None]
 """Called with all finished pairs whenever there is one more, and once before."""
 
@@ -24,7 +25,7 @@ OnPair = Callable[[dict[int, Pair]], None]
 def run_match(
     spec: MatchSpec,
     out: Path | None = None,
-    workers: int = 1,
+    parallel: Parallel = ALONE,
     sprt: Sprt | None = None,
     resume: bool = True,
     on_pair: OnPair | None = None,
@@ -35,7 +36,7 @@ def run_match(
         spec: the match.
         out: Parquet file of the games, written at the end; the journal lies beside it (`journal_of`) and stays there,
             so that the same match called again plays the missing pairs only. None keeps nothing.
-        workers: games side by side, in processes; 1 plays in this one. Timed games want a core each.
+        parallel: where pairs are played side by side. Timed games want a core each.
         sprt: ends the match as soon as it is decided.
         resume: False plays anew what the journal has.
         on_pair: watches.
@@ -63,7 +64,7 @@ def run_match(
             if _decided(sprt, pairs):
                 missing = []
             _watch(on_pair, pairs)
-            played = _play(spec, openings, missing, workers, stack)
+            played = _play(spec, openings, missing, parallel, stack)
             for number, pair in played:
                 if pair is None:
                     continue
@@ -98,10 +99,10 @@ def _try_out(game: str, text: str) -> None:
 
 
 def _play(
-    spec: MatchSpec, openings: list[Opening], numbers: list[int], workers: int, stack: ExitStack
+    spec: MatchSpec, openings: list[Opening], numbers: list[int], parallel: Parallel, stack: ExitStack
 ) -> Iterator[tuple[int, Pair | None]]:
     tasks = [(spec, number, openings[number]) for number in numbers]
-    results = stack.enter_context(closing(run_as_they_come(play_pair, tasks, min(workers, len(tasks) or 1), leave)))
+    results = stack.enter_context(closing(run_as_they_come(play_pair, tasks, parallel, leave)))
     return ((numbers[index], pair) for index, pair in results)
 
 

@@ -27,6 +27,8 @@ def match(
     variant: str | None = typer.Option(None, help="Of the game, e.g. exact or freestyle-4."),
     seed: int = typer.Option(1, help="Of openings and players."),
     workers: int = typer.Option(1, min=1, help="Games side by side; timed ones want a core each."),
+    backend: str = typer.Option("loky", help="Where: loky, processes here | dask | ray."),
+    address: str = typer.Option("", help="Of a running Dask or Ray cluster, all of whose workers then play."),
     sprt: str | None = typer.Option(None, help="elo0,elo1[,alpha,beta]: stop as soon as one is accepted."),
     out: Path | None = typer.Option(None, help="Parquet file of the games; killed, the same command goes on."),
     resume: bool = typer.Option(True, "--resume/--no-resume", help="Go on where the journal beside OUT ends."),
@@ -37,14 +39,19 @@ def match(
     from pipeline_src.arena.spec import MatchSpec, with_limits
     from pipeline_src.arena.sprt import Sprt
     from pipeline_src.games.game import get_game
+    from pipeline_src.parallel import Parallel
+    from pipeline_src.params.load import build
 
     rules = get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
     one, other = (with_limits(game, text, limits) for text in (a, b))
     board = max(rules.initial_state().board.shape) if size is None else size
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
+    parallel = build(
+        Parallel, {"backend": backend, "workers": workers, "address": address}, "parallel", "zugwerk match"
+    )
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
-        summary = run_match(spec, out, workers, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
+        summary = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
     if as_json:
         typer.echo(json.dumps(summary.as_json(), indent=2, allow_nan=False))
     else:

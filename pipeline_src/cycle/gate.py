@@ -41,7 +41,7 @@ def play_gate(work: Work) -> None:
             "wins": wins,
             "draws": draws,
             "losses": losses,
-            "score": match.score.value,
+            "score": match.score.as_metrics(),
             "accepted": int(wins > losses or params.always),
         },
     )

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline_src.params.devices import Devices
+
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingParams:
+class TrainingParams(Devices):
     """Of any training, whatever the net."""
 
     augment: bool
@@ -40,6 +42,7 @@ class TrainingParams:
     """At most this many steps are lost by a kill."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._at_least_one("batch", "epochs", "patience", "checkpoint_steps")
         self._above_zero("learning_rate", "epsilon")
         self._fractions("warmup", "rho", "momentum")

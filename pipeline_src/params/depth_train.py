@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline_src.params.devices import Devices
+
 Balance = Literal["smote", "oversample", "augment", "class_weights", "none"]
 
 
@@ -31,7 +33,7 @@ class DepthBalancing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DepthTraining:
+class DepthTraining(Devices):
     """The same for all models."""
 
     steps: int
@@ -52,6 +54,7 @@ class DepthTraining:
     """Of torch on the CPU; nets so small gain nothing by a second one."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("steps", "batch", "log_steps", "checkpoint_steps", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")

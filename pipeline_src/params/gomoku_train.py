@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pipeline_src.params.devices import Devices
+
 
 @dataclass(frozen=True, kw_only=True)
-class GomokuTrainParams:
+class GomokuTrainParams(Devices):
     """Of the training that follows each generation's self-play. The paper prints none of these."""
 
     window: int
@@ -44,6 +46,11 @@ class GomokuTrainParams:
     """At most this many steps are lost by a kill."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_nodes != 1:
+            raise ValueError(
+                "num_nodes must be 1: games go to other machines by the section parallel, training does not"
+            )
         bounds = {
             "batch": 1,
             "window": 1,

@@ -50,8 +50,8 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
         tree = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; run in the project's folder") from None
-    except yaml.YAMLError as error:
-        raise ZugwerkError(f"{path}: not valid YAML: {error}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # no UTF-8 and endless numbers are ValueErrors
+        raise ZugwerkError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(tree, dict):
         raise ZugwerkError(f"{path}: expected sections with keys, found {type(tree).__name__}")
     return tree
@@ -76,8 +76,6 @@ def build(kind: type[Any], values: Any, key: str, path: str) -> Any:
     built = {name: _convert(hints[name], value, f"{key}.{name}", path) for name, value in values.items()}
     try:
         return kind(**built)
-    except ZugwerkError:
-        raise
     except ValueError as error:
         raise ZugwerkError(f"{path}: {key}: {error}") from None
 

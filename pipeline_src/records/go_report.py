@@ -14,29 +14,29 @@ def count_games(results: Sequence[SgfGame | Reject]) -> dict[str, Any]:
     """Counts by reason, source and result; every known word is there, so that two reports compare key by key.
 
     Returns:
-        ``found`` = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games with handicap
-        stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in `GoMoves`, in plies;
-        ``no_result``, games without a winner; ``plies_mean`` and ``first_won``, null without games; ``first_won`` is
-        Black's share of the decided games.
+        ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
+        with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in
+        `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
+        without games; the latter is Black's score of the games with a result.
     """
     kept = [result for result in results if isinstance(result, SgfGame)]
     records = [result.record for result in kept]
     reasons = Counter(result.reason for result in results if isinstance(result, Reject))
     sources = Counter(record.source for record in records)
     winners = Counter(record.winner for record in records)
-    decided = winners["first"] + winners["second"]
+    decided = winners["first"] + winners["second"] + winners["draw"]
     return {
-        "found": len(results),
+        "rows": len(results),
         "games": len(kept),
         "rejects": len(results) - len(kept),
         "rejects_by_reason": {reason: reasons[reason] for reason in REASONS},
-        "by_source": {source: sources[source] for source in SOURCES},
+        "sources": {source: sources[source] for source in SOURCES},
         "made": sum(record.source == "engine" and record.event == EVENT for record in records),
         "handicap": sum("handicap" in record.variant for record in records),
         "variations": sum(result.variations for result in kept),
         "passes_added": sum(result.passes_added for result in kept),
         "cut": sum(result.cut for result in kept),
         "no_result": winners[None],
-        "plies_mean": sum(len(record.actions) for record in records) / len(records) if records else None,
-        "first_won": winners["first"] / decided if decided else None,
+        "mean_plies": sum(len(record.actions) for record in records) / len(records) if records else None,
+        "first_side_score": (winners["first"] + winners["draw"] / 2) / decided if decided else None,
     }

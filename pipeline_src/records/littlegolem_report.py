@@ -15,7 +15,7 @@ def count_games(results: Sequence[tuple[Source, Kept | Reject]]) -> dict[str, An
 
     Returns:
         ``rows`` = ``games`` + ``rejects``; the same three by source; ``rejects_by_reason``; ``winner_by``, what tells
-        the winner of each game; ``plies_mean``, turns a game (null without games); ``first_won``, a fraction.
+        the winner of each game; ``mean_plies``, turns a game (null without games); ``first_side_score``, a fraction.
     """
     kept = [result for _, result in results if isinstance(result, Kept)]
     games = Counter(source for source, result in results if isinstance(result, Kept))
@@ -34,8 +34,8 @@ def count_games(results: Sequence[tuple[Source, Kept | Reject]]) -> dict[str, An
         },
         "by_variant": dict(sorted(variants.items())),
         "winner_by": {name: evidence[name] for name in EVIDENCE},
-        "plies_mean": _mean([len(result.record.actions) for result in kept]),
-        "first_won": _mean([result.record.winner == "first" for result in kept]),
+        "mean_plies": _mean([len(result.record.actions) for result in kept]),
+        "first_side_score": _mean([result.record.winner == "first" for result in kept]),
     }
 
 

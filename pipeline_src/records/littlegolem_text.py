@@ -51,6 +51,11 @@ def decode(body: bytes) -> str:
         return body.decode("latin-1")
 
 
+def whole_text(text: str) -> str:
+    """A text that UTF-8 can write: half characters (JSON escapes can hold them, and some charsets) become ``?``."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def split_records(body: bytes) -> list[bytes]:
     """The records of a page that holds many, in its order; blank lines, CRLF or LF, stand between them.
 

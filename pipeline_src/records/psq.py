@@ -28,7 +28,7 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import shown
 
 _HEAD = re.compile(r"Piskvorky (\d{1,4})x(\d{1,4}), *(\d+):(\d+), *([01])")
-_STONE = re.compile(r"(\d{1,4}),(\d{1,4})(?:,(-?\d+))?")
+_STONE = re.compile(r"(\d{1,4}),(\d{1,4})(?:,(-?\d{1,12}))?")
 _CODE = re.compile(r"-?\d+")
 _ENDING = (
     (_CODE, "a stone (x,y,ms), two programs' names or a code"),

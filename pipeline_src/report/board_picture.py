@@ -1,44 +1,72 @@
-"""A board of lines with stones on its points, as SVG; the same calls give the same text."""
+"""Boards as SVG, one of lines with stones and one of squares with amazons; the same calls give the same text."""
 
 from html import escape
 
 CELL = 28
 MARGIN = 30
 LINE, WOOD, LAST = "#6b5225", "#e9c98a", "#d01010"
+EDGE, PAPER, BURNT = "#b3a78c", "#f6f1e6", "#5b5347"
+INK = "#111"
+HEAT = "#2f6fb0"
+"""Of the moves that may be played, the deeper the likelier."""
 STONES = ("#111", "#fff")
 """Of the first and the second side."""
+AMAZONS = ("#fff", "#111")
+"""Likewise: in the Amazons White begins."""
+CROWN = "M-7 8L-10 -5L-4 1L0 -9L4 1L10 -5L7 8Z"
+
+
+def star_points(size: int) -> tuple[int, ...]:
+    """Points of a board for Go that have a dot."""
+    return tuple(row * size + column for row in range(3, size, 6) for column in range(3, size, 6))
 
 
 class BoardPicture:
     """Draws in the order of the calls. Points are row * size + column, row 0 the top."""
 
+    ground, inks = WOOD, STONES
+
     def __init__(self, size: int, files: str, dots: tuple[int, ...] = ()) -> None:
         """An empty board with a letter of ``files`` under each column and ``dots`` on some points."""
         self.size = size
         self._side = 2 * MARGIN + CELL * (size - 1)
-        self._parts = [f'<rect width="{self._side}" height="{self._side + 24}" fill="{WOOD}"/>']
-        low, high = MARGIN, self._side - MARGIN
+        self._parts = [f'<rect width="{self._side}" height="{self._side + 24}" fill="{self.ground}"/>']
         for i in range(size):
             at = MARGIN + CELL * i
             self._parts += [
-                f'<path d="M{low} {at}H{high}M{at} {low}V{high}" stroke="{LINE}" stroke-width="1"/>',
+                self._line(at),
                 f'<text x="{at}" y="{self._side - 6}" font-size="11">{files[i]}</text>',
                 f'<text x="9" y="{at + 4}" font-size="11">{size - i}</text>',
             ]
         for point in dots:
             self._circle(point, 3, f'fill="{LINE}"')
 
-    def stone(self, point: int, side: int) -> None:
-        """A stone of side 0 or 1."""
-        self._circle(point, CELL / 2 - 1, f'fill="{STONES[side]}" stroke="#111"')
+    def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
+        """A stone of side 0 or 1, with a few letters on it, by default in the other side's colour."""
+        self._circle(point, CELL / 2 - 1, f'fill="{self.inks[side]}" stroke="#111"')
+        if text:
+            self.text(point, text, ink or self.inks[1 - side])
 
     def ring(self, point: int) -> None:
         """Marks the last stone."""
         self._circle(point, 5, f'fill="none" stroke="{LAST}" stroke-width="2"')
 
+    def outline(self, point: int) -> None:
+        """Marks where the game went on."""
+        self._circle(point, CELL / 2 - 1, f'fill="none" stroke="{LAST}" stroke-width="2"')
+
     def candidate(self, point: int, opacity: float) -> None:
         """A move that may be played, the deeper the better it is."""
-        self._circle(point, CELL / 2 - 2, f'fill="#2f6fb0" fill-opacity="{opacity:.2f}"')
+        self._circle(point, CELL / 2 - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
+
+    def heat(self, point: int, opacity: float) -> None:
+        """Shades a point; the patch hides the lines below it, and is square, so that it looks like no stone."""
+        self._square(point, CELL - 2, f'fill="{PAPER}"')
+        self._square(point, CELL - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
+
+    def owned(self, point: int, side: int) -> None:
+        """A point that belongs to side 0 or 1."""
+        self._circle(point, 4, f'fill="{self.inks[side]}" stroke="#111"')
 
     def text(self, point: int, text: str, ink: str) -> None:
         """A few letters on a point."""
@@ -55,9 +83,66 @@ class BoardPicture:
         title = f'<text x="{side / 2:g}" y="{side + 14}" font-size="12">{escape(title, quote=False)}</text>'
         return "\n".join([head, *self._parts, title, "</svg>", ""])
 
+    def inline(self, label: str) -> str:
+        """The board alone, to stand in a page at the width that it is given there; ``label`` is what is read aloud."""
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self._side} {self._side}" role="img"'
+            f' aria-label="{escape(label)}" font-family="sans-serif" text-anchor="middle">'
+        )
+        return "\n".join([head, *self._parts, "</svg>"])
+
+    def _line(self, at: int) -> str:
+        """What is drawn for a row and a column."""
+        low, high = MARGIN, self._side - MARGIN
+        return f'<path d="M{low} {at}H{high}M{at} {low}V{high}" stroke="{LINE}" stroke-width="1"/>'
+
     def _circle(self, point: int, radius: float, look: str) -> None:
         x, y = self._centre(point)
         self._parts.append(f'<circle cx="{x}" cy="{y}" r="{radius:g}" {look}/>')
 
+    def _square(self, point: int, side: int, look: str) -> None:
+        x, y = self._centre(point)
+        half = side / 2
+        self._parts.append(f'<rect x="{x - half:g}" y="{y - half:g}" width="{side}" height="{side}" {look}/>')
+
     def _centre(self, point: int) -> tuple[int, int]:
         return MARGIN + CELL * (point % self.size), MARGIN + CELL * (point // self.size)
+
+
+class SquaresPicture(BoardPicture):
+    """The same for a board of squares: pieces stand in them, and heat and marks fill them."""
+
+    ground, inks = PAPER, AMAZONS
+
+    def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
+        """An amazon of side 0 (White) or 1; letters stand below her."""
+        x, y = self._centre(point)
+        place = f"translate({x} {y - 5}) scale(.65)" if text else f"translate({x} {y})"
+        self._parts.append(
+            f'<path d="{CROWN}" transform="{place}" fill="{self.inks[side]}" stroke="#111" stroke-linejoin="round"/>'
+        )
+        if text:
+            self._parts.append(f'<text x="{x}" y="{y + 10}" font-size="10" fill="{ink or INK}">{escape(text)}</text>')
+
+    def arrow(self, point: int) -> None:
+        """A square that an arrow has burnt."""
+        self._square(point, CELL - 8, f'fill="{BURNT}"')
+
+    def ring(self, point: int) -> None:
+        """See `BoardPicture`."""
+        self._square(point, CELL - 3, f'fill="none" stroke="{BURNT}" stroke-width="2" stroke-dasharray="4 3"')
+
+    def outline(self, point: int) -> None:
+        """See `BoardPicture`."""
+        self._square(point, CELL - 3, f'fill="none" stroke="{LAST}" stroke-width="2.5"')
+
+    def heat(self, point: int, opacity: float) -> None:
+        """See `BoardPicture`; lines here are between squares."""
+        self._square(point, CELL, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
+
+    def _line(self, at: int) -> str:
+        low, high = MARGIN - CELL // 2, self._side - MARGIN + CELL // 2
+        path = f"M{low} {at + CELL // 2}H{high}M{at + CELL // 2} {low}V{high}"
+        if at == MARGIN:  # the first one closes the frame
+            path += f"M{low} {low}H{high}M{low} {low}V{high}"
+        return f'<path d="{path}" stroke="{EDGE}" stroke-width="1"/>'

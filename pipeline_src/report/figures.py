@@ -1,6 +1,7 @@
-"""Read the registry's figures: from the metrics of the last `dvc repro`, else from the committed measurements.
+"""Read the registry's figures: from the metrics of the last `dvc repro`, and from the committed measurements.
 
-docs/measured/<system>.json is ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``.
+docs/measured/<system>.json is ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``: clocked
+matches, many seeds, published sizes, real records.
 """
 
 import re
@@ -17,10 +18,17 @@ from pipeline_src.report.registry import REGISTRY, Counted, Figure
 Row = dict[str, Any]
 
 
-def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
-    """All figures, ``{system: {figure: {ours, low, high, published, unit, n, profile, data, command}}}``.
+KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "command")
 
-    A figure that has not been made yet has null for ``ours`` and all that belongs to it.
+
+def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
+    """All figures, ``{system: {figure: row}}``.
+
+    A row has ``words``, ``unit``, ``published``, and of ours: ``ours`` (the value), ``low`` and ``high`` (its 95 %
+    interval), ``n``, ``ratio`` (ours / published), ``profile``, ``seed``, ``data``, ``hardware``, ``date``, ``command``
+    (which makes it again) and ``from``: graph, or measured. Where both have the figure the row is the graph's, and its
+    ``measured`` is the row of the measurement, else null. What is not known, or does not depend on it, is null; of a
+    figure that has not been made yet that is all but the words, the unit, the published value and the command.
 
     Raises:
         ZugwerkError: a metrics file or params.yaml cannot be read.
@@ -29,15 +37,30 @@ def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
     found: dict[str, dict[str, Row]] = {}
     for system, rows in REGISTRY.items():
         path = folder / "docs/measured" / f"{system}.json"
-        measured = read_json(path) if path.exists() else {}
+        measurements = read_json(path) if path.exists() else {}
         found[system] = {}
         for name, figure in rows.items():
-            row = _from_graph(figure, folder, params, locked)
-            if row["value"] is None:
-                row = {"command": row["command"] or f"make measure-{system}"} | measured.get(name, {})
-            kept = {key: row.get(key) for key in ("low", "high", "n", "profile", "data", "command")}
-            found[system][name] = {"ours": row.get("value"), "published": figure.published, "unit": figure.unit} | kept
+            graph = _from_graph(figure, folder, params, locked)
+            command = graph["command"] or f"make measure-{system}"
+            measured = {"command": command} | measurements.get(name, {})
+            made = graph["value"] is not None
+            row = _row(figure, graph if made else measured, "graph" if made else "measured")
+            row["measured"] = _row(figure, measured, "measured") if made and name in measurements else None
+            found[system][name] = row
     return found
+
+
+def _row(figure: Figure, found: Row, source: str) -> Row:
+    ours, published = found.get("value"), figure.published
+    return {
+        "words": figure.words,
+        "unit": figure.unit,
+        "published": published,
+        "ours": ours,
+        "ratio": ours / published if ours is not None and published else None,
+        "from": None if ours is None else source,
+        **{key: found.get(key) for key in KEPT},
+    }
 
 
 def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row]) -> Row:
@@ -46,15 +69,22 @@ def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row
     if figure.timing:
         found = generation_times.figures(folder).get(figure.timing)
     else:
-        file = figure.path or figure.times
-        path = folder / re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), file)
-        found = _at(read_json(path), figure.key) if file and path.exists() else None
+        file, key = metric_of(figure, params)
+        path = folder / file
+        found = _at(read_json(path), key) if file and path.exists() else None
     command = f"dvc repro {figure.stage}" if figure.stage else ""
     if found is None:
         return {"value": None, "command": command}
     estimate = found if isinstance(found, dict) else {"value": found}
-    profile = params.get("profile") if _is_current(figure.stage, params, locked) else None
-    return estimate | {"profile": profile, "data": _words(figure.data, folder), "command": command}
+    current = _is_current(figure.stage, params, locked)
+    made_by = {key: params.get(key) if current else None for key in ("profile", "seed")}
+    return estimate | made_by | {"data": _words(figure.data, folder), "command": command}
+
+
+def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
+    """The file of metrics, or of times, that a figure is read from, with these params, and its dotted key there."""
+    file = re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path or figure.times)
+    return file, figure.key
 
 
 def _at(tree: Any, key: str) -> Any:

@@ -14,6 +14,6 @@ def board_svg(actions: Sequence[int], size: int, title: str = "") -> str:
     picture = BoardPicture(size, FILES)
     for number, action in enumerate(actions, 1):
         side = (number - 1) % 2
-        picture.stone(action, side)
+        picture.piece(action, side)
         picture.text(action, str(number), LAST if number == len(actions) else STONES[1 - side])
     return picture.svg(title)

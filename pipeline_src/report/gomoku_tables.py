@@ -12,11 +12,12 @@ from pipeline_src.files import Row
 
 def gate_rows(reports: Mapping[int, Mapping[str, Any]]) -> list[Row]:
     """Table 1: each generation against the best player before it, from the reports by generation."""
-    names = ("wins", "draws", "losses", "score", "accepted")
-    return [
-        {"generation": number, **{name: report["gate"][name] + 0 for name in names}}
-        for number, report in reports.items()
-    ]
+    rows: list[Row] = []
+    for number, report in reports.items():
+        gate = report["gate"]
+        counts = {name: gate[name] for name in ("wins", "draws", "losses")}
+        rows.append({"generation": number, **counts, "score": gate["score"]["value"], "accepted": gate["accepted"]})
+    return rows
 
 
 def round_robin_rows(names: Sequence[str], matches: Iterable[Played]) -> list[Row]:

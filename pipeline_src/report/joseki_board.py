@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pipeline_src.games.go.notation import FILES, format_move
 from pipeline_src.joseki.corners import CORNER_NAMES
 from pipeline_src.joseki.recommend import Recommendation
-from pipeline_src.report.board_picture import BoardPicture
+from pipeline_src.report.board_picture import BoardPicture, star_points
 
 
 def recommendation_rows(found: Iterable[Recommendation], size: int = 19) -> list[dict[str, Any]]:
@@ -34,9 +34,9 @@ def board_svg(board: npt.NDArray[np.int8], found: Sequence[Recommendation], last
     The stone on point ``last`` is marked. The more often a candidate was played, the deeper its blue.
     """
     size = board.shape[0]
-    picture = BoardPicture(size, FILES, tuple(r * size + c for r in range(3, size, 6) for c in range(3, size, 6)))
+    picture = BoardPicture(size, FILES, star_points(size))
     for point in np.flatnonzero(board).tolist():
-        picture.stone(point, int(board.flat[point]) - 1)
+        picture.piece(point, int(board.flat[point]) - 1)
     if last >= 0 and board.flat[last]:
         picture.ring(last)
     for one in reversed(found):  # the best ones on top

@@ -30,10 +30,15 @@ _PAGE = """<!DOCTYPE html>
 
 def main() -> None:
     """Write the page."""
+    write(PAGE)
+
+
+def write(page: Path) -> None:
+    """Write the page to a file."""
     from vl_convert import javascript_bundle
 
     bundle = javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
-    with written_aside(PAGE) as aside:
+    with written_aside(page) as aside:
         aside.write_text(_PAGE % bundle, encoding="utf-8")
 
 

@@ -69,15 +69,13 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
 def summary(match: MatchResult) -> dict[str, object]:
     """Metrics of a match, seen from its first player; Elo differences are null where they are infinite."""
     (wins, draws, losses), score, (illegal, illegal_opponent) = match.wins_draws_losses, match.score, match.illegal
-    elo, elo_low, elo_high = score.elo()
+    elo = dict(zip(("value", "low", "high"), score.elo(), strict=True))
     return {
         "score": score.as_metrics(),
         "wins": wins,
         "draws": draws,
         "losses": losses,
-        "elo": elo,
-        "elo_low": elo_low,
-        "elo_high": elo_high,
+        "elo": elo | {"n": score.n},
         "illegal": illegal,
         "illegal_opponent": illegal_opponent,
     }

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.arena.jackknife import jackknife
 from pipeline_src.arena.score import clustered_mean, clustered_rate
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json, write_table
@@ -57,17 +58,21 @@ class Test:
         (lowest, highest), matrix = self.positions.classes, self.matrix(chosen, label)
         nodes = nodes_to_depth(np.asarray(self.positions.nodes_by_depth)[self.rows], chosen, self.growth)
         off = chosen - labels.astype(np.int64)
+        _, game = np.unique(self.games, return_inverse=True)
+        cells = np.zeros((game.max(initial=-1) + 1, *matrix.shape), np.int64)
+        np.add.at(cells, (game, labels.astype(np.int64) - lowest, chosen - lowest), 1)
+        spent = np.stack([np.bincount(game, nodes), np.bincount(game, self.spent)], axis=1)
         f1 = zip(range(lowest, highest + 1), f1_scores(matrix).tolist(), strict=True)
         return {
             "accuracy": clustered_rate(off == 0, self.games).as_metrics(),
-            "macro_f1": macro_f1(matrix),
+            "macro_f1": jackknife(cells, macro_f1, len(chosen), 0.0, 1.0).as_metrics(),
             "f1": {str(depth): score for depth, score in f1},
             "mean_error": clustered_mean(np.abs(off), self.games).as_metrics(),
             "bias": clustered_mean(off, self.games).as_metrics(),
-            "mean_depth": float(chosen.mean()),
+            "mean_depth": clustered_mean(chosen, self.games).as_metrics(),
             "deep_enough": clustered_rate(chosen >= self.needed, self.games).as_metrics(),
-            "nodes": float(nodes.mean()),
-            "nodes_of_iterative_deepening": float(nodes.sum() / self.spent.sum()),
+            "nodes": clustered_mean(nodes, self.games).as_metrics(),
+            "nodes_of_iterative_deepening": jackknife(spent, _ratio, len(chosen), 0.0).as_metrics(),
         }
 
     def matrix(self, chosen: npt.NDArray[np.int64], label: str) -> npt.NDArray[np.int64]:
@@ -106,6 +111,10 @@ def main() -> None:
     write_table(REPORTS / "confusion.csv", confusions)
 
 
+def _ratio(sums: npt.NDArray[np.float64]) -> float:
+    return float(sums[0] / sums[1])
+
+
 def _plain(test: Test) -> dict[str, Any]:
     """Figures of always the same depth, by depth and label."""
     lowest, highest = test.positions.classes
@@ -134,7 +143,7 @@ def _table_row(name: str, params: DepthModelParams, figures: dict[str, Any]) -> 
         "balance": params.balance,
         **{f"rows_{depth}": counts[depth] for depth in sorted(counts, key=int)},
         **{key: figures[key]["value"] for key in ("accuracy", "mean_error", "deep_enough")},
-        **{key: figures[key] for key in ("macro_f1", "mean_depth", "nodes_of_iterative_deepening")},
+        **{key: figures[key]["value"] for key in ("macro_f1", "mean_depth", "nodes_of_iterative_deepening")},
     }
 
 

@@ -95,7 +95,7 @@ def label_group(
 
 
 def _read(path: Path) -> Arrays:
-    with np.load(path) as found:
+    with np.load(path, allow_pickle=False) as found:
         return {name: found[name] for name in found}
 
 

@@ -136,14 +136,14 @@ def summary(match: DepthMatch) -> dict[str, Any]:
     """Metrics of a match, seen from its first player. No game is drawn, so its win rate is its unbeaten rate."""
     return {
         "score": match.score.as_metrics(),
-        "margin": match.margin.as_metrics(),
+        "mean_margin": match.margin.as_metrics(),
         "time_outs": match.time_outs[0],
         "time_outs_opponent": match.time_outs[1],
         "nodes_a_game": match.nodes(0),
         "nodes_a_game_opponent": match.nodes(1),
         "choosing": match.choosing(0),
-        "depth": match.mean_depth(0),
-        "depth_opponent": match.mean_depth(1),
+        "mean_depth": match.mean_depth(0),
+        "mean_depth_opponent": match.mean_depth(1),
     }
 
 

@@ -74,9 +74,9 @@ def main() -> None:
         {
             "sizes": len(boards),
             "largest": board.size,
-            "score": best.score.as_metrics(),
+            "score_vs_mcts1000": best.score.as_metrics(),
             "generations": sum(report["generations"] for report in reports.values()),
-            "multiply_adds": spent[max(spent)],
+            "multiply_adds_in_all": spent[max(spent)],
         },
     )
     outcome = Outcome({"headline": [best], "rated": others}, [])

@@ -14,6 +14,7 @@ from pipeline_src.params.amazons_train import TrainingParams
 from pipeline_src.training.data import NetInput, StepInput
 from pipeline_src.training.losses import argmax_choice, coordinates, value_error
 from pipeline_src.training.models import MODELS
+from pipeline_src.training.ranks import level, summed
 from pipeline_src.training.rmsprop import make_optimizer
 from pipeline_src.training.schedule import rate_factor
 
@@ -76,13 +77,17 @@ class AmazonsModule(LightningModule):
         assert batch.step == self.global_step, f"batch of step {batch.step} came to step {self.global_step}"
         return self._both(batch, self.train_sums)
 
+    def on_validation_start(self) -> None:
+        """All processes measure the net that the first one saves."""
+        level(self.nets)
+
     def validation_step(self, batch: StepInput, batch_idx: int) -> None:  # noqa: ARG002 - Lightning's signature
         """Measure both nets."""
         self._both(batch, self.validation_sums)
 
     def _both(self, batch: StepInput, sums: Tensor) -> Tensor:
         move, arrow = self.answer(batch)
-        sums += torch.stack([move.sums, arrow.sums])
+        sums += summed(torch.stack([move.sums, arrow.sums]))
         return move.loss + arrow.loss
 
     def take_measures(self) -> dict[str, float]:

@@ -10,15 +10,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.samples.dataset import Dataset
 from pipeline_src.samples.schema import AMAZON, ARROW
 from pipeline_src.samples.symmetry import COUNT, transform_boards, transform_squares
+from pipeline_src.training.ranks import Share
 
 TAG = 5
 """Keeps this stage's random numbers apart from the others'; the next number says what for."""
 ORDER, SYMMETRY, WEIGHTS, DROPOUT = 0, 1, 2, 3
 
 VALIDATION_BATCH = 1024
+ALL = Share()
 
 
 class Positions(NamedTuple):
@@ -57,8 +60,8 @@ class Plan:
         self.steps_per_epoch = -(-max(len(rows) for rows in self.train) // batch)
         self._orders: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
 
-    def step(self, number: int) -> StepPositions:
-        """The batches of step ``number``, counted from 0 over all epochs.
+    def step(self, number: int, share: Share = ALL) -> StepPositions:
+        """A process's share of the batches of step ``number``, counted from 0 over all epochs.
 
         Every sample comes once an epoch; where the types differ in number or the last batch is not full, the first
         ones of the epoch come again, so that all batches have one shape.
@@ -66,11 +69,11 @@ class Plan:
         epoch, at = divmod(number, self.steps_per_epoch)
         if self._orders[0] != epoch:
             self._orders = (epoch, self._order(epoch))
-        rows = [order[at * self.batch : (at + 1) * self.batch] for order in self._orders[1]]
+        rows = [share.of(order[at * self.batch : (at + 1) * self.batch]) for order in self._orders[1]]
         if not self.augment:
             return StepPositions(number, *(read(self.dataset, r) for r in rows))
         rng = np.random.default_rng([self.seed, TAG, SYMMETRY, number])
-        which = rng.integers(0, COUNT, (2, self.batch))
+        which = [share.of(drawn) for drawn in rng.integers(0, COUNT, (2, self.batch))]
         return StepPositions(number, *(under(read(self.dataset, r), w) for r, w in zip(rows, which, strict=True)))
 
     def _order(self, epoch: int) -> list[npt.NDArray[np.int64]]:
@@ -81,24 +84,31 @@ class Plan:
 class Steps:
     """Some steps of a plan as what a Lightning loader has to be: sized, and iterable time and again."""
 
-    def __init__(self, plan: Plan, first: int, stop: int) -> None:
-        """Steps ``first`` to ``stop`` - 1."""
-        self.plan, self.numbers = plan, range(first, stop)
+    def __init__(self, plan: Plan, first: int, stop: int, share: Share = ALL) -> None:
+        """Of steps ``first`` to ``stop`` - 1, a process's share."""
+        self.plan, self.numbers, self.share = plan, range(first, stop), share
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[StepPositions]:
-        return map(self.plan.step, self.numbers)
+        return (self.plan.step(number, self.share) for number in self.numbers)
 
 
 class Validation:
     """The validation split in order, each sample once and as it was played."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Of the plan's data set."""
-        self.plan = plan
+    def __init__(self, plan: Plan, share: Share = ALL) -> None:
+        """Of the plan's data set, a process's share.
+
+        Raises:
+            ZugwerkError: it has too few samples for a share to each.
+        """
+        self.plan, self.share = plan, share
         self.count = -(-max(len(rows) for rows in plan.validation) // VALIDATION_BATCH)
+        fewest = min(len(rows) for rows in plan.validation) // self.count
+        if share.world > 1 and fewest < share.world:
+            raise ZugwerkError(f"validation split: too few samples for {share.world} processes; lower devices")
 
     def __len__(self) -> int:
         return self.count
@@ -106,7 +116,7 @@ class Validation:
     def __iter__(self) -> Iterator[StepPositions]:
         parts = (np.array_split(rows, self.count) for rows in self.plan.validation)
         for number, rows in enumerate(zip(*parts, strict=True)):
-            yield StepPositions(number, *(read(self.plan.dataset, r) for r in rows))
+            yield StepPositions(number, *(read(self.plan.dataset, self.share.of(r)) for r in rows))
 
 
 def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

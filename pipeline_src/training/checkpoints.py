@@ -24,6 +24,9 @@ class LastCheckpoint(Checkpoint):
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
         """Save; what Lightning calls an epoch is a lap (`AmazonsData`)."""
         last = self.folder / LAST
+        if not trainer.is_global_zero:
+            trainer.save_checkpoint(last)  # writes nothing, but Lightning wants all processes to meet here
+            return
         with written_aside(last) as aside:
             trainer.save_checkpoint(aside)
             if last.exists():
@@ -56,7 +59,8 @@ class StepSeed(Callback):
         batch_idx: int,  # noqa: ARG002
     ) -> None:
         """Seed the step to come."""
-        torch.manual_seed(torch_seed(self.seed, DROPOUT, trainer.global_step))
+        rank = [trainer.global_rank] if trainer.global_rank else []
+        torch.manual_seed(torch_seed(self.seed, DROPOUT, trainer.global_step, *rank))
 
 
 def torch_seed(seed: int, *path: int) -> int:

@@ -12,6 +12,7 @@ from pipeline_src.nets.amazons_nets import Config
 from pipeline_src.samples import encoders
 from pipeline_src.training.batches import Plan, Positions, StepPositions, Steps, Validation
 from pipeline_src.training.losses import Played
+from pipeline_src.training.ranks import share
 
 PUBLISHED = AmazonsConfig()
 
@@ -54,7 +55,7 @@ class AmazonsData(LightningDataModule):
         """The lap that Lightning counts as the current epoch."""
         assert self.trainer is not None
         lap = self.trainer.current_epoch
-        return Steps(self.plan, self.first_step(lap), self.first_step(lap + 1))
+        return Steps(self.plan, self.first_step(lap), self.first_step(lap + 1), share())
 
     def first_step(self, lap: int) -> int:
         """Number of the step that a lap begins with; the laps of an epoch are equally long, give or take a step."""
@@ -63,7 +64,7 @@ class AmazonsData(LightningDataModule):
 
     def val_dataloader(self) -> Validation:
         """The validation split."""
-        return Validation(self.plan)
+        return Validation(self.plan, share())
 
     def transfer_batch_to_device(
         self,

@@ -17,9 +17,11 @@ from pipeline_src.samples.depth_planes import PLANES, Inputs, depth_planes
 from pipeline_src.samples.depth_positions import DepthPositions
 from pipeline_src.samples.symmetry import COUNT, board_maps
 from pipeline_src.training.depth_balance import TAG, Balanced
+from pipeline_src.training.ranks import Share
 
 ORDER, SYMMETRY = 10, 11
 """What random numbers are for, beside those of `depth_balance`."""
+ALL = Share()
 Floats = npt.NDArray[np.float32]
 
 
@@ -74,9 +76,9 @@ class DepthBatches:
         """Rows, the made ones included."""
         return len(self.balanced.labels)
 
-    def step(self, number: int) -> DepthBatch:
-        """The batch of a step, counted from 0."""
-        drawn = np.concatenate([self._drawn(at) for at in self._spans(number)])
+    def step(self, number: int, share: Share = ALL) -> DepthBatch:
+        """A process's share of the batch of a step, counted from 0."""
+        drawn = share.of(np.concatenate([self._drawn(at) for at in self._spans(number)]))
         real = drawn < len(self.balanced.rows)
         planes = np.empty((len(drawn), *self.shape), np.float32)
         which = np.zeros(len(drawn), np.int64)
@@ -85,7 +87,8 @@ class DepthBatches:
         made = self.balanced.made[drawn[~real] - len(self.balanced.rows)]
         planes[~real] = made.reshape(-1, *self.shape)
         if self.symmetries:  # a random one after a given one is a random one
-            which = np.random.default_rng([self.seed, TAG, SYMMETRY, number]).integers(0, COUNT, len(drawn))
+            rng = np.random.default_rng([self.seed, TAG, SYMMETRY, number])
+            which = share.of(rng.integers(0, COUNT, self.batch))
         labels = self.balanced.labels[drawn].astype(np.int64)
         weights = self.balanced.weights[labels - self.lowest]
         costs = np.full((len(drawn), *self.costs.shape[1:]), np.nan, np.float32)

@@ -17,6 +17,7 @@ from pipeline_src.nets.depth_models import SavedDepthNet
 from pipeline_src.params.depth_train import DepthTraining
 from pipeline_src.training.depth_batches import DepthBatch, DepthBatches, read_planes
 from pipeline_src.training.depth_scores import accuracy, confusion, macro_f1
+from pipeline_src.training.ranks import share, summed
 from pipeline_src.training.schedule import rate_factor
 
 PREDICT_BATCH = 4096
@@ -58,9 +59,10 @@ class DepthModule(LightningModule):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
         """Loss of the batch that belongs to this step; what the loader gives only counts."""
-        drawn = self.batches.step(self.global_step)
+        own = share()
+        drawn = self.batches.step(self.global_step, own)
         loss = self.loss(DepthBatch(*(part.to(self.device) for part in drawn)))
-        self.total += loss.detach()
+        self.total += summed(loss.detach()) / own.world  # shares are equal
         return loss
 
     def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
@@ -80,7 +82,8 @@ class DepthModule(LightningModule):
                     f"depth_train: by step {self.global_step} the loss is no number; lower learning_rate"
                 )
             self.total.zero_()
-            self.rows.append({"step": float(self.global_step), "loss": loss} | self.measure())
+            measured = self.measure() if self.trainer.is_global_zero else {}
+            self.rows.append({"step": float(self.global_step), "loss": loss} | measured)
 
     def measure(self) -> dict[str, float]:
         """``validation_accuracy``, ``validation_macro_f1``, ``validation_mean_error`` in layers."""

@@ -26,6 +26,7 @@ from pipeline_src.training.checkpoints import LastCheckpoint, find_checkpoint, t
 from pipeline_src.training.depth_balance import TAG, balance, class_counts
 from pipeline_src.training.depth_batches import DepthBatches
 from pipeline_src.training.depth_module import DepthModule
+from pipeline_src.training.ranks import is_first, one_goes_on, trainer_options
 
 SOURCES = ("nets", "samples", "training")
 """Folders of the package whose files decide what a training ends in."""
@@ -97,12 +98,11 @@ def train_depth_net(
     saved = _fresh(model, positions, torch.as_tensor(means, dtype=torch.float32), seed)
     own = folder / f"train-{_key(positions, splits, [model, training, balancing], seed)}"
     for other in folder.glob("train-*"):
-        if other != own:
+        if other != own and is_first():
             shutil.rmtree(other)
     module = DepthModule(saved, batches, training, splits.validation)
     trainer = Trainer(
-        accelerator="gpu" if gpu else "cpu",
-        devices=1,
+        **trainer_options(training, training.batch),
         max_steps=training.steps,
         max_epochs=-1,
         callbacks=[LastCheckpoint(own)],
@@ -114,7 +114,7 @@ def train_depth_net(
     )
     resumed = find_checkpoint(own)
     saved.net.train()
-    with warnings.catch_warnings():
+    with one_goes_on(), warnings.catch_warnings():
         # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
         warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
         laps = range(min(training.steps, training.checkpoint_steps))

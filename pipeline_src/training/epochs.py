@@ -49,7 +49,7 @@ class EpochRecord(Callback):
         row = {"epoch": len(self.rows) + 1.0, "learning_rate": float(trainer.optimizers[0].param_groups[0]["lr"])}
         self.rows.append(row | pl_module.take_measures())
         _log(trainer, self.rows[-1])
-        if self.best is self.rows[-1]:
+        if self.best is self.rows[-1] and trainer.is_global_zero:
             save_nets(self.best_nets, pl_module.nets)
         if self.stalled:
             trainer.should_stop = True

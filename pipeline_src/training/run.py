@@ -24,6 +24,7 @@ from pipeline_src.training.checkpoints import LastCheckpoint, StepSeed, find_che
 from pipeline_src.training.data import AmazonsData
 from pipeline_src.training.epochs import EpochRecord
 from pipeline_src.training.models import MODELS
+from pipeline_src.training.ranks import is_first, one_goes_on, trainer_options
 from pipeline_src.training.throughput import Throughput
 
 SOURCES = ("nets", "samples", "training")
@@ -69,7 +70,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
     start = time.perf_counter()
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
-    for half_written in folder.glob(".*.part"):
+    for half_written in folder.glob(".*.part") if is_first() else ():
         half_written.unlink()
     gpu = torch.cuda.is_available()
     own = MODELS[model].params(params)
@@ -84,8 +85,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
     callbacks: list[Callback] = [record, StepSeed(seed), throughput, LastCheckpoint(folder)]
     in_terminal = sys.stdout.isatty()
     trainer = Trainer(
-        accelerator="gpu" if gpu else "cpu",
-        devices=1,
+        **trainer_options(own, own.batch),
         precision=precision,
         max_epochs=own.epochs * data.laps_per_epoch,
         check_val_every_n_epoch=data.laps_per_epoch,
@@ -93,7 +93,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
         num_sanity_val_steps=0,
         log_every_n_steps=1,
         callbacks=[*callbacks, TQDMProgressBar()] if in_terminal else callbacks,
-        logger=_live_logger(folder / "live"),
+        logger=_live_logger(folder / "live") if is_first() else False,
         enable_progress_bar=in_terminal,
         enable_model_summary=False,
         deterministic=not gpu,  # the promise is the CPU's; on a GPU it costs more than it is worth
@@ -101,7 +101,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
         default_root_dir=folder,
     )
     resumed = find_checkpoint(folder)
-    with warnings.catch_warnings():
+    with one_goes_on(), warnings.catch_warnings():
         # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
         warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
         trainer.fit(module, datamodule=data, ckpt_path=resumed, weights_only=True)

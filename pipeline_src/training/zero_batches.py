@@ -14,9 +14,12 @@ from torch import Tensor, nn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.samples.symmetry import COUNT, board_maps
 from pipeline_src.samples.zero_positions import Positions
+from pipeline_src.training.ranks import Share
 
 TAG = 8
 """Keeps these random numbers apart from other stages'."""
+
+ALL = Share()
 
 
 class Batch(NamedTuple):
@@ -31,7 +34,7 @@ class Batch(NamedTuple):
 
 
 class Batches(nn.Module):
-    """Positions that move to the net's device with it, in no checkpoint; called with a step, it cuts that batch."""
+    """Positions, brought to the net's device by the module; called with a step, it cuts that batch."""
 
     cells: Tensor
     """uint8 [R * N, C]: each cell's planes lie together, as convolutions like them, and a batch is one gather."""
@@ -61,11 +64,11 @@ class Batches(nn.Module):
         for name, tensor in {**buffers, "value": torch.from_numpy(positions.value)}.items():
             self.register_buffer(name, tensor, persistent=False)
 
-    def forward(self, step: int) -> Batch:
-        """The batch of a step, counted from 0."""
+    def forward(self, step: int, share: Share = ALL) -> Batch:
+        """A process's share of the batch of a step, counted from 0."""
         rng = np.random.default_rng([*self.key, step])
         rows, which = rng.integers(0, len(self.value), self.batch), rng.integers(0, self.which, self.batch)
-        row, symmetry = (torch.from_numpy(drawn).to(self.value.device) for drawn in (rows, which))
+        row, symmetry = (torch.from_numpy(share.of(drawn)).to(self.value.device) for drawn in (rows, which))
         taken = self.maps[symmetry] + row[:, None] * self.maps.shape[1]  # [B, N], out of the cells of all positions
         side = math.isqrt(taken.shape[1])
         planes = self.cells.index_select(0, taken.flatten()).float().view(self.batch, side, side, -1)

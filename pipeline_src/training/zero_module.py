@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.params.gomoku_train import GomokuTrainParams
+from pipeline_src.training.ranks import share, summed
 from pipeline_src.training.zero_batches import Batch, Batches
 from pipeline_src.training.zero_learner import LearnerState, make_learner
 
@@ -35,13 +36,23 @@ class ZeroModule(LightningModule):
         The optimizer goes on from ``state`` where there is one.
         """
         super().__init__()
-        self.net, self.batches, self.params = net, batches, params
+        self.net, self.params = net, params
+        self._held = (batches,)  # in a tuple, no part of this: else processes send it to each other at each step
         self.rate, self.start_state = rate, state
         self.rows: list[dict[str, float]] = []
         """The learning curves so far: ``step``, ``policy_loss``, ``value_loss``, their sum ``loss``, ..."""
         self.trained_steps = 0
         """Of this process."""
         self.register_buffer("sums", torch.zeros(len(MEASURES) + 1))
+
+    @property
+    def batches(self) -> Batches:
+        """What is trained on."""
+        return self._held[0]
+
+    def on_fit_start(self) -> None:
+        """Bring the positions to the net."""
+        self.batches.to(self.device)
 
     def answer(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Loss without its last term, []; and sums over the batch, [1 + measures], of which the last counts."""
@@ -60,8 +71,8 @@ class ZeroModule(LightningModule):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
         """Loss of the batch that belongs to this step; what the loader gives only counts."""
-        loss, sums = self.answer(self.batches(self.global_step))
-        self.sums += sums
+        loss, sums = self.answer(self.batches(self.global_step, share()))
+        self.sums += summed(sums)
         return loss
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:  # noqa: ARG002

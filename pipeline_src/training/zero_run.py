@@ -19,6 +19,7 @@ from pipeline_src import source_hash
 from pipeline_src.params.gomoku_train import GomokuTrainParams
 from pipeline_src.samples.zero_positions import Positions
 from pipeline_src.training.checkpoints import LastCheckpoint, find_checkpoint
+from pipeline_src.training.ranks import is_first, one_goes_on, trainer_options
 from pipeline_src.training.zero_batches import Batches
 from pipeline_src.training.zero_learner import LearnerState, state_of
 from pipeline_src.training.zero_module import ZeroModule
@@ -82,13 +83,12 @@ def train_generation(
     )
     own = folder / f"train-{key}"
     for other in folder.glob("train-*"):
-        if other != own:
+        if other != own and is_first():
             shutil.rmtree(other)
     module = ZeroModule(net, batches, params, rate=rate, state=learner_state)
     precision = params.precision if params.precision != "auto" else "bf16-mixed" if gpu else "32-true"
     trainer = Trainer(
-        accelerator="gpu" if gpu else "cpu",
-        devices=1,
+        **trainer_options(params, params.batch),
         precision=precision,
         max_steps=steps,
         max_epochs=-1,
@@ -104,7 +104,7 @@ def train_generation(
     net.train()
     _lay_out(net, torch.channels_last)  # a quarter less time on a CPU
     setup = time.perf_counter() - start
-    with warnings.catch_warnings():
+    with one_goes_on(), warnings.catch_warnings():
         # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
         warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
         trainer.fit(module, range(min(steps, params.checkpoint_steps)), ckpt_path=resumed, weights_only=True)

@@ -377,3 +377,9 @@ def test_no_answer_takes_longer_than_its_turn():
 def test_a_board_refuses_what_is_no_cell():
     with pytest.raises(ZugwerkError, match="'x' is no cell; expected x,y"):
         Board(9, 9, "exact").read("x")
+
+
+def test_blanks_beyond_ascii_are_an_empty_line(brain):
+    one = brain()
+    one.send("\u2028\x85\x1c", "BOARD", "\u2028", "DONE")
+    assert one.session.handle("\u3000")

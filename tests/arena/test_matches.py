@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline_src.arena import matches, pairs, workers
+from pipeline_src.arena import matches, pairs
 from pipeline_src.arena.journal import PairJournal
 from pipeline_src.arena.matches import journal_of, run_match
 from pipeline_src.arena.openings import Opening
@@ -19,11 +19,13 @@ from pipeline_src.arena.timed import TimedGame, Timing, play_timed
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
+from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
-from tests.arena import fakes, worker_tasks  # noqa: F401 - fakes registers players
+from tests.arena import fakes  # noqa: F401 - fakes registers players
 from tests.players.test_uci_engine import command
 
 GAME = get_game("amazons")
+TWO = Parallel(workers=2)
 SPEC = MatchSpec("amazons", "one_ply:noise=1", "one_ply:noise=2", games=8, size=6)
 
 
@@ -81,7 +83,7 @@ def test_a_flag_falls_and_increments_hold_it_up():
 @pytest.mark.slow
 def test_a_match_is_the_same_with_any_number_of_workers(tmp_path):
     alone = run_match(SPEC, tmp_path / "a.parquet")
-    two = run_match(SPEC, tmp_path / "b.parquet", workers=2)
+    two = run_match(SPEC, tmp_path / "b.parquet", TWO)
     assert alone.status == two.status == "finished"
     assert (alone.wins, alone.losses, alone.pentanomial) == (two.wins, two.losses, two.pentanomial)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
@@ -248,18 +250,6 @@ def test_default_limits_go_to_those_who_take_them():
 def test_bad_matches_are_refused(changes):
     with pytest.raises(ZugwerkError):
         dataclasses.replace(SPEC, **changes)
-
-
-def test_a_dead_worker_costs_its_task_alone(tmp_path):
-    tasks = [(str(tmp_path), number) for number in range(5)]
-    found = dict(workers.run_as_they_come(worker_tasks.die_once, tasks, 2, worker_tasks.nothing))
-    assert found == {0: 0, 1: 10, 3: 30, 4: 40}
-
-
-@pytest.mark.parametrize(("number", "kind"), [(1, ZugwerkError), (0, RuntimeError)])
-def test_errors_of_workers_come_back(number, kind):
-    with pytest.raises(kind, match=f"task {number}"):
-        list(workers.run_as_they_come(worker_tasks.fail, [(number,)] * 2, 2, worker_tasks.nothing))
 
 
 def _children(pid):

@@ -80,6 +80,7 @@ def checkout(empty_checkout: Path, tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "checkout"
     shutil.copytree(empty_checkout, folder)
     (folder / "dvc.yaml").write_text(DVC_YAML)
+    (folder / "params.yaml").write_text("profile: toy\n")
     (folder / "count.py").write_text(COUNT)
     (folder / "family.py").write_text(FAMILY)
     yield folder
@@ -95,6 +96,15 @@ def dvc(folder: Path, *arguments: str) -> None:
 def add_stage(checkout: Path, name: str, command: str) -> None:
     with open(checkout / "dvc.yaml", "a") as file:
         file.write(f"  {name}:\n    cmd: {command}\n    deps: [family.py]\n    always_changed: true\n")
+
+
+def add_remote(checkout: Path) -> Path:
+    """A folder beside the checkout as its default remote, and a stage `toy_save` with an output for it."""
+    with open(checkout / "dvc.yaml", "a") as file:
+        file.write("  toy_save:\n    cmd: echo saved > saved.txt\n    outs: [saved.txt]\n")
+    folder = checkout.parent / "remote"
+    dvc(checkout, "remote", "add", "--quiet", "--default", "beside", str(folder))
+    return folder
 
 
 def family(checkout: Path) -> list[int]:

@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from flows import dvc_run
-from flows.dvc_run import StageFailedError, TimeLimitError, repro
-from tests.flows.conftest import LOG, add_stage, holds_lock, is_gone, is_up, wait_for
+from flows.dvc_run import DvcFailedError, TimeLimitError, push, repro
+from tests.flows.conftest import LOG, add_remote, add_stage, holds_lock, is_gone, is_up, wait_for
 
 
 def test_runs_what_changed_and_streams_its_lines(checkout: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -26,14 +26,32 @@ def test_runs_what_changed_and_streams_its_lines(checkout: Path, caplog: pytest.
 def test_a_failing_stage_shows_its_last_lines(checkout: Path) -> None:
     (checkout / "fails.py").write_text("for n in range(50): print('line', n)\nraise SystemExit('no such game')")
     add_stage(checkout, "toy_fails", "python fails.py")
-    with pytest.raises(StageFailedError, match=r"repro toy_fails` failed(.|\n)*line 49\n  no such game\n") as failure:
+    with pytest.raises(DvcFailedError, match=r"repro toy_fails` failed(.|\n)*line 49\n  no such game\n") as failure:
         repro("toy_fails", checkout, LOG, limit_s=60)
     assert "line 0\n" not in str(failure.value)
 
 
 def test_an_unknown_target_is_an_error_of_dvc(checkout: Path) -> None:
-    with pytest.raises(StageFailedError, match="toy_unknown"):
+    with pytest.raises(DvcFailedError, match="toy_unknown"):
         repro("toy_unknown", checkout, LOG, limit_s=60)
+
+
+def test_pushes_the_outputs_of_its_targets(checkout: Path, caplog: pytest.LogCaptureFixture) -> None:
+    remote = add_remote(checkout)
+    repro("toy_save", checkout, LOG, limit_s=60)
+    push(["toy_count"], checkout, LOG, limit_s=60)
+    assert not list(remote.rglob("*"))
+    with caplog.at_level(logging.INFO, LOG.name):
+        push(["toy_count", "toy_save"], checkout, LOG, limit_s=60)
+    assert [path.read_text() for path in remote.rglob("*") if path.is_file()] == ["saved\n"]
+    assert "1 file pushed" in caplog.messages
+
+
+def test_a_remote_that_takes_nothing_is_an_error(checkout: Path) -> None:
+    add_remote(checkout).write_text("no folder")
+    repro("toy_save", checkout, LOG, limit_s=60)
+    with pytest.raises(DvcFailedError, match=r"`dvc --wait-for-lock push` failed(.|\n)*(?i:not a directory|exists)"):
+        push([], checkout, LOG, limit_s=60)
 
 
 @pytest.mark.slow
@@ -100,7 +118,7 @@ def test_waits_while_another_process_holds_the_output(
     with holding_pages(checkout, seconds=8), caplog.at_level(logging.WARNING, LOG.name):
         with monkeypatch.context() as impatient:
             impatient.setattr(dvc_run, "FIRST_WAIT_S", 1_000.0)  # longer than the limit: one attempt is all there is
-            with pytest.raises(StageFailedError, match=dvc_run.BUSY):
+            with pytest.raises(DvcFailedError, match=dvc_run.BUSY):
                 repro("toy_count", checkout, LOG, limit_s=60)
         assert repro("toy_count", checkout, LOG, limit_s=60) == ["toy_count"]
     assert "another DVC process is at work" in caplog.text

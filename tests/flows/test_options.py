@@ -3,23 +3,33 @@ from pathlib import Path
 import pytest
 
 from flows import CHECKOUT
+from flows.joseki import joseki
 from flows.options import LIMIT_MINUTES, RETRIES, parse
+from flows.reproduce import reproduce
 
 
 def test_the_options_are_the_flow_s_parameters() -> None:
-    assert parse("reproduce", "", []) == {
-        "targets": None,
+    assert parse(reproduce, []) == {
+        "targets": [],
         "refresh_crawl": False,
         "limit_minutes": LIMIT_MINUTES,
         "retries": RETRIES,
+        "push": True,
         "checkout": CHECKOUT,
     }
-    given = parse("reproduce", "", ["--target", "a", "--target", "b", "--refresh-crawl", "--checkout", "there"])
-    assert (given["targets"], given["refresh_crawl"], given["checkout"]) == (["a", "b"], True, Path("there"))
+    given = parse(reproduce, ["--target", "a", "--target", "b", "--refresh-crawl", "--no-push", "--checkout", "there"])
+    assert (given["targets"], given["checkout"]) == (["a", "b"], Path("there"))
+    assert (given["refresh_crawl"], given["push"]) == (True, False)
+
+
+def test_only_a_flow_that_crawls_has_a_crawl_to_refresh() -> None:
+    assert parse(reproduce, []).keys() - parse(joseki, []).keys() == {"refresh_crawl"}
+    for flow in (reproduce, joseki):
+        assert parse(flow, []).keys() == flow.parameters.properties.keys()
 
 
 @pytest.mark.parametrize("wrong", [["--limit-minutes", "0"], ["--limit-minutes", "nan"], ["--retries", "-1"]])
 def test_a_wrong_number_names_its_option(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        parse("reproduce", "", wrong)
+        parse(reproduce, wrong)
     assert f"error: {wrong[0]} must be" in capsys.readouterr().err

@@ -14,25 +14,18 @@ REPORTS = """
     metrics:
       - artifacts/reports/{system}/evaluate/a.json: {{cache: false}}
       - artifacts/reports/{system}/later.json: {{cache: false}}
-    plots:
-      - artifacts/reports/{system}/loss.csv: {{cache: false, x: epoch, y: loss, title: Training loss}}
-      - artifacts/reports/{system}/board.png: {{cache: false}}
-      - artifacts/reports/{system}/later.csv: {{cache: false}}
 """
-PNG = b"\x89PNG" + bytes(20)
 
 
 @pytest.fixture
 def reported(checkout: Path) -> Path:
-    """A checkout in which two systems have reported, each with a metric and a plot still missing."""
+    """A checkout in which two systems have reported, each with a metric still missing."""
     for system in ("hex", "nim"):
         with open(checkout / "dvc.yaml", "a") as file:
             file.write(REPORTS.format(system=system))
         folder = checkout / "artifacts" / "reports" / system
         (folder / "evaluate").mkdir(parents=True)
         (folder / "evaluate" / "a.json").write_text('{"games": 12, "score": {"value": 0.123456789, "low": null}}')
-        (folder / "loss.csv").write_text("epoch,loss\n0,2.0\n1,1.0\n")
-        (folder / "board.png").write_bytes(PNG)
     return checkout
 
 
@@ -45,13 +38,18 @@ def test_metrics_are_the_ones_of_dvc_yaml_that_exist(reported: Path) -> None:
     ]
 
 
-def test_plots_are_pictures_inside_the_page(reported: Path) -> None:
-    pages = publish.plots_pages(reported)
-    assert set(pages) == {"hex", "nim"}
-    titles = re.findall(r"^### (.+)$", pages["nim"], re.MULTILINE)
-    pictures = re.findall(r"^!\[.+\]\(data:image/png;base64,(.+)\)$", pages["nim"], re.MULTILINE)
-    assert dict(zip(titles, map(base64.b64decode, pictures), strict=True)).keys() == {"Training loss", "board"}
-    assert PNG in map(base64.b64decode, pictures)
+def test_charts_are_pictures_inside_the_page(tmp_path: Path) -> None:
+    reports = tmp_path / "artifacts" / "reports" / "gomoku"
+    reports.mkdir(parents=True)
+    (reports / "losses.csv").write_text(
+        "generation,iteration,policy,value,mean\n1,20,4.5,1.0,2.75\n1,40,4.0,0.9,2.45\n"
+    )
+    page = publish.charts_page(tmp_path, "gomoku")
+    assert re.findall(r"^### (.+)$", page, re.MULTILINE) == ["Losses over all generations"]
+    (picture,) = re.findall(r"^!\[.+\]\(data:image/png;base64,(.+)\)$", page, re.MULTILINE)
+    assert base64.b64decode(picture).startswith(b"\x89PNG")
+    assert r"dvc repro gomoku\_evaluate" in page
+    assert publish.charts_page(tmp_path, "joseki") == ""
 
 
 def test_a_graph_that_cannot_be_read_is_an_error(checkout: Path) -> None:

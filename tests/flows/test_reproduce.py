@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -19,13 +20,14 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
 from prefect.types import DateTime
 
-from flows import CHECKOUT, targets
+from flows import CHECKOUT, dvc_run, targets
 from flows.amazons_net import amazons_net
-from flows.dvc_run import StageFailedError, TimeLimitError
+from flows.dvc_run import DvcFailedError, TimeLimitError
 from flows.pool import prepare_pool
 from flows.reproduce import reproduce
 from pipeline_src.errors import ZugwerkError
-from tests.flows.conftest import add_stage, is_gone, is_up, wait_for
+from pipeline_src.report.registry import REGISTRY
+from tests.flows.conftest import add_remote, add_stage, is_gone, is_up, wait_for
 
 # Prefect leaves its own connections to the server for the garbage collector to close.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
@@ -76,6 +78,49 @@ def test_brings_the_graph_up_to_date_and_publishes(checkout: Path) -> None:
     assert artifact("reports-metrics")[0] == ("pages", 2)
 
 
+def test_publishes_every_system_s_results_and_the_way_to_the_report(checkout: Path) -> None:
+    page = checkout / "artifacts" / "reports" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<title>Report</title>")
+    measured = checkout / "docs" / "measured" / "amazons_engine.json"
+    measured.parent.mkdir(parents=True)
+    measured.write_text('{"illegal_moves": {"value": 0}}')
+    add_stage(checkout, "amazons_match", "echo played")
+    reproduce(["amazons_match"], checkout=checkout)
+    everything = rows("results")
+    assert {row["system"] for row in everything} == set(REGISTRY)
+    amazons_net(checkout=checkout)
+    own = rows("amazons-results")
+    assert own == [row for row in everything if row["system"].startswith("amazons_")]
+    assert [row["ours"] for row in own if row["figure"] == "illegal_moves"] == ["0"]
+    link = Artifact.get("report")
+    assert link is not None
+    assert f"({page.as_uri()})" in str(link.data)
+
+
+def test_pushes_to_the_default_remote(checkout: Path, caplog: pytest.LogCaptureFixture) -> None:
+    reproduce(["toy_crawl"], checkout=checkout)
+    assert "nothing is pushed: DVC has no default remote here" in caplog.text
+    remote = add_remote(checkout)
+    reproduce(["toy_save"], checkout=checkout, push=False)
+    assert not remote.exists()
+    reproduce(["toy_save"], checkout=checkout)
+    assert [path.read_text() for path in remote.rglob("*") if path.is_file()] == ["saved\n"]
+
+
+def test_a_failed_push_is_tried_again_and_fails_the_run(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "FIRST_RETRY_S", 0.1)
+    tries = []
+    push = dvc_run.push
+    monkeypatch.setattr(dvc_run, "push", lambda *given, **options: (tries.append(given), push(*given, **options)))
+    add_remote(checkout).write_text("no folder")
+    with pytest.raises(
+        DvcFailedError, match=r"push --with-deps toy_save` failed with status 255; its last lines:\n  \w"
+    ):
+        reproduce(["toy_save"], checkout=checkout, retries=1)
+    assert len(tries) == 2
+
+
 def test_a_system_s_flow_runs_its_stages_alone(checkout: Path) -> None:
     with pytest.raises(ZugwerkError, match="no stage whose name starts with 'amazons_'"):
         amazons_net(checkout=checkout)
@@ -89,7 +134,7 @@ def test_a_failed_target_is_tried_again(checkout: Path, monkeypatch: pytest.Monk
     add_stage(checkout, "toy_shaky", "test -e tried || { touch tried; exit 1; }")
     reproduce(["toy_shaky"], checkout=checkout, retries=1)
     (checkout / "tried").unlink()
-    with pytest.raises(StageFailedError, match="failed to run: test -e tried"):
+    with pytest.raises(DvcFailedError, match="failed to run: test -e tried"):
         reproduce(["toy_shaky"], checkout=checkout, retries=0)
 
 
@@ -98,6 +143,21 @@ def test_a_target_that_took_too_long_is_not(checkout: Path) -> None:
     with pytest.raises(TimeLimitError):
         reproduce(["toy_slow"], checkout=checkout, limit_minutes=2 / 60, retries=3)
     assert (checkout / "tries").read_text() == "\n"
+
+
+def test_each_flow_has_a_deployment_whose_form_explains_itself() -> None:
+    modules = {path.stem for path in (CHECKOUT / "flows").glob("*.py") if "system_flow(" in path.read_text()}
+    with get_client(sync_client=True) as client:
+        deployments = client.read_deployments()
+        assert client.read_work_pool("zugwerk").concurrency_limit == 1
+    assert {str(deployment.entrypoint).partition(":")[2] for deployment in deployments} == modules - {"one_system"}
+    for deployment in deployments:
+        form = deployment.parameter_openapi_schema["properties"]
+        assert {"targets", "limit_minutes", "retries", "push", "checkout"} <= form.keys()
+        assert deployment.description
+        assert all(field["description"] for field in form.values())
+        assert deployment.parameters.keys() <= form.keys()
+        assert deployment.work_pool_name == "zugwerk"
 
 
 def test_the_schedule_makes_runs() -> None:
@@ -157,8 +217,14 @@ def state_name(client: SyncPrefectClient, run: UUID) -> str | None:
 
 def artifact(key: str) -> list[tuple[object, ...]]:
     """The first two columns that matter of the latest table with that key."""
+    columns = ("target", "ran") if key == "last-run" else ("metric", "value")
+    return [tuple(row[column] for column in columns) for row in rows(key)]
+
+
+def rows(key: str) -> list[dict[str, Any]]:
+    """The latest table with that key."""
     found = Artifact.get(key)
     assert found is not None
     assert isinstance(found.data, str)
-    columns = ("target", "ran") if key == "last-run" else ("metric", "value")
-    return [tuple(row[column] for column in columns) for row in json.loads(found.data)]
+    table: list[dict[str, Any]] = json.loads(found.data)
+    return table

@@ -1,5 +1,7 @@
 import socket
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,21 @@ def test_a_port_in_use_is_named() -> None:
             serve._require_free(port)
     with pytest.raises(ZugwerkError, match=r"port 70000: .*--port"):
         serve._require_free(70000)
+
+
+def test_the_folder_of_reports_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "CHECKOUT", tmp_path)
+    with socket.socket() as other:
+        other.bind((serve.HOST, 0))
+        port = other.getsockname()[1]
+    with serve._reports(port) as url:
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{url}/index.html")
+        (tmp_path / serve.REPORTS).mkdir(parents=True)
+        (tmp_path / serve.REPORTS / "index.html").write_text("made later")
+        with urllib.request.urlopen(f"{url}/index.html") as page:
+            assert page.read() == b"made later"
+    serve._require_free(port)
 
 
 def test_a_server_that_ends_is_not_waited_for(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ BY_NAME = {
     "gomoku_evaluate": [f"pipeline_src.{name}" for name in [*ZERO, *BASELINES]],
 }
 """What a stage imports by a name that its source does not show: games and players."""
-PACKAGE = {"pipeline_src/__init__.py", "pipeline_src/errors.py", "pipeline_src/stages/__init__.py"}
-"""Imported by all; they change no output: the version, the cache folder, how errors look."""
+PACKAGE = {f"pipeline_src/{name}.py" for name in ("__init__", "errors", "orphans", "stages/__init__")}
+"""Imported by all; they change no output: the version, the cache folder, how errors look, how processes end."""
 
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 

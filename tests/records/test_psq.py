@@ -80,6 +80,7 @@ def test_the_winner_depends_on_the_rule():
         (WON.replace("Alpha", "7,1,0\nAlpha"), "line 11: 7,1 is not legal, the game was over before it"),
         (with_line(4, "2;2;10"), "line 4: expected a stone, e.g. '8,8,120', found '2;2;10'"),
         (with_line(4, "-2,2,10"), "line 4: expected a stone"),
+        (with_line(4, f"2,2,{'9' * 5000}"), "line 4: expected a stone, e.g. '8,8,120', found '2,2,999"),
         (with_line(4, ""), "line 4: expected a stone"),
         (with_line(13, "end"), "line 13: expected a stone .* or a code, found 'end'"),
         (WON + "what\n", "line 14: expected the end, or the winner and the rule"),

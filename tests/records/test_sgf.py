@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
+from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf, read_sgf, write_sgf
@@ -128,6 +129,8 @@ def test_a_capture_and_the_ko_after_it():
         ("(;SZ[19:18];B[cc])", "other_variant", -1, "a board of size '19:18'"),
         ("(;SZ[huge];B[cc])", "other_variant", -1, "a board of size 'huge'"),
         (f"{HEAD}CA[klingon];B[pd])", "bad_text", -1, "no such charset as 'klingon'"),
+        (f"{HEAD}CA[punycode]PB[{'a' * 9_000_000}];B[pd])", "bad_text", -1, "no such charset as 'punycode'"),
+        (f"{HEAD}CA[Unicode_Escape];B[pd])", "bad_text", -1, "no such charset as 'Unicode_Escape'"),
         (b"(;CA[UTF-8]PB[\xe9t\xe9];B[pd])", "bad_text", -1, "not in the charset 'UTF-8'"),
         (f"{HEAD}KM[lots];B[pd])", "bad_text", -1, "KM is not a number"),
         (f"{HEAD}HA[some];W[pd])", "bad_text", -1, "HA is not a number"),
@@ -203,6 +206,14 @@ def test_round_trip(komi, stones, wanted, winner, resigned, name):
     for field in ("actions", "winner", "resigned", "source", "height", "width"):
         assert getattr(again, field) == getattr(record, field)
     assert again.first_name == again.event == " ".join(name.split("\t"))
+
+
+def test_half_characters_are_replaced_so_that_names_can_be_written(tmp_path):
+    """UTF-7 can say what UTF-8 cannot."""
+    record = one(b"(;GM[1]CA[UTF-7]SZ[19]PB[+2AA-]EV[cup];B[pd])").record
+    assert record.first_name == "?"
+    write_records([record], tmp_path / "games.parquet")
+    assert read_records(tmp_path / "games.parquet") == [record]
 
 
 def test_other_games_are_not_written():

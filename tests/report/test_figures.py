@@ -5,11 +5,11 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.report.figures import figures
+from pipeline_src.report.figures import KEPT, figures
 from pipeline_src.report.registry import REGISTRY
 from tests.layout.imports import ROOT
 
-KEYS = {"ours", "low", "high", "published", "unit", "n", "profile", "data", "command"}
+KEYS = {"words", "unit", "published", "ours", "ratio", "from", "measured", *KEPT}
 
 
 def test_without_metrics_everything_ours_is_null(tmp_path):
@@ -37,9 +37,11 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
     (tmp_path / "dvc.lock").write_text(yaml.safe_dump(lock))
     found = figures(tmp_path)["amazons_net"]
     assert found["score_vs_random"] == {
-        "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "published": None, "unit": "score", "profile": "laptop",
-        "data": "engine games and LittleGolem", "command": "dvc repro amazons_match",
+        "words": "score against a random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "published": None,
+        "ratio": None, "unit": "score", "profile": "laptop", "seed": 1, "data": "engine games and LittleGolem",
+        "command": "dvc repro amazons_match", "from": "graph", "hardware": None, "date": None, "measured": None,
     }  # fmt: skip
+    assert found["games"]["ratio"] == 10 / 25_000
     assert found["games"]["ours"] == 10
     assert found["games"]["published"] == 25_000
     assert found["games"]["profile"] is None  # the lock does not say that this stage ran with these params

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline_src.records.raw import Seat
+from pipeline_src.records.raw import Seat, read_raw, write_raw
 from spiders.pages import (
     PageError,
     Row,
@@ -165,3 +165,16 @@ def test_records_of_any_game_pass(body):
 def test_what_is_no_record(body):
     with pytest.raises(PageError):
         check_record(body)
+
+
+def test_half_characters_of_json_are_replaced_so_that_names_can_be_written(tmp_path):
+    game = {"gid": 5, "status": 1, "variant": "\ud800", "players": [{"player": {"plid": 1, "real_name": "a\udc00"}}]}
+    (found,) = read_api_games(json.dumps([game]).encode())
+    assert (found.variant, found.seats[0].name) == ("?", "a?")
+    write_raw(tmp_path, [found])
+    assert list(read_raw(tmp_path)) == [found]
+
+
+def test_a_count_of_thousands_of_digits_is_none_at_all():
+    row = NEW_ROW.replace(">20&nbsp;<", f">{'9' * 5000}<")
+    assert read_game_list(listing(row), 5).rows[0].plies == -1

@@ -58,8 +58,8 @@ def test_every_row_is_a_game_or_a_reject(project):
     assert by_source["littlegolem"] == {"rows": 1, "games": 0, "rejects": 1}
     assert by_source["file"] == {"rows": 1, "games": 1, "rejects": 0}
     assert report["winner_by"]["position"] == report["by_variant"]["standard"] == rows - 3
-    assert report["plies_mean"] == pytest.approx(sum(len(game.actions) for game in games) / len(games))
-    assert report["first_won"] == pytest.approx(sum(game.winner == "first" for game in games) / len(games))
+    assert report["mean_plies"] == pytest.approx(sum(len(game.actions) for game in games) / len(games))
+    assert report["first_side_score"] == pytest.approx(sum(game.winner == "first" for game in games) / len(games))
 
 
 def test_same_pages_same_bytes(project):

@@ -64,7 +64,7 @@ def test_the_report_tells_every_match(project):
     assert report["two_deepening"]["score"]["n"] == 2
     assert 0 < report["net_table"]["choosing"] < 1
     assert report["two_deepening"]["choosing"] == 0
-    assert report["two_deepening"]["depth"] <= 2
+    assert report["two_deepening"]["mean_depth"] <= 2
     for match in ("net_table", "two_deepening"):
         assert report[match]["time_outs"] == report[match]["time_outs_opponent"] == 0
     table = report["tables"]["net"]

@@ -90,6 +90,8 @@ def test_figures_fit_together(done):
         assert found["accuracy"]["value"] == pytest.approx(right / total)
         assert found["accuracy"]["low"] < found["accuracy"]["value"] < found["accuracy"]["high"]
         assert abs(found["bias"]["value"]) <= found["mean_error"]["value"]
+        for name in ("macro_f1", "mean_depth", "nodes", "nodes_of_iterative_deepening"):
+            assert found[name]["low"] <= found[name]["value"] <= found[name]["high"]
     with open(done / REPORTS / "balance.csv") as file:
         assert [row["model"] for row in csv.DictReader(file)] == list(PARAMS["depth_train"]["models"])
 
@@ -100,7 +102,7 @@ def test_more_layers_cost_more_and_suffice_more_often(done):
     confident = [report["models"]["needed"]["confidence"][c] for c in ("50%", "90%")]
     for figures in (plain, confident):
         for lesser, greater in pairwise(figures):
-            assert lesser["nodes"] < greater["nodes"]
+            assert lesser["nodes"]["value"] < greater["nodes"]["value"]
             assert lesser["deep_enough"]["value"] <= greater["deep_enough"]["value"]
     assert plain[-1]["deep_enough"]["value"] == 1.0
 

@@ -47,7 +47,13 @@ def project(tmp_path, monkeypatch, stubs):  # noqa: F811
         best = max(i for i in range(number) if ACCEPTED[i])
         files.best.write_text(str(SKILLS[best]))
         files.report.parent.mkdir(parents=True, exist_ok=True)
-        gate = {"wins": 3, "draws": 1, "losses": 2, "score": 3.5 / 6, "accepted": accepted}
+        gate = {
+            "wins": 3,
+            "draws": 1,
+            "losses": 2,
+            "score": {"value": 3.5 / 6, "low": 0.2, "high": 0.8, "n": 6},
+            "accepted": accepted,
+        }
         files.report.write_text(json.dumps({"gate": gate, "self_play": {"games": 4}, "train": {}}))
         files.curves.write_text("step,loss,policy_loss,value_loss\n" + "".join(f"{s}.0,5,4,{s}\n" for s in (10, 20)))
     return tmp_path

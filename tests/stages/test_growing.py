@@ -56,8 +56,8 @@ def test_from_fresh_weights_to_the_figures(project, monkeypatch):
     found = read_json("artifacts/reports/growing/evaluate.json")
     boards = [read_json(BoardFiles(size).report) for size in (5, 6)]
     assert (found["sizes"], found["largest"], found["generations"]) == (2, 6, 3)
-    assert found["multiply_adds"] == boards[0]["multiply_adds"] + boards[1]["multiply_adds"]
-    assert found["score"]["n"] == 4
+    assert found["multiply_adds_in_all"] == boards[0]["multiply_adds"] + boards[1]["multiply_adds"]
+    assert found["score_vs_mcts1000"]["n"] == 4
     strength = read_table("artifacts/reports/growing/strength.csv")
     assert [row["generation"] for row in strength] == ["0", "2"]
     assert int(strength[0]["multiply_adds"]) == boards[0]["multiply_adds"]

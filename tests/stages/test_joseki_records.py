@@ -51,7 +51,7 @@ def test_made_games_are_the_same_whatever_the_workers(project, monkeypatch):
     first = [path.read_bytes() for path in (stage.GAMES, stage.REJECTS, stage.REPORT)]
     games = read_records(stage.GAMES)
     assert [game.gid for game in games] == list(range(1, 13))
-    assert json.loads(first[2])["made"] == json.loads(first[2])["by_source"]["engine"] == 12
+    assert json.loads(first[2])["made"] == json.loads(first[2])["sources"]["engine"] == 12
     write_params(project, "made", workers=2)
     stage.main()
     assert [path.read_bytes() for path in (stage.GAMES, stage.REJECTS, stage.REPORT)] == first
@@ -85,10 +85,10 @@ def test_a_folder_and_a_tar_of_it_give_the_same_games(project):
         (6, "too_short", "e.sgf"),
         (7, "illegal_move", "f.sgf"),
     ]
-    assert (report["found"], report["games"], report["rejects"]) == (7, 3, 4)
+    assert (report["rows"], report["games"], report["rejects"]) == (7, 3, 4)
     assert (report["handicap"], report["variations"], report["no_result"], report["made"]) == (1, 1, 2, 0)
-    assert report["by_source"] == {"littlegolem": 0, "engine": 0, "file": 3}
-    assert report["first_won"] == 1.0
+    assert report["sources"] == {"littlegolem": 0, "engine": 0, "file": 3}
+    assert report["first_side_score"] == 1.0
     first = stage.GAMES.read_bytes()
     with tarfile.open("games.tar.gz", "w:gz") as tar:
         for path in sorted((project / "games").iterdir()):

@@ -60,7 +60,7 @@ class Session:
     def handle(self, line: str) -> bool:
         """Act on one line; False once the conversation is over, after `finish`."""
         given, begin = line.strip("\x00 \t\r\n\f\v"), time.perf_counter()
-        if not given:
+        if not given.split():  # blanks beyond ASCII too
             return True
         name, *words = given.split()
         name = name.upper()

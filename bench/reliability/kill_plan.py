@@ -1,0 +1,70 @@
+"""When to kill what: moments drawn over the time that an undisturbed run takes, spread over a few passes."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+Victim = Literal["stage", "dvc", "flow"]
+FLOW_SHARE = 1 / 3
+STAGE_SHARE = 0.5
+"""Of the kills that hit no flow."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A stage of the undisturbed run, in seconds since its begin."""
+
+    stage: str
+    """As DVC names it, such as ``amazons_train@residual``."""
+    begin: float
+    end: float
+
+    @property
+    def kind(self) -> str:
+        """The stage's name in dvc.yaml."""
+        return self.stage.partition("@")[0]
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One kill to come."""
+
+    at_pass: int
+    stage: int
+    """Index in the undisturbed run."""
+    share: float
+    """Of the stage's time after which to strike; above 1 is the pause after it, in which DVC takes its outputs."""
+    victim: Victim
+
+
+def draw_kills(ran: Sequence[Ran], kills: int, passes: int, seed: int) -> list[Kill]:
+    """Kills in the order in which they fall, by pass and moment.
+
+    Every moment of the undisturbed run is as likely as any other. Where a kind of stage got none, it gets one of the
+    kind that got the most; with fewer kills than kinds, some stay without.
+    """
+    rng = np.random.default_rng(seed)
+    moments = rng.uniform(ran[0].begin, ran[-1].end, kills)
+    drawn = []
+    for number, moment in enumerate(moments):
+        stage = max(i for i, one in enumerate(ran) if one.begin <= moment)
+        share = (moment - ran[stage].begin) / max(ran[stage].end - ran[stage].begin, 1e-3)
+        drawn.append(Kill(number % passes, stage, float(share), _victim(rng, share)))
+    for kind in dict.fromkeys(one.kind for one in ran):
+        counts = Counter(ran[kill.stage].kind for kill in drawn)
+        most, count = counts.most_common(1)[0]
+        if kind not in counts and count > 1:
+            at = next(i for i, kill in enumerate(drawn) if ran[kill.stage].kind == most)
+            stage = int(rng.choice([i for i, one in enumerate(ran) if one.kind == kind]))
+            share = float(rng.random())
+            drawn[at] = replace(drawn[at], stage=stage, share=share, victim=_victim(rng, share))
+    return sorted(drawn, key=lambda kill: (kill.at_pass, kill.stage, kill.share))
+
+
+def _victim(rng: np.random.Generator, share: float) -> Victim:
+    if rng.random() < FLOW_SHARE:
+        return "flow"
+    return "stage" if share < 1 and rng.random() < STAGE_SHARE else "dvc"

@@ -1,0 +1,233 @@
+"""Kill the smoke graph at random moments, again and again, and see whether it ends in the same bytes.
+
+A clone of this checkout (what is committed) runs undisturbed once, at smoke size. Then come the passes: each begins
+with no artifacts, and a stage's process, DVC, or the flow that runs DVC is killed (-9) at drawn moments; after each
+kill it goes on with the next run, and once all kills of the pass are done, to the end. DVC's cache of earlier runs is
+off: it would hide a broken resume. Killed itself, the same command goes on with the pass that it was in.
+
+    python -m bench.reliability.kill_sweep --kills 50 --seed 1
+"""
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bench.reliability.attempt import POLL_S, Attempt, environment, marked, stage_name, strike
+from bench.reliability.kill_plan import Kill, Ran, draw_kills
+from bench.reliability.measured import OUT, publish
+from bench.reliability.outputs import differing, files_under, hash_outputs
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, write_json, write_table
+
+ROOT = Path(__file__).parents[2]
+WORK = Path("work/reliability/kill_sweep")
+TABLE = OUT.with_name("reliability_kills.csv")
+COMMAND = "make measure-reliability"
+
+
+class Sweep:
+    """The state of a sweep in a folder: the clone, the undisturbed run, the kills and passes so far."""
+
+    def __init__(self, folder: Path, system: str, kills: int, passes: int, seed: int) -> None:
+        """Args: ``system`` is one whose stages alone are run, or empty for the whole graph."""
+        self.folder, self.checkout, self.system = folder.resolve(), folder.resolve() / "checkout", system
+        self.mark = str(self.checkout)
+        self.undisturbed = self.folder / f"undisturbed{'-' * bool(system)}{system}.json"
+        self.size = {"kills": kills, "passes": passes, "seed": seed}
+        self.paces = [1.0]
+        """How much longer than in the undisturbed run the last stages took."""
+
+    def prepare(self) -> None:
+        """Clone the checkout and let the smoke graph run once, undisturbed."""
+        commit = _git(ROOT, "rev-parse", "HEAD")
+        if not self.checkout.exists() or _git(self.checkout, "rev-parse", "HEAD") != commit:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            _git(ROOT, "clone", "--quiet", str(ROOT), str(self.checkout))
+            program = "from pipeline_src.cli import main; main()"
+            command = [sys.executable, "-c", program, "profile", "smoke"]
+            subprocess.run(command, cwd=self.checkout, env=environment(self.checkout), check=True)
+        if self.undisturbed.exists():
+            return
+        print("the undisturbed run", flush=True)
+        self._wipe()
+        ran = self._undisturbed()
+        write_json(
+            self.undisturbed,
+            {"ran": [asdict(one) for one in ran], "hashes": hash_outputs(self.checkout)},
+        )
+
+    def run(self) -> list[dict[str, Any]]:
+        """All passes that are not done yet; a row for each kill of all passes."""
+        known = read_json(self.undisturbed)
+        ran = [Ran(**one) for one in known["ran"]]
+        kills = draw_kills(ran, **self.size)
+        rows = []
+        for number in range(self.size["passes"]):
+            size = "-".join(map(str, self.size.values()))
+            path = self.folder / f"pass-{self.system or 'all'}-{size}-{number + 1}.json"
+            if not path.exists():
+                own = [kill for kill in kills if kill.at_pass == number]
+                write_json(path, self._pass(number, own, ran, known["hashes"]))
+            rows += read_json(path)
+        return rows
+
+    def _undisturbed(self) -> list[Ran]:
+        begin, ran = time.monotonic(), {}
+        with self._attempt() as attempt:
+            while attempt.process.poll() is None:
+                if (process := attempt.stage()) and (name := stage_name(process)):
+                    now = time.monotonic() - begin
+                    ran[name] = Ran(name, ran[name].begin if name in ran else now, now)
+                time.sleep(POLL_S)
+            if attempt.process.returncode:
+                raise ZugwerkError(f"the undisturbed run failed; see {self.folder / 'log'}")
+        return list(ran.values())
+
+    def _pass(self, number: int, kills: list[Kill], ran: list[Ran], wanted: dict[str, str]) -> list[dict[str, Any]]:
+        """One pass: a row for each kill."""
+        print(f"{self.system or 'all systems'}, pass {number + 1}: {len(kills)} kills", flush=True)
+        self._wipe()
+        begin, rows = time.monotonic(), []
+        for kill in kills:
+            row = self._kill(kill, ran)
+            if row is None:
+                break  # all was done before the moment came
+            rows.append(row)
+            left = f"; left running: {row['left_running']}" if row["left_running"] else ""
+            print(f"  {row['victim']} killed in {row['stage']} after {row['seconds']:.1f} s{left}", flush=True)
+        with self._attempt() as attempt:
+            if attempt.process.wait():
+                raise ZugwerkError(f"after its kills, the graph does not run to its end; see {self.folder / 'log'}")
+        found = hash_outputs(self.checkout)
+        different, work = differing(found, wanted), files_under(self.checkout / "work")
+        seconds = time.monotonic() - begin
+        print(f"  {seconds:.0f} s; files that differ: {different or 'none'}; left in work: {len(work)}", flush=True)
+        if different:
+            kept = self.folder / f"differs-{self.system or 'all'}-{number + 1}"
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(self.checkout / "artifacts", kept)
+        about = {"system": self.system or "all", "pass": number + 1, "differing": different, "left_in_work": work}
+        return [row | about for row in rows]
+
+    def _kill(self, kill: Kill, ran: list[Ran]) -> dict[str, Any] | None:
+        """Run until the kill's moment, then strike; None where the run came to its end before."""
+        targets = [one.stage for one in ran[kill.stage :]] if kill.victim == "flow" else []
+        with self._attempt(targets, flow=kill.victim == "flow") as attempt:
+            watch = Watch(ran, self.paces)
+            while attempt.process.poll() is None:
+                process = attempt.stage()
+                watch.see(stage_name(process) if process else "", time.monotonic())
+                if watch.has_come(kill):
+                    break
+                time.sleep(POLL_S)
+            else:
+                if attempt.process.returncode:
+                    raise ZugwerkError(f"the run before a kill failed; see {self.folder / 'log'}")
+                return None
+            hits_stage = kill.victim == "stage" and process is not None and watch.running
+            strike(process.pid if hits_stage and process else attempt.process.pid)
+            gone, left = attempt.left_after()
+        return {
+            "stage": watch.stage if watch.running else f"after {watch.stage}",
+            "victim": "stage" if hits_stage else "flow" if kill.victim == "flow" else "dvc",
+            "seconds": round(watch.seconds, 2),
+            "gone_after": round(gone, 2),
+            "left_running": left,
+        }
+
+    def _attempt(self, targets: list[str] | None = None, *, flow: bool = False) -> Attempt:
+        shutil.rmtree(self.checkout / ".dvc/cache/runs", ignore_errors=True)
+        targets = targets or [name for name in self._groups() if self.system]
+        return Attempt(self.checkout, self.folder / "log", self.mark, targets=targets, flow=flow)
+
+    def _groups(self) -> list[str]:
+        """The system's stages and groups, as dvc.yaml names them."""
+        stages = yaml.safe_load((self.checkout / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+        return [name for name in stages if name.startswith(f"{self.system}_")]
+
+    def _wipe(self) -> None:
+        """As before the first run: no artifacts, nothing kept in work, the committed dvc.lock."""
+        for process in marked(self.mark):
+            strike(process.pid)  # of a sweep that was killed
+        for folder in ("artifacts", "work", ".dvc/tmp"):
+            shutil.rmtree(self.checkout / folder, ignore_errors=True)
+        _git(self.checkout, "checkout", "--quiet", "dvc.lock")
+
+
+class Watch:
+    """Which stage runs, and for how long."""
+
+    def __init__(self, ran: list[Ran], paces: list[float]) -> None:
+        self.order = {one.stage: index for index, one in enumerate(ran)}
+        self.took = {one.stage: one.end - one.begin for one in ran}
+        self.paces = paces
+        """How much longer than in the undisturbed run the stages take, as seen so far; this adds to it."""
+        self.stage, self.running, self.since, self.seconds = "", False, 0.0, 0.0
+
+    def see(self, stage: str, now: float) -> None:
+        """The stage that runs ("" for none) at a time in seconds."""
+        if self.running and stage != self.stage:
+            self.paces.append((now - self.since) / max(self.took[self.stage], 0.1))
+        self.running = bool(stage)
+        if stage and stage != self.stage:
+            self.stage, self.since = stage, now
+        self.seconds = now - self.since
+
+    def has_come(self, kill: Kill) -> bool:
+        """Whether it is the moment: the planned one, or one after it where that stage is already over."""
+        if not self.stage or self.order[self.stage] < kill.stage:
+            return False
+        planned = self.order[self.stage] == kill.stage
+        ended = not self.running and kill.share <= 1
+        pace = statistics.median(self.paces[-9:])
+        return not planned or ended or self.seconds >= kill.share * self.took[self.stage] * pace
+
+
+def main() -> None:
+    """Run undisturbed, kill, compare, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=50, help="in all")
+    parser.add_argument("--passes", type=int, default=4, help="that share them")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--system", action="append", help="passes of this system's stages alone; may be repeated")
+    parser.add_argument("--work", type=Path, default=WORK)
+    options = parser.parse_args()
+    systems = options.system or [""]
+    if options.passes < 1 or options.kills < options.passes * len(systems):
+        parser.error("at least one pass, and a kill in each")
+    rows: list[dict[str, Any]] = []
+    for number, system in enumerate(systems):
+        kills = (options.kills + number) // len(systems)
+        sweep = Sweep(options.work, system, kills, options.passes, options.seed)
+        sweep.prepare()
+        rows += sweep.run()
+    same = [row for row in rows if not row["differing"]]
+    write_table(TABLE, [_cells(row) for row in rows])
+    data = f"the smoke graph, {len({(row['system'], row['pass']) for row in rows})} passes, seed {options.seed}"
+    publish({"kills": len(rows), "kills_same_bytes": len(same)}, len(rows), COMMAND, data)
+    left = sum(bool(row["left_running"]) for row in rows)
+    print(f"{len(rows)} kills, {len(same)} in passes with the same bytes; {left} left something running")
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str | float]:
+    keys = ("system", "pass", "stage", "victim", "seconds", "gone_after")
+    lists = {key: len(row[key]) for key in ("left_running", "differing")}
+    return {key: row[key] for key in keys} | lists
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    run_main(main)

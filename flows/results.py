@@ -1,0 +1,94 @@
+"""The table 'published, ours, interval, ratio' and the way to the report page, as Prefect artifacts."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from prefect import task
+from prefect.artifacts import create_link_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
+
+from flows import CHECKOUT
+from pipeline_src.report.figures import figures
+from pipeline_src.report.registry import REGISTRY
+
+PAGE = Path("artifacts/reports/index.html")
+REPORTS_URL = "ZUGWERK_REPORTS_URL"
+"""Variable with the address at which `make serve` shows the folder of the page."""
+
+DIGITS = 4
+
+Row = dict[str, Any]
+
+
+@task(task_run_name="publish results", cache_policy=NO_CACHE, persist_result=False, retries=1)
+def publish_results(checkout: Path, system: str | None = None) -> None:
+    """Publish the results of one system or of all, and a link to the report page where there is one.
+
+    Raises:
+        ZugwerkError: metrics or params.yaml cannot be read.
+    """
+    log = get_run_logger()
+    rows = results_table(checkout, system)
+    create_table_artifact(
+        key=f"{system}-results" if system else "results",
+        table=rows,
+        description=f"Published and ours, {system or 'all systems'}; interval: 95 %; ratio: ours / published",
+    )
+    log.info("published %d results, %d of them measured", len(rows), sum(row["ours"] is not None for row in rows))
+    if link := page_link(checkout):
+        create_link_artifact(key="report", link=link, link_text="Report", description="The report page of the last run")
+        log.info("the report page: %s", link)
+
+
+def results_table(checkout: Path, system: str | None = None) -> list[Row]:
+    """Every figure of the registry: system, figure, unit, published, ours, interval, ratio, profile, data, rerun.
+
+    Args:
+        checkout: the folder that holds params.yaml, metrics and committed measurements.
+        system: only the figures that this system's stages, or measurements beside them, make.
+
+    Returns:
+        One row a figure. What is not published, not measured, or exact has None in its place.
+    """
+    return [
+        {
+            "system": name,
+            "figure": figure,
+            "unit": row["unit"],
+            "published": _text(row["published"]),
+            "ours": _text(row["ours"]),
+            "interval": None if row["low"] is None else f"{_text(row['low'])} to {_text(row['high'])}",
+            "ratio": _text(row["ours"] / row["published"]) if row["published"] and row["ours"] is not None else None,
+            "profile": row["profile"],
+            "data": row["data"],
+            "rerun": row["command"],
+        }
+        for name, rows in figures(checkout).items()
+        if system in (None, _stage_prefix(name))
+        for figure, row in rows.items()
+    ]
+
+
+def page_link(checkout: Path) -> str | None:
+    """The address of the report page, None where the page has not been made."""
+    page = (checkout / PAGE).resolve()
+    if not page.is_file():
+        return None
+    served = os.environ.get(REPORTS_URL)
+    return f"{served}/{PAGE.name}" if served and page == (CHECKOUT / PAGE).resolve() else page.as_uri()
+
+
+def _stage_prefix(name: str) -> str:
+    """What the names of the stages behind a system's figures begin with."""
+    return next((figure.stage for figure in REGISTRY[name].values() if figure.stage), name).split("_")[0]
+
+
+def _text(number: float | None) -> str | None:
+    """A number to read: whole where it is large, else with a few significant digits, never as a power of ten."""
+    if number is None:
+        return None
+    if isinstance(number, int) or abs(number) >= 10**DIGITS:
+        return f"{number:,.0f}"
+    return f"{float(f'{number:.{DIGITS}g}'):,.12f}".rstrip("0").rstrip(".")

@@ -1,0 +1,102 @@
+"""Who may work: a process of a cluster with the same code, the same libraries, and the same files in the same place.
+
+Each task comes with a `Ticket`, which its worker looks at before it begins. So a worker that joins late is looked at
+like any other.
+"""
+
+import importlib.metadata
+import os
+import platform
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline_src import source_hash
+from pipeline_src.errors import ZugwerkError
+
+LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow")
+"""Whose version a result may depend on."""
+VISIBLE_S = 5.0
+"""That a network's file system may take to show a new file."""
+SOURCES = source_hash((".",))
+"""Of this package as this process loaded it."""
+
+_ADMITTED: set[str] = set()
+
+
+class Ticket(NamedTuple):
+    """What a worker has to have."""
+
+    folder: str
+    """Where the tasks' paths begin: the working folder of who sends them."""
+    token: str
+    """Name of a file in `token_folder`."""
+    versions: dict[str, str]
+
+
+def issue() -> Ticket:
+    """A ticket of this process, and its file; `withdraw` removes it."""
+    ticket = Ticket(str(Path.cwd()), secrets.token_hex(8), versions())
+    path = _token_file(ticket)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(ticket.token)
+    return ticket
+
+
+def withdraw(ticket: Ticket) -> None:
+    """Remove its file."""
+    _token_file(ticket).unlink(missing_ok=True)
+
+
+def perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
+    """``function(*task)`` in the ticket's folder, on a worker.
+
+    Raises:
+        ZugwerkError: this worker is not the same as who sent the task; says in what.
+        Exception: whatever the function raised.
+    """
+    if ticket.token not in _ADMITTED:
+        _look(ticket)
+        _ADMITTED.add(ticket.token)
+    os.chdir(ticket.folder)
+    return function(*task)
+
+
+def versions() -> dict[str, str]:
+    """Of Python, this package's sources and `LIBRARIES`."""
+    found = {"Python": platform.python_version(), "zugwerk": SOURCES[:12]}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def _look(ticket: Ticket) -> None:
+    here = f"worker {os.getpid()} on {socket.gethostname()}"
+    if source_hash((".",)) != SOURCES:
+        raise ZugwerkError(f"{here}: its sources of zugwerk were changed after it started; start it anew")
+    own = versions()
+    for name, version in ticket.versions.items():
+        if own[name] != version:
+            what = "the sources of zugwerk are" if name == "zugwerk" else f"{name} is"
+            raise ZugwerkError(
+                f"{here}: {what} {own[name]} there and {version} here; bring its checkout and its packages to the same "
+                "commit and requirements.lock, then start it anew"
+            )
+    end = time.monotonic() + VISIBLE_S
+    while not _token_file(ticket).exists():
+        if time.monotonic() > end:
+            raise ZugwerkError(
+                f"{here}: it does not see the files in {ticket.folder}; workers need this folder, under the same path, "
+                "from a file system that all machines share"
+            )
+        time.sleep(0.1)
+
+
+def _token_file(ticket: Ticket) -> Path:
+    return Path(ticket.folder) / "work" / f".cluster-{ticket.token}"

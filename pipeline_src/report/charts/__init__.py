@@ -1,0 +1,35 @@
+"""The charts of each system's report, drawn from the last metrics and tables and from committed measurements."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.report.charts import amazons, depth, gomoku, growing, joseki
+from pipeline_src.report.charts.chart import Chart, png, svg
+from pipeline_src.report.charts.drawing import styled
+
+__all__ = ["SYSTEMS", "Chart", "charts", "png", "svg"]
+
+SYSTEMS: Mapping[str, Callable[[Path], Iterator[Chart | None]]] = {
+    "amazons": amazons.charts,
+    "gomoku": gomoku.charts,
+    "growing": growing.charts,
+    "joseki": joseki.charts,
+    "depth": depth.charts,
+}
+
+
+def charts(system: str, folder: Path = Path()) -> list[Chart]:
+    """The charts of a system in the checkout ``folder``; one whose files are not made yet is left out.
+
+    Args:
+        system: as folders below artifacts/reports and stages are named, one of `SYSTEMS`.
+        folder: where artifacts/, docs/ and params.yaml are.
+
+    Raises:
+        ZugwerkError: no such system, or a file is damaged.
+    """
+    if system not in SYSTEMS:
+        raise ZugwerkError(f"no charts of '{system}'; there are those of {', '.join(SYSTEMS)}")
+    with styled():
+        return [chart for chart in SYSTEMS[system](folder) if chart is not None]

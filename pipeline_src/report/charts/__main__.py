@@ -1,0 +1,35 @@
+"""Write charts as SVG and PNG files, for a paper or a page of one's own.
+
+Example: ``python -m pipeline_src.report.charts gomoku joseki --out work/charts``
+"""
+
+import argparse
+from pathlib import Path
+
+from pipeline_src.errors import run_main
+from pipeline_src.files import written_aside
+from pipeline_src.report.charts import SYSTEMS, charts, png, svg
+
+
+def main() -> None:
+    """Write the charts whose files are there.
+
+    Raises:
+        ZugwerkError: a file that a chart is drawn from is damaged.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline_src.report.charts", description="Write charts as SVG and PNG files."
+    )
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(SYSTEMS)}; all by default")
+    parser.add_argument("--out", type=Path, default=Path("work/charts"), help="folder, work/charts by default")
+    options = parser.parse_args()
+    for system in options.systems or SYSTEMS:
+        for chart in charts(system):
+            with written_aside(options.out / f"{chart.name}.svg") as aside:
+                aside.write_text(svg(chart.figure), encoding="utf-8")
+            with written_aside(options.out / f"{chart.name}.png") as aside:
+                aside.write_bytes(png(chart.figure))
+
+
+if __name__ == "__main__":
+    run_main(main)

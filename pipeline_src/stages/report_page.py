@@ -1,0 +1,24 @@
+"""Every figure beside the published one, charts and boards, as one page that opens offline.
+
+Example: ``python -m pipeline_src.stages.report_page``
+
+Reads the metrics and plots of all systems below artifacts/reports, docs/measured and params.yaml, and writes
+artifacts/reports/index.html, figures.md and figures.json. These tell the commit, the processor and how long things
+took, so they are not the same bytes from run to run.
+"""
+
+from pathlib import Path
+
+from pipeline_src.errors import run_main
+from pipeline_src.report.page import write_report
+
+TARGET = Path("artifacts/reports")
+
+
+def main() -> None:
+    """Write the three files."""
+    write_report(TARGET)
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,70 @@
+"""Stage report_positions: boards for the report, of sample games and of positions as the nets see them.
+
+Reads models, records and samples of all systems; writes ``artifacts/reports/positions.json``, a list of examples whose
+shape `pipeline_src.report.position_file` tells. Which game is shown is drawn by the seed. Of a record only its number,
+its moves and who won get there, and no name.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.params.amazons_match import AmazonsMatchParams
+from pipeline_src.params.depth_split import DepthSplitParams
+from pipeline_src.params.gomoku_evaluate import GomokuEvaluateParams
+from pipeline_src.params.gomoku_generations import read_numbers
+from pipeline_src.params.growing_boards import read_boards
+from pipeline_src.params.load import load, load_value
+from pipeline_src.params.report_positions import ReportPositionsParams
+from pipeline_src.players.amazons_forward import torch_threads
+from pipeline_src.report.position_file import POSITIONS, Example, write_examples
+from pipeline_src.report.positions_amazons import amazons_game, amazons_positions
+from pipeline_src.report.positions_depth import depth_example
+from pipeline_src.report.positions_gomoku import gomoku_examples, growing_examples
+from pipeline_src.report.positions_joseki import joseki_example
+
+AMAZONS_MODELS = Path("artifacts/models/amazons")
+TAG = 30
+"""Keeps this stage's random numbers apart from the others'."""
+
+
+def main() -> None:
+    """Ask the nets, write.
+
+    Raises:
+        ZugwerkError: bad params, or a model, record or data set is missing or damaged; names the file and the stage
+            that makes it.
+    """
+    params, seed = load(ReportPositionsParams, "report_positions"), load_value(int, "seed")
+    match, gomoku = load(AmazonsMatchParams, "amazons_match"), load(GomokuEvaluateParams, "gomoku_evaluate")
+    _check_name("amazons.match", params.amazons.match, match.matches)
+    _check_name("gomoku.opponent", params.gomoku.opponent, gomoku.opponents)
+    models = {
+        "published": AMAZONS_MODELS / match.loss / "nets.pt",
+        "residual": AMAZONS_MODELS / "residual" / "nets.pt",
+    }
+
+    def rng(example: str) -> np.random.Generator:
+        return np.random.default_rng([seed, TAG, *example.encode()])
+
+    with torch_threads(1):  # a handful of positions; so no setting changes a bit
+        examples: list[Example] = [
+            *amazons_positions(params.amazons, models, rng("amazons")),
+            amazons_game(match.matches[params.amazons.match], models, rng("game")),
+            *gomoku_examples(params.gomoku, gomoku, read_numbers()[-1], rng("gomoku")),
+            *growing_examples(read_boards()[-1], params.growing.ply, params.gomoku.simulations, rng("growing")),
+            joseki_example(params.joseki.ply, rng("joseki")),
+            depth_example(params.depth, load(DepthSplitParams, "depth_split").shares, seed, rng("depth")),
+        ]
+    write_examples(POSITIONS, examples)
+
+
+def _check_name(key: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ZugwerkError(f"params.yaml: report_positions.{key}: no {name!r}; there are: {', '.join(known)}")
+
+
+if __name__ == "__main__":
+    run_main(main)

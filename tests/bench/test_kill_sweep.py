@@ -1,0 +1,67 @@
+from bench.reliability.kill_plan import Kill, Ran, draw_kills
+from bench.reliability.kill_sweep import Watch
+from bench.reliability.outputs import differing, hash_outputs
+
+RAN = [Ran(f"{name}", 10.0 * i, 10.0 * i + 8) for i, name in enumerate(["a", "b@1", "b@2", "c", "d"])]
+
+
+def test_every_kind_of_stage_gets_a_kill_and_longer_ones_get_more():
+    ran = [Ran("long", 0, 900), Ran("short", 901, 902), Ran("other", 903, 1000)]
+    kills = draw_kills(ran, 50, 4, seed=1)
+    counts = [sum(kill.stage == i for kill in kills) for i in range(3)]
+    assert sum(counts) == 50
+    assert min(counts) >= 1
+    assert counts[0] > 35
+
+
+def test_kills_fall_in_order_and_hit_all_three():
+    kills = draw_kills(RAN, 60, 3, seed=2)
+    assert kills == sorted(kills, key=lambda kill: (kill.at_pass, kill.stage, kill.share))
+    assert {kill.at_pass for kill in kills} == {0, 1, 2}
+    assert {kill.victim for kill in kills} == {"stage", "dvc", "flow"}
+    assert all(kill.victim != "stage" for kill in kills if kill.share >= 1)
+    assert kills == draw_kills(RAN, 60, 3, seed=2)
+    assert kills != draw_kills(RAN, 60, 3, seed=3)
+
+
+def watched(*seen, paces=(1.0,)):
+    """A watch that has seen (stage, second)s."""
+    watch = Watch(RAN, list(paces))
+    for stage, second in seen:
+        watch.see(stage, second)
+    return watch
+
+
+def test_the_moment_comes_in_the_stage_or_when_it_is_over():
+    kill = Kill(0, 1, 0.5, "stage")
+    assert not watched(("a", 0), ("a", 7)).has_come(kill)
+    assert not watched(("b@1", 10), ("b@1", 13)).has_come(kill)
+    assert watched(("b@1", 10), ("b@1", 15)).has_come(kill)
+    assert watched(("b@1", 10), ("", 11)).has_come(kill)
+    assert watched(("b@2", 10)).has_come(kill)
+
+
+def test_the_pause_after_a_stage_is_a_moment_too():
+    kill = Kill(0, 1, 1.2, "dvc")
+    assert not watched(("b@1", 10), ("b@1", 18), ("", 18.1)).has_come(kill)
+    assert watched(("b@1", 10), ("b@1", 18), ("", 18.1), ("", 19.8)).has_come(kill)
+
+
+def test_on_a_slower_machine_moments_come_later():
+    kill = Kill(0, 1, 0.5, "stage")
+    assert not watched(("b@1", 10), ("b@1", 15), paces=(2.0,)).has_come(kill)
+    assert watched(("b@1", 10), ("b@1", 18.5), paces=(2.0,)).has_come(kill)
+
+
+def test_outputs_are_compared_without_times_and_the_report(tmp_path):
+    (tmp_path / "dvc.yaml").write_text(
+        "stages: {a: {outs: [artifacts/a]}, report_page: {outs: [artifacts/report: {cache: false}]}}"
+    )
+    for path in ("artifacts/a/x", "artifacts/report/index.html", "artifacts/a/x.timings.json", "artifacts/.y.part"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("1")
+    found = hash_outputs(tmp_path)
+    assert list(found) == ["artifacts/.y.part", "artifacts/a/x"]
+    (tmp_path / "artifacts/a/x").write_text("2")
+    assert differing(hash_outputs(tmp_path), found) == ["artifacts/a/x"]
+    assert differing({}, found) == ["artifacts/.y.part", "artifacts/a/x"]

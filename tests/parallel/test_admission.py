@@ -1,0 +1,55 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel import admission
+from pipeline_src.parallel.admission import issue, perform, withdraw
+from tests.parallel import worker_tasks
+
+
+@pytest.fixture
+def ticket(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(admission, "VISIBLE_S", 0.1)
+    monkeypatch.setattr(admission, "_ADMITTED", set())
+    found = issue()
+    yield found
+    withdraw(found)
+
+
+def refused(ticket):
+    with pytest.raises(ZugwerkError) as error:
+        perform(ticket, worker_tasks.draw, (1, 2))
+    return str(error.value)
+
+
+def test_the_same_code_in_the_same_folder_works_there(ticket, tmp_path, monkeypatch):
+    (tmp_path / "mark").touch()
+    monkeypatch.chdir("/")
+    assert perform(ticket, worker_tasks.where, ("mark",)) == (os.getpid(), str(tmp_path), True)
+    withdraw(ticket)
+    assert not list((tmp_path / "work").iterdir())
+    assert perform(ticket, worker_tasks.draw, (1, 2)) == worker_tasks.draw(1, 2)  # looked at once
+
+
+@pytest.mark.parametrize("name", ["Python", "zugwerk", "numba"])
+def test_another_version_is_refused(ticket, name):
+    message = refused(ticket._replace(versions={**ticket.versions, name: "9.9"}))
+    assert f"{'the sources of zugwerk are' if name == 'zugwerk' else name + ' is'}" in message
+    assert "9.9 here" in message
+    assert "start it anew" in message
+
+
+def test_sources_that_changed_under_a_worker_are_refused(ticket, monkeypatch):
+    monkeypatch.setattr(admission, "SOURCES", "0" * 64)
+    assert "were changed after it started" in refused(ticket)
+
+
+def test_a_folder_that_is_not_shared_is_refused(ticket):
+    withdraw(ticket)
+    message = refused(ticket)
+    assert ticket.folder in message
+    assert "file system that all machines share" in message
+    assert "file system" in refused(ticket._replace(folder=str(Path("/no/such/folder"))))

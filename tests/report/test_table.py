@@ -1,0 +1,65 @@
+import pytest
+
+from pipeline_src.report.figures import figures
+from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.table import COLUMNS, lines, markdown, number
+
+ROW = {
+    "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
+    "n": 1200, "ratio": 1.5, "from": "graph", "profile": "laptop", "seed": 1, "data": "engine games",
+    "hardware": None, "date": None, "command": "dvc repro amazons_match", "measured": None,
+}  # fmt: skip
+
+
+def test_every_system_of_the_registry_has_its_words():
+    assert set(SYSTEMS) == set(REGISTRY)
+
+
+def test_a_line_has_the_interval_the_ratio_and_the_command():
+    (line,) = lines({"score": ROW})
+    assert line[:8] == (
+        ROW["words"], "0.500", "0.750", "0.600 to 0.850", "1.5", "1,200", "score", "dvc repro amazons_match"
+    )  # fmt: skip
+    assert line.where == "engine games"
+
+
+def test_a_measurement_stands_below_the_graphs_own():
+    measured = ROW | {"ours": 0.7, "from": "measured", "hardware": "one core", "date": "2026-01-02", "profile": "many"}
+    first, second = lines({"score": ROW | {"measured": measured}})
+    assert (first.made, second.made) == ("graph", "measured")
+    assert second.ours == "0.700"
+    assert second.where == "profile many, engine games, one core, 2026-01-02"
+
+
+def test_what_was_made_with_other_params_says_so_and_what_is_not_made_too():
+    assert lines({"a": ROW | {"profile": None}})[0].where == "made with other params, engine games"
+    nothing = dict.fromkeys(("ours", "low", "high", "n", "ratio", "from", "profile", "data"))
+    line = lines({"a": ROW | nothing})[0]
+    assert line.ours == "not made yet"
+    assert line.where == ""
+
+
+def test_markdown_is_a_table_whatever_the_words_hold(tmp_path):
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    found = figures(tmp_path)
+    found["joseki"]["games"] = ROW
+    rows = [line for line in markdown(found).splitlines() if line.startswith("|")]
+    assert len(rows) == sum(len(one) for one in found.values()) + 2 * len(found)
+    assert {row.replace("\\|", "").count("|") for row in rows} == {len(COLUMNS) + 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "", "-"),
+        (0.5, "score", "0.500"),
+        (1, "games", "1"),
+        (25_000.0, "games", "25,000"),
+        (0.0616, "hours", "0.0616"),
+        (450.1, "Elo", "450"),
+        (2690, "microseconds", "2,690"),
+    ],
+)
+def test_numbers(value, unit, text):
+    assert number(value, unit) == text

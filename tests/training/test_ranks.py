@@ -1,0 +1,97 @@
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.nets.amazons_models import load_nets
+from pipeline_src.nets.depth_models import load_depth_net
+from pipeline_src.params.devices import Devices
+from pipeline_src.training.batches import Plan, Steps, Validation
+from pipeline_src.training.ranks import Share, share, summed, trainer_options
+from tests.layout.imports import ROOT
+from tests.samples.depth_synthetic import write_synthetic
+from tests.training.samples import SECTION, SIZE, write_dataset
+
+TWO = [Share(0, 2), Share(1, 2)]
+
+
+def test_alone_a_process_has_everything():
+    sums = torch.ones(3)
+    assert share() == Share(0, 1)
+    assert summed(sums) is sums
+    assert Share().of(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("make", [lambda plan, one: Steps(plan, 0, 3, one), Validation])
+def test_shares_together_are_the_batch_of_one_process(dataset, make):
+    plan = Plan(dataset, batch=16, seed=3, augment=True)
+    whole = list(make(plan, Share()))
+    for one, *parts in zip(whole, *(make(plan, part) for part in TWO), strict=True):
+        for kind in ("amazon", "arrow"):
+            for name in ("boards", "movers", "start", "to", "won"):
+                full = getattr(getattr(one, kind), name)
+                for part, step in zip(TWO, parts, strict=True):
+                    assert np.array_equal(getattr(getattr(step, kind), name), full[part.rank :: 2])
+
+
+def test_unequal_shares_are_refused():
+    with pytest.raises(ZugwerkError, match="a batch of 16 has no equal shares for 3 processes"):
+        trainer_options(Devices(devices=3), 16)
+    with pytest.raises(ValueError, match="num_nodes must be at least 1"):
+        Devices(num_nodes=0)
+
+
+def stage(folder, *words):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def amazons(folder, **changed):
+    write_dataset(folder / "artifacts/samples/amazons")
+    residual = SECTION["residual"] | changed
+    params = {"seed": 3, "torch_threads": 1, "amazons_train": {**SECTION, "residual": residual}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+    done = stage(folder, "pipeline_src.stages.amazons_train", "--model", "residual")
+    assert done.returncode == 0, done.stderr
+    return read_json(folder / "artifacts/reports/amazons/train/residual.json")
+
+
+@pytest.mark.slow
+def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path):
+    """The same batches, so nearly the same losses; batch norm sees half a batch at a time."""
+    one, two, again = (amazons(tmp_path / name, devices=n) for name, n in (("one", 1), ("two", 2), ("again", 2)))
+    assert two == again
+    assert two["epochs"] == one["epochs"] == 2
+    assert two["last"]["validation_loss"] == pytest.approx(one["last"]["validation_loss"], rel=0.1)
+    assert two["last"]["train_loss"] == pytest.approx(one["last"]["train_loss"], rel=0.1)
+    nets = [tmp_path / name / "artifacts/models/amazons/residual/nets.pt" for name in ("two", "again")]
+    assert nets[0].read_bytes() == nets[1].read_bytes()
+    assert load_nets(nets[0]).config.size == SIZE
+    assert not list((tmp_path / "two/work/amazons_train").iterdir())
+
+
+@pytest.mark.slow
+def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path):
+    found = []
+    for name, devices in (("one", 1), ("two", 2)):
+        folder = tmp_path / name
+        write_synthetic(folder / "artifacts/samples/depth")
+        training = {"steps": 40, "batch": 64, "learning_rate": 0.01, "log_steps": 20, "devices": devices}
+        model = {"label": "reached", "balance": "none", "filters": 4}
+        train = {"balancing": {}, "training": training, "models": {"none": model}}
+        split = {"train": 75, "validation": 10, "test": 15}
+        params = {"seed": 3, "depth_split": split, "depth_train": train}
+        (folder / "params.yaml").write_text(yaml.safe_dump(params))
+        done = stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
+        assert done.returncode == 0, done.stderr
+        found.append(read_json(folder / "artifacts/reports/depth/train/none.json")["last"])
+        load_depth_net(folder / "artifacts/models/depth/none/model.pt")
+    assert found[1]["loss"] == pytest.approx(found[0]["loss"], rel=1e-3)  # no batch norm, so all but rounding
+    assert found[1]["validation_accuracy"] == pytest.approx(found[0]["validation_accuracy"], abs=0.05)
