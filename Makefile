@@ -79,6 +79,7 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 
 docs: $(STAMP)  ## Write the pages below docs/reference from the code.
 	$(BIN)/python -m pipeline_src.reference
+	$(BIN)/python -m pipeline_src.report.graph
 
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock

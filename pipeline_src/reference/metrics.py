@@ -12,7 +12,8 @@ INTRO = f"""# Metrics
 {NOTE}
 
 `zugwerk report` shows the figures below beside the published ones; `dvc metrics show` and `dvc metrics diff` show
-every number of the [files](#files).
+every number of the [files](#files), `zugwerk compare` the figures of two versions. Names and units of all numbers are
+in the [glossary](../glossary.md#metrics).
 
 - An estimate is `{{value, low, high, n}}`: `low` to `high` is its 95 % interval, `n` the number of games, turns or
   positions behind it. Numbers without an interval are counts, or nothing was drawn for them.

@@ -38,6 +38,7 @@ from pipeline_src.params.joseki_build import JosekiBuildParams
 from pipeline_src.params.joseki_crawl import JosekiCrawlParams
 from pipeline_src.params.joseki_evaluate import JosekiEvaluateParams
 from pipeline_src.params.joseki_records import JosekiRecordsParams
+from pipeline_src.params.report_positions import ReportPositionsParams
 from pipeline_src.reference.tables import sentence
 
 SECTIONS: dict[str, Any] = {
@@ -77,6 +78,7 @@ SECTIONS: dict[str, Any] = {
     "depth_train": DepthTrainParams,
     "depth_evaluate": DepthEvaluateParams,
     "depth_match": DepthMatchParams,
+    "report_positions": ReportPositionsParams,
 }
 """What reads each section of params.yaml; of the mappings, the keys are names of the user's own."""
 
