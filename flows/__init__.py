@@ -1,7 +1,7 @@
 """Prefect flows: when and where the graph of dvc.yaml runs. What is made from what is DVC's alone.
 
-Importing the package keeps Prefect's state inside the checkout and turns off what calls home; it has to come before
-`prefect` is imported, which reads its settings once. Variables that are set already win.
+Importing the package keeps Prefect's state inside the checkout, turns off what calls home and gives a server time to
+start; it has to come before `prefect` is imported, which reads its settings once. Variables that are set already win.
 """
 
 import contextlib

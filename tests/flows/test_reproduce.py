@@ -141,7 +141,7 @@ def test_a_failed_target_is_tried_again(checkout: Path, monkeypatch: pytest.Monk
 def test_a_target_that_took_too_long_is_not(checkout: Path) -> None:
     add_stage(checkout, "toy_slow", "echo >> tries && sleep 600")
     with pytest.raises(TimeLimitError):
-        reproduce(["toy_slow"], checkout=checkout, limit_minutes=2 / 60, retries=3)
+        reproduce(["toy_slow"], checkout=checkout, limit_minutes=5 / 60, retries=3)
     assert (checkout / "tries").read_text() == "\n"
 
 
