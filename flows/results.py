@@ -43,7 +43,7 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
 
 
 def results_table(checkout: Path, system: str | None = None) -> list[Row]:
-    """Every figure of the registry: system, figure, unit, published, ours, interval, ratio, profile, data, rerun.
+    """Every figure of the registry: system, figure, published, ours, interval, ratio, unit, profile, data, rerun.
 
     Args:
         checkout: the folder that holds params.yaml, metrics and committed measurements.
@@ -56,11 +56,11 @@ def results_table(checkout: Path, system: str | None = None) -> list[Row]:
         {
             "system": name,
             "figure": figure,
-            "unit": row["unit"],
             "published": _text(row["published"]),
             "ours": _text(row["ours"]),
             "interval": None if row["low"] is None else f"{_text(row['low'])} to {_text(row['high'])}",
             "ratio": _text(row["ours"] / row["published"]) if row["published"] and row["ours"] is not None else None,
+            "unit": row["unit"],
             "profile": row["profile"],
             "data": row["data"],
             "rerun": row["command"],

@@ -3,6 +3,9 @@
 Importing the package points numba's cache at a folder named by a hash of the kernel sources. Numba
 itself looks only at the file of the cached function, so a search compiled for a game would survive a
 change in that game's rules; with a folder per hash, an edited rule can never meet a stale kernel.
+
+It also turns off onnxruntime's telemetry: from 1.29 on its builds for Linux send events to their maker, the first of
+them at import, before `onnxruntime.disable_telemetry_events` can be called. The variable has to be set by then.
 """
 
 import hashlib
@@ -72,4 +75,5 @@ def _use_kernel_cache() -> None:
         sys.modules["numba"].config.CACHE_DIR = str(folder)
 
 
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 _use_kernel_cache()
