@@ -23,7 +23,8 @@ def run_main(main: Callable[[], None]) -> None:
     except ZugwerkError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        names = [str(name) for name in (error.filename, error.filename2) if name is not None]  # two: moved or copied
+        where = f"{' -> '.join(names)}: " if names else ""
         if _is_full(error):
             sys.exit(f"error: {where}the disk is full; make room and run the same command again")
         sys.exit(f"error: {where}{error.strerror or error}")

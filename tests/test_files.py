@@ -90,3 +90,9 @@ def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, error):
     with pytest.raises(SystemExit, match=r"^error: \S+/out\.bin: the disk is full; make room"):
         run_main(main)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_moved_names_both_ends(tmp_path):
+    """Lightning writes a checkpoint to the temporary folder and moves it to where the disk is full."""
+    with pytest.raises(SystemExit, match=r"none -> \S+/there: No such file or directory"):
+        run_main(lambda: (tmp_path / "none").rename(tmp_path / "there"))

@@ -45,13 +45,13 @@ class Sweep:
         self.paces = [1.0]
         """How much longer than in the undisturbed run the last stages took."""
 
-    def prepare(self) -> None:
-        """Clone the checkout and let the smoke graph run once, undisturbed."""
-        commit = _git(ROOT, "rev-parse", "HEAD")
+    def prepare(self, commit: str) -> None:
+        """Clone the checkout at a commit and let the smoke graph run once, undisturbed."""
         if not self.checkout.exists() or _git(self.checkout, "rev-parse", "HEAD") != commit:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
             _git(ROOT, "clone", "--quiet", str(ROOT), str(self.checkout))
+            _git(self.checkout, "reset", "--quiet", "--hard", commit)
             program = "from pipeline_src.cli import main; main()"
             command = [sys.executable, "-c", program, "profile", "smoke"]
             subprocess.run(command, cwd=self.checkout, env=environment(self.checkout), check=True)
@@ -205,10 +205,11 @@ def main() -> None:
     if options.passes < 1 or options.kills < options.passes * len(systems):
         parser.error("at least one pass, and a kill in each")
     rows: list[dict[str, Any]] = []
+    commit = _git(ROOT, "rev-parse", "HEAD")  # others may be made in the hour that this takes
     for number, system in enumerate(systems):
         kills = (options.kills + number) // len(systems)
         sweep = Sweep(options.work, system, kills, options.passes, options.seed)
-        sweep.prepare()
+        sweep.prepare(commit)
         rows += sweep.run()
     same = [row for row in rows if not row["differing"]]
     write_table(TABLE, [_cells(row) for row in rows])
