@@ -26,7 +26,7 @@ def run_main(main: Callable[[], None]) -> None:
         names = [str(name) for name in (error.filename, error.filename2) if name is not None]  # two: moved or copied
         where = f"{' -> '.join(names)}: " if names else ""
         if _is_full(error):
-            sys.exit(f"error: {where}the disk is full; make room and run the same command again")
+            sys.exit(f"error: {where}the disk is full; free some of it and run the same command again")
         sys.exit(f"error: {where}{error.strerror or error}")
 
 

@@ -87,7 +87,7 @@ def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, error):
             aside.write_bytes(b"half")
             raise error
 
-    with pytest.raises(SystemExit, match=r"^error: \S+/out\.bin: the disk is full; make room"):
+    with pytest.raises(SystemExit, match=r"^error: \S+/out\.bin: the disk is full; free some of it"):
         run_main(main)
     assert not list(tmp_path.iterdir())
 

@@ -62,8 +62,8 @@ def test_errors_say_what_is_wrong(words, message):
 def test_ctrl_c_ends_with_a_summary(tmp_path):
     out = tmp_path / "games.parquet"
     games = ["--games", "2000", "--size", "6"]  # more than there is time for
-    words = ["fake:nodes=300", "random", *games, "--workers", "2", "--out", str(out), "--json"]
-    line = [sys.executable, "-m", "tests.arena.fakes", "match", "amazons", *words]
+    words = ["alphabeta:nodes=300", "random", *games, "--workers", "2", "--out", str(out), "--json"]
+    line = [sys.executable, "-c", "from pipeline_src.cli import main; main()", "match", "amazons", *words]
     journal = out.with_suffix(".journal.jsonl")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
         end = time.monotonic() + 200  # kernels may have to be compiled first
@@ -117,4 +117,4 @@ def test_a_match_of_gomoku(tmp_path):
     }
     unknown = run("match", "chess", "random", "random")
     assert isinstance(unknown.exception, ZugwerkError)
-    assert "amazons, gomoku" in str(unknown.exception)
+    assert "there are: amazons, go, gomoku" in str(unknown.exception)
