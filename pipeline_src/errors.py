@@ -1,11 +1,12 @@
 """Errors a user can act on, and the one place where they become a message and an exit status."""
 
 import errno
+import logging
 import re
 import sys
 from collections.abc import Callable
 
-_SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
+_NO_ROOM = re.compile(rf"\[errno {errno.ENOSPC}\]|\d+ requested and \d+ written", re.IGNORECASE)
 
 
 class ZugwerkError(ValueError):
@@ -18,6 +19,7 @@ def run_main(main: Callable[[], None]) -> None:
     Expected are `ZugwerkError` and `OSError` (a full disk, a folder that cannot be written). Anything
     else is a defect and keeps its traceback.
     """
+    logging.raiseExceptions = False  # of a log on a full disk; the write that matters tells of it
     try:
         main()
     except ZugwerkError as error:
@@ -31,6 +33,6 @@ def run_main(main: Callable[[], None]) -> None:
 
 
 def _is_full(error: OSError) -> bool:
-    """Whether a write failed for want of room; pyarrow says so in words alone, numpy counts what it could write."""
+    """Whether a write failed for want of room; pyarrow and shutil say so in words alone, numpy counts bytes."""
     text = error.strerror or str(error)
-    return error.errno in (errno.ENOSPC, errno.EDQUOT) or "[errno 28]" in text or bool(_SHORT_WRITE.search(text))
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or bool(_NO_ROOM.search(text))

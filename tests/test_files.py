@@ -1,6 +1,7 @@
 import errno
 import json
 import math
+import shutil
 
 import pytest
 
@@ -78,8 +79,9 @@ def test_expected_errors_become_one_line(tmp_path):
         OSError(errno.ENOSPC, "No space left on device"),
         OSError("Error writing bytes to file. Detail: [errno 28] No space left on device"),  # pyarrow's
         OSError("100000 requested and 31968 written"),  # numpy's
+        shutil.Error([("a", "b", "[Errno 28] No space left on device: 'a' -> 'b'")]),
     ],
-    ids=["system", "pyarrow", "numpy"],
+    ids=["system", "pyarrow", "numpy", "copytree"],
 )
 def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, error):
     def main():

@@ -30,7 +30,7 @@ from pipeline_src.files import write_table
 
 TABLE = OUT.with_name("reliability_damaged.csv")
 COMMAND = "python -m bench.reliability.damaged_inputs"
-LIMIT_S = 300
+LIMIT_S = 60
 MOST_FILES = 6
 """Of one folder, spread over it."""
 Damage = Callable[[bytes, random.Random], bytes | None]

@@ -5,6 +5,8 @@ with no artifacts, and a stage's process, DVC, or the flow that runs DVC is kill
 kill it goes on with the next run, and once all kills of the pass are done, to the end. DVC's cache of earlier runs is
 off: it would hide a broken resume. Killed itself, the same command goes on with the pass that it was in.
 
+With --system, passes are of that system's stages alone; the table keeps its rows of the others.
+
     python -m bench.reliability.kill_sweep --kills 50 --seed 1
 """
 
@@ -25,7 +27,7 @@ from bench.reliability.kill_plan import Kill, Ran, draw_kills
 from bench.reliability.measured import OUT, publish
 from bench.reliability.outputs import differing, files_under, hash_outputs
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json, write_table
+from pipeline_src.files import Row, read_json, read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[2]
 WORK = Path("work/reliability/kill_sweep")
@@ -115,7 +117,7 @@ class Sweep:
             kept = self.folder / f"differs-{self.system or 'all'}-{number + 1}"
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(self.checkout / "artifacts", kept)
-        about = {"system": self.system or "all", "pass": number + 1, "differing": different, "left_in_work": work}
+        about = {"system": _name(self.system), "pass": number + 1, "differing": different, "left_in_work": work}
         return [row | about for row in rows]
 
     def _kill(self, kill: Kill, ran: list[Ran]) -> dict[str, Any] | None:
@@ -204,22 +206,35 @@ def main() -> None:
     systems = options.system or [""]
     if options.passes < 1 or options.kills < options.passes * len(systems):
         parser.error("at least one pass, and a kill in each")
-    rows: list[dict[str, Any]] = []
     commit = _git(ROOT, "rev-parse", "HEAD")  # others may be made in the hour that this takes
     for number, system in enumerate(systems):
         kills = (options.kills + number) // len(systems)
         sweep = Sweep(options.work, system, kills, options.passes, options.seed)
         sweep.prepare(commit)
-        rows += sweep.run()
-    same = [row for row in rows if not row["differing"]]
-    write_table(TABLE, [_cells(row) for row in rows])
-    data = f"the smoke graph, {len({(row['system'], row['pass']) for row in rows})} passes, seed {options.seed}"
-    publish({"kills": len(rows), "kills_same_bytes": len(same)}, len(rows), COMMAND, data)
-    left = sum(bool(row["left_running"]) for row in rows)
-    print(f"{len(rows)} kills, {len(same)} in passes with the same bytes; {left} left something running")
+        tell(sweep.run(), system, options.seed)
 
 
-def _cells(row: dict[str, Any]) -> dict[str, str | float]:
+def tell(rows: list[dict[str, Any]], system: str, seed: int) -> None:
+    """Put a system's kills in place of its earlier ones in the table, and the table's figures beside the others."""
+    kept = read_table(TABLE) if TABLE.exists() else []
+    table: list[Row] = [{**row} for row in kept if row["system"] != _name(system)]
+    table += [_cells(row) for row in rows]
+    write_table(TABLE, table)
+    same = [row for row in table if not int(row["differing"])]
+    left = sum(int(row["left_running"]) > 0 for row in table)
+    passes = {(row["system"], int(row["pass"])) for row in table}
+    data = f"the smoke graph, {len(passes)} passes, seed {seed}"
+    figures = {"kills": len(table), "kills_same_bytes": len(same), "kills_that_left_a_process": left}
+    publish(figures, len(table), COMMAND, data)
+    print(f"{len(table)} kills, {len(same)} in passes with the same bytes; {left} left something running", flush=True)
+
+
+def _name(system: str) -> str:
+    """As the table calls it."""
+    return system or "all"
+
+
+def _cells(row: dict[str, Any]) -> Row:
     keys = ("system", "pass", "stage", "victim", "seconds", "gone_after")
     lists = {key: len(row[key]) for key in ("left_running", "differing")}
     return {key: row[key] for key in keys} | lists

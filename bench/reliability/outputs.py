@@ -31,6 +31,7 @@ def hash_outputs(checkout: Path) -> dict[str, str]:
         for path in sorted((checkout / ARTIFACTS).rglob("*"))
         if path.is_file()
         and not path.name.endswith(".timings.json")
+        and path.name != ".gitignore"  # DVC's own; killed just before it writes a line there, it never does
         and not any(path == out or out in path.parents for out in left_out)
     }
 

@@ -1,5 +1,6 @@
+from bench.reliability import kill_sweep
 from bench.reliability.kill_plan import Kill, Ran, draw_kills
-from bench.reliability.kill_sweep import Watch
+from bench.reliability.kill_sweep import Watch, tell
 from bench.reliability.outputs import differing, hash_outputs
 
 RAN = [Ran(f"{name}", 10.0 * i, 10.0 * i + 8) for i, name in enumerate(["a", "b@1", "b@2", "c", "d"])]
@@ -65,3 +66,19 @@ def test_outputs_are_compared_without_times_and_the_report(tmp_path):
     (tmp_path / "artifacts/a/x").write_text("2")
     assert differing(hash_outputs(tmp_path), found) == ["artifacts/a/x"]
     assert differing({}, found) == ["artifacts/.y.part", "artifacts/a/x"]
+
+
+def test_a_systems_kills_replace_its_earlier_ones_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(kill_sweep, "TABLE", tmp_path / "kills.csv")
+    told = []
+    monkeypatch.setattr(kill_sweep, "publish", lambda figures, n, *_: told.append((n, figures["kills_same_bytes"])))
+    row = {"pass": 1, "stage": "a", "victim": "dvc", "seconds": 1.0, "gone_after": 0.1, "left_running": []}
+
+    def rows(system, count, differing=()):
+        return [row | {"system": system, "differing": list(differing)} for _ in range(count)]
+
+    tell(rows("gomoku", 2), "gomoku", 1)
+    tell(rows("depth", 3, ["artifacts/x"]), "depth", 1)
+    tell(rows("gomoku", 4), "gomoku", 1)
+    tell(rows("depth", 1), "depth", 1)
+    assert told == [(2, 2), (5, 2), (7, 4), (5, 5)]
