@@ -95,7 +95,7 @@ def inputs(stage: dict[str, Any], checkout: Path) -> Iterator[Path]:
     for dep in stage.get("deps", []):
         path = checkout / dep["path"]
         if dep["path"].startswith("artifacts/"):
-            files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+            files = sorted(file for file in path.rglob("[!.]*") if file.is_file()) if path.is_dir() else [path]
             step = -(-len(files) // MOST_FILES)
             yield from (file.relative_to(checkout) for file in files[::step])
 
@@ -106,9 +106,7 @@ def attempt(
     """A row: stage, file, what was done to it, and what came of it."""
     with tempfile.TemporaryDirectory(dir=checkout.parent) as scratch:
         folder = Path(scratch)
-        for dep in stage.get("deps", []):
-            if dep["path"].startswith("artifacts/"):
-                _copy(checkout / dep["path"], folder / dep["path"])
+        shutil.copytree(checkout / "artifacts", folder / "artifacts", copy_function=os.link)
         params = yaml.safe_load((checkout / "params.yaml").read_text(encoding="utf-8"))
         params["parallel"]["workers"] = 1
         (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
@@ -123,14 +121,6 @@ def attempt(
     taken = {0: "ended well", -signal.SIGKILL: "ran on"}  # the latter: it was still at work at the limit
     outcome = taken.get(status, "refused" if good else "defect")
     return {"stage": name, "file": path.as_posix(), "damage": damage, "outcome": outcome, "said": last}
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target, copy_function=os.link, dirs_exist_ok=True)
-    elif not target.exists():
-        os.link(source, target)
 
 
 def _run(words: list[str], folder: Path) -> tuple[int, str]:
