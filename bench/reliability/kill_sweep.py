@@ -54,8 +54,7 @@ class Sweep:
             self.folder.mkdir(parents=True)
             _git(ROOT, "clone", "--quiet", str(ROOT), str(self.checkout))
             _git(self.checkout, "reset", "--quiet", "--hard", commit)
-            program = "from pipeline_src.cli import main; main()"
-            command = [sys.executable, "-c", program, "profile", "smoke"]
+            command = [sys.executable, "-m", "pipeline_src.cli", "profile", "smoke"]
             subprocess.run(command, cwd=self.checkout, env=environment(self.checkout), check=True)
         if self.undisturbed.exists():
             return

@@ -12,6 +12,7 @@ import datetime
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -33,10 +34,10 @@ from pipeline_src.params.load import read_tree
 ROOT = Path(__file__).parents[2]
 OUT = ROOT / "docs/measured/reliability.json"
 WORK = ROOT / "work/cluster"
-MATCH = ["alphabeta:nodes=3000", "alphabeta:nodes=1000", "--games", "12", "--size", "6", "--out", "games.parquet"]
+MATCH = ["alphabeta:nodes=300000", "alphabeta:nodes=100000", "--games", "24", "--size", "6", "--out", "games.parquet"]
 JOBS = {
     "self_play": ["pipeline_src.stages.gomoku_generation", "--number", "2"],
-    "match": ["pipeline_src.cli.app", "match", "amazons", *MATCH],
+    "match": ["pipeline_src.cli", "match", "amazons", *MATCH],
     "labels": ["pipeline_src.stages.depth_label"],
 }
 """Module and arguments."""
@@ -52,6 +53,8 @@ SMALL: dict[str, Any] = {
 }
 """Beside the profile smoke: enough tasks to lose one in the middle."""
 READY_S, JOB_S = 120, 1200
+TOKEN = secrets.token_hex(32)
+"""That Ray's processes show each other."""
 
 
 def main() -> None:
@@ -115,8 +118,8 @@ def run_jobs(
         start = time.monotonic()
         run(folder, job, BEGUN[name] if workers else "", workers)
         seconds[name] = time.monotonic() - start
-    paths = [*(folder / "artifacts").rglob("*"), folder / "games.parquet"]
-    files = [path for path in paths if path.is_file() and not path.name.endswith(".timings.json")]
+    paths = [path for path in (folder / "artifacts").rglob("*") if path.is_file()]
+    files = [folder / "games.parquet", *(path for path in paths if not path.name.endswith(".timings.json"))]
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}, seconds
 
 
@@ -166,7 +169,8 @@ def _finished_one(folder: Path, begun: str) -> bool:
 
 def environment() -> dict[str, str]:
     """Of all processes: this code, and nothing that calls home."""
-    return os.environ | {"PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0", "DO_NOT_TRACK": "1"}
+    ray = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
+    return os.environ | ray | {"PYTHONPATH": str(ROOT), "DO_NOT_TRACK": "1"}
 
 
 def _loky(pid: int) -> list[int]:

@@ -63,7 +63,7 @@ def test_ctrl_c_ends_with_a_summary(tmp_path):
     out = tmp_path / "games.parquet"
     games = ["--games", "2000", "--size", "6"]  # more than there is time for
     words = ["alphabeta:nodes=300", "random", *games, "--workers", "2", "--out", str(out), "--json"]
-    line = [sys.executable, "-c", "from pipeline_src.cli import main; main()", "match", "amazons", *words]
+    line = [sys.executable, "-m", "pipeline_src.cli", "match", "amazons", *words]
     journal = out.with_suffix(".journal.jsonl")
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
         end = time.monotonic() + 200  # kernels may have to be compiled first

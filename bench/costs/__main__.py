@@ -1,0 +1,147 @@
+"""What each stage costs at three sizes, the line through them, and what it would cost at the published size.
+
+Writes docs/measured/costs.json and the table in docs/costs.md. Runs each chain of stages under work/costs/, on one
+core; what is measured already is kept there, and the same command goes on. Example:
+
+    python -m bench.costs --only joseki amazons
+"""
+
+import argparse
+import datetime
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from bench.costs.chains import CHAINS, Chain, Step
+from bench.costs.table import put_table
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import read_json, write_json
+from pipeline_src.report.profile import merged_text
+from pipeline_src.report.provenance import processor
+
+ROOT = Path(__file__).parents[2]
+OUT, PAGE, WORK = ROOT / "docs/measured/costs.json", ROOT / "docs/costs.md", ROOT / "work/costs"
+
+
+def main() -> None:
+    """Measure and write."""
+    names = [chain.name for chain in CHAINS]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="chains; others stay as they are")
+    only = parser.parse_args().only
+    text = merged_text("paper", ROOT, (ROOT / "params.yaml").read_text(encoding="utf-8"))
+    published = yaml.safe_load(text)
+    found = read_json(OUT)["stages"] if OUT.exists() else {}
+    for chain in CHAINS:
+        if chain.name in only:
+            runs = [run_chain(chain, size, published) for size in (chain.sizes[0], *chain.sizes)][1:]  # first: compiles
+            found[chain.name] = [row(step, [run[step.name] for run in runs], published) for step in chain.steps]
+            about = {
+                "hardware": f"one core of {processor()}",
+                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+                "command": "python -m bench.costs",
+            }
+            write_json(OUT, {"about": about, "stages": {name: found[name] for name in names if name in found}})
+    put_table(read_json(OUT), PAGE)
+
+
+def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Of each step by name: units, seconds of processor time, peak memory and bytes left.
+
+    Raises:
+        ZugwerkError: a stage failed.
+    """
+    folder = WORK / chain.name.replace(" ", "-")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    params = yaml.safe_load(yaml.safe_dump(published))
+    one_core = {"parallel": {"backend": "loky", "workers": 1}, "torch_threads": 1}
+    for section in ("gomoku_train", "growing_train"):
+        params[section]["threads"] = 1
+    merge(params, one_core)
+    merge(params, chain.params(size))
+    (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    measured: dict[str, dict[str, float]] = {}
+    cost: dict[str, float] = {}
+    before: tuple[str, ...] = ()
+    for step in chain.steps:
+        command = (f"pipeline_src.stages.{step.stage}", *step.words)
+        if command != before:
+            cost, before = run_stage(command, folder), command
+        own = dict(cost)
+        if step.part:
+            times = read_json(folder / "artifacts" / step.timings)
+            own["seconds"] = times.get("seconds", times.get("01"))[step.part]
+        left = [bytes_under(folder / "artifacts" / output) for output in step.outputs]
+        measured[step.name] = own | {"units": step.count(params), "bytes": float(sum(left))}
+        print(f"{chain.name} {size}: {step.name} {own['seconds']:.2f} s", flush=True)
+    return measured
+
+
+def merge(tree: dict[str, Any], more: dict[str, Any]) -> None:
+    """Put the values of ``more`` into ``tree``; an empty mapping empties what was there."""
+    for key, value in more.items():
+        if isinstance(value, dict) and value and isinstance(tree.get(key), dict):
+            merge(tree[key], value)
+        else:
+            tree[key] = value
+
+
+def run_stage(command: tuple[str, ...], folder: Path) -> dict[str, float]:
+    """Seconds of processor time of a stage and of what it started, its seconds, and its peak memory in MiB."""
+    begin, log = time.monotonic(), folder / "log.txt"
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+    with open(log, "ab") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | threads,
+            stdout=file,
+            stderr=file,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise ZugwerkError(f"{' '.join(command)} ended with {process.returncode}; see {log}")
+    wall = time.monotonic() - begin
+    return {"seconds": used.ru_utime + used.ru_stime, "wall_s": wall, "peak_mib": used.ru_maxrss / 1024}
+
+
+def bytes_under(path: Path) -> int:
+    """Size of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def row(step: Step, runs: list[dict[str, float]], published: dict[str, Any]) -> dict[str, Any]:
+    """A step's three sizes and the straight lines through them."""
+    units, seconds, left = (np.array([run[key] for run in runs]) for key in ("units", "seconds", "bytes"))
+    a_unit, fixed = np.polyfit(units, seconds, 1)
+    byte_unit, byte_fixed = np.polyfit(units, left, 1)
+    whole = step.count(published)
+    return {
+        "stage": step.name,
+        "unit": step.unit,
+        "units": units.tolist(),
+        "seconds": seconds.tolist(),
+        "wall_s": [run["wall_s"] for run in runs],
+        "peak_mib": [run["peak_mib"] for run in runs],
+        "bytes": left.tolist(),
+        "seconds_fixed": fixed,
+        "seconds_a_unit": a_unit,
+        "off_the_line": float(np.abs(fixed + a_unit * units - seconds).max() / seconds.max()),
+        "published_units": whole,
+        "published_hours": (fixed + a_unit * whole) / 3600,
+        "published_bytes": byte_fixed + byte_unit * whole if left.any() else None,
+    }
+
+
+if __name__ == "__main__":
+    run_main(main)

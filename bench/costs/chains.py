@@ -1,0 +1,237 @@
+"""Which stages are measured in which unit: chains of stages, run one after the other at three sizes.
+
+Params are those of the profile paper, so nets, boards and players are the published ones; only counts are small. One
+core does all of it: one worker, one thread. What a unit costs hardly depends on how many there are, which the third
+size tells; what it does depend on is said in the unit, such as simulations, of which a game has few here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Params = dict[str, Any]
+Count = Callable[[Params], float]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of a stage, and how many units of work it has under given params."""
+
+    stage: str
+    unit: str
+    count: Count
+    """Units, under the params of the run or of the profile paper."""
+    words: tuple[str, ...] = ()
+    part: str = ""
+    """Of a stage that times its parts: which. Steps of one command follow each other, and it is run once."""
+    outputs: tuple[str, ...] = ()
+    """What it leaves, below artifacts; for bytes on disk."""
+    timings: str = ""
+    """File of the parts' times, below artifacts."""
+
+    @property
+    def name(self) -> str:
+        """As tables call it."""
+        model = self.words[-1] if self.words and self.words[0] == "--model" else ""
+        return self.stage + (f"@{model}" if model else "") + (f", {self.part.replace('_', '-')}" if self.part else "")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Stages that follow each other, and the params of a size of all of them."""
+
+    name: str
+    sizes: tuple[int, int, int]
+    params: Callable[[int], Params]
+    """What differs from the profile paper, by size."""
+    steps: tuple[Step, ...]
+
+
+def _amazons(size: int) -> Params:
+    matches = ("random", "one_ply", "alphabeta", "residual_nets", "residual_one_ply", "residual_alphabeta")
+    train = {"batch": 128, "epochs": 1}
+    return {
+        "amazons_archive": {"games": size},
+        "amazons_train": train | {"residual": train},
+        "amazons_baselines": {"fit_turns": size * 5},
+        "amazons_match": {"matches": {name: {"pairs": size // 10} for name in matches}},
+    }
+
+
+def _games(params: Params) -> float:
+    return float(params["amazons_archive"]["games"])
+
+
+def _epochs(params: Params) -> float:
+    return _games(params) * float(params["amazons_train"]["epochs"])
+
+
+AMAZONS = Chain(
+    "amazons",
+    (10, 20, 40),
+    _amazons,
+    (
+        Step("amazons_archive", "game", _games, outputs=("raw/amazons/archive.parquet",)),
+        Step("amazons_crawl", "game", _games, outputs=("raw/amazons/pages",)),
+        Step("amazons_parse", "game", _games, outputs=("records/amazons/games.parquet",)),
+        Step("amazons_samples", "game", _games, outputs=("samples/amazons",)),
+        Step("amazons_train", "game, an epoch", _epochs, ("--model", "soft_argmax")),
+        Step("amazons_train", "game, an epoch", _epochs, ("--model", "expected_distance")),
+        Step("amazons_train", "game, an epoch", _epochs, ("--model", "cross_entropy")),
+        Step("amazons_train", "game, an epoch", _epochs, ("--model", "residual")),
+        Step("amazons_baselines", "game", _games),
+        Step("amazons_evaluate", "game", _games, ("--model", "cross_entropy")),
+        Step("amazons_evaluate", "game", _games, ("--model", "residual")),
+        Step("amazons_match", "pair in each match", lambda p: p["amazons_match"]["matches"]["random"]["pairs"]),
+    ),
+)
+
+
+def _played(section: str, generations: Count) -> Count:
+    """Games times simulations."""
+    return lambda p: generations(p) * p[section]["games"] * p[section]["simulations"]
+
+
+def _trained(system: str, generations: Count) -> Count:
+    """Games times passes."""
+    return lambda p: generations(p) * p[f"{system}_self_play"]["games"] * p[f"{system}_train"]["passes"]
+
+
+def _cycle(system: str, generations: Count, command: tuple[str, ...], stage: str, timings: str) -> tuple[Step, ...]:
+    """The three parts of a generation."""
+    words = {"self_play": "game, a simulation a move", "train": "game, a pass", "gate": "game, a simulation a move"}
+    counts = {
+        "self_play": _played(f"{system}_self_play", generations),
+        "train": _trained(system, generations),
+        "gate": _played(f"{system}_gate", generations),
+    }
+    return tuple(Step(stage, words[part], counts[part], command, part, (), timings) for part in words)
+
+
+def _generation(system: str, size: int) -> Params:
+    return {
+        f"{system}_self_play": {"games": size, "group": size, "simulations": 4, "leaves": 1, "first": "search"},
+        f"{system}_train": {"passes": 0.5, "batch": 16},
+        f"{system}_gate": {"games": size, "simulations": 2},
+    }
+
+
+def _gomoku(size: int) -> Params:
+    opponents = {name: {"pairs": size // 2} for name in ("mcts1000", "minimax", "alphabeta2", "alphabeta4")}
+    evaluate = {"simulations": 2, "opponents": opponents, "anchor_pairs": 1, "table2_games": 2, "table3_games": 2}
+    return _generation("gomoku", size) | {"gomoku_generations": {}, "gomoku_evaluate": evaluate}
+
+
+def _gomoku_generations(params: Params) -> float:
+    return 1.0 + len(params["gomoku_generations"])
+
+
+def _gomoku_evaluated(params: Params) -> float:
+    """Games of models times simulations: headline matches, anchor, tables 2 (two models) and 3, and matches of table 4."""
+    evaluate = params["gomoku_evaluate"]
+    models = len(range(0, int(_gomoku_generations(params)), evaluate["every"]))
+    models += (_gomoku_generations(params) - 1) % evaluate["every"] > 0  # the last one
+    against = len(evaluate["tables_against"])
+    games = sum(2 * opponent["pairs"] for opponent in evaluate["opponents"].values())
+    games += models * (2 * evaluate["anchor_pairs"] + against * (evaluate["table3_games"] + evaluate["best_of"]))
+    games += models * (models - 1) * evaluate["table2_games"]
+    return float(games * evaluate["simulations"])
+
+
+GOMOKU = Chain(
+    "gomoku",
+    (2, 4, 8),
+    _gomoku,
+    (
+        *_cycle(
+            "gomoku",
+            _gomoku_generations,
+            ("--number", "1"),
+            "gomoku_generation",
+            "reports/gomoku/generations/01.timings.json",
+        ),
+        Step("gomoku_evaluate", "game, a simulation a move", _gomoku_evaluated),
+    ),
+)
+
+
+def _grown(size: int) -> Chain:
+    """One board of those that grow, each measured as a first one."""
+
+    def generations(params: Params) -> float:
+        first, larger = params["growing_first"], params["growing_larger"]
+        return float(first["generations"] if first["size"] == size else larger[str(size)]["generations"])
+
+    def params(count: int) -> Params:
+        small = {"games": count, "group": count, "leaves": 1}
+        return {
+            "growing_first": {"size": size, "generations": 1},
+            "growing_larger": {},
+            "growing_self_play": small | {"simulations": 40, "first": "search"},
+            "growing_train": {"passes": 4.0, "batch": 64},
+            "growing_gate": {"games": count, "simulations": 40},
+        }
+
+    command, timings = ("--size", str(size)), f"reports/growing/boards/{size}.timings.json"
+    return Chain(
+        f"growing {size}x{size}",
+        (4, 8, 16),
+        params,
+        _cycle("growing", generations, command, "growing_board", timings),
+    )
+
+
+def _depth(size: int) -> Params:
+    training = {"steps": size, "batch": 4096, "log_steps": size, "warmup": 0.0}
+    names = ("cnn_table", "cnn_deepening", "ours_table", "ours_deepening", "ours_thrifty", "cnn_depth3", "cnn_depth4")
+    return {
+        "depth_label": {"games": size, "group": size},
+        "depth_train": {"training": training, "balancing": {"k_neighbors": 1, "few": "leave"}},
+        "depth_match": {
+            "pilot_pairs": 1,
+            "group": 1,
+            "matches": {name: {"pairs": size // 10} for name in (*names, "depth4_deepening")},
+        },
+    }
+
+
+def _labelled(params: Params) -> float:
+    return float(params["depth_label"]["games"])
+
+
+def _shown(params: Params) -> float:
+    training = params["depth_train"]["training"]
+    return float(training["steps"] * training["batch"])
+
+
+MODELS = ("smote", "oversample", "augment", "class_weights", "none", "ours", "ours_needed")
+
+DEPTH = Chain(
+    "depth",
+    (10, 20, 40),
+    _depth,
+    (
+        Step("depth_label", "game", _labelled, outputs=("samples/depth",)),
+        *(Step("depth_train", "position shown", _shown, ("--model", name)) for name in MODELS),
+        Step("depth_evaluate", "game", _labelled),
+        Step("depth_match", "pair", lambda p: sum(match["pairs"] for match in p["depth_match"]["matches"].values())),
+    ),
+)
+
+
+def _joseki_games(params: Params) -> float:
+    return float(params["joseki_records"]["made"]["games"])
+
+
+JOSEKI = Chain(
+    "joseki",
+    (250, 500, 1000),
+    lambda size: {"joseki_records": {"made": {"games": size}}},
+    (
+        Step("joseki_records", "game", _joseki_games, outputs=("records/joseki",)),
+        Step("joseki_build", "game", _joseki_games, outputs=("models/joseki",)),
+        Step("joseki_evaluate", "game", _joseki_games),
+    ),
+)
+
+CHAINS = (AMAZONS, GOMOKU, *(_grown(size) for size in (6, 9, 11, 15)), DEPTH, JOSEKI)
