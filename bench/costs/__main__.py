@@ -7,6 +7,7 @@ core; what is measured already is kept there, and the same command goes on. Exam
 """
 
 import argparse
+import copy
 import datetime
 import os
 import shutil
@@ -23,11 +24,17 @@ from bench.costs.chains import CHAINS, Chain, Step
 from bench.costs.table import put_table
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
-from pipeline_src.report.profile import merged_text
+from pipeline_src.report.profile import merge, merged_text
 from pipeline_src.report.provenance import processor
 
 ROOT = Path(__file__).parents[2]
 OUT, PAGE, WORK = ROOT / "docs/measured/costs.json", ROOT / "docs/costs.md", ROOT / "work/costs"
+ONE_CORE = {
+    "parallel": {"backend": "loky", "workers": 1},
+    "torch_threads": 1,
+    "gomoku_train": {"threads": 1},
+    "growing_train": {"threads": 1},
+}
 
 
 def main() -> None:
@@ -61,12 +68,9 @@ def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, d
     folder = WORK / chain.name.replace(" ", "-")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    params = yaml.safe_load(yaml.safe_dump(published))
-    one_core = {"parallel": {"backend": "loky", "workers": 1}, "torch_threads": 1}
-    for section in ("gomoku_train", "growing_train"):
-        params[section]["threads"] = 1
-    merge(params, one_core)
-    merge(params, chain.params(size))
+    params = copy.deepcopy(published)
+    merge(params, ONE_CORE, __name__)
+    merge(params, chain.params(size), chain.name)
     (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
     measured: dict[str, dict[str, float]] = {}
     cost: dict[str, float] = {}
@@ -83,15 +87,6 @@ def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, d
         measured[step.name] = own | {"units": step.count(params), "bytes": float(sum(left))}
         print(f"{chain.name} {size}: {step.name} {own['seconds']:.2f} s", flush=True)
     return measured
-
-
-def merge(tree: dict[str, Any], more: dict[str, Any]) -> None:
-    """Put the values of ``more`` into ``tree``; an empty mapping empties what was there."""
-    for key, value in more.items():
-        if isinstance(value, dict) and value and isinstance(tree.get(key), dict):
-            merge(tree[key], value)
-        else:
-            tree[key] = value
 
 
 def run_stage(command: tuple[str, ...], folder: Path) -> dict[str, float]:

@@ -127,7 +127,7 @@ def _gomoku_generations(params: Params) -> float:
 
 
 def _gomoku_evaluated(params: Params) -> float:
-    """Games of models times simulations: headline matches, anchor, tables 2 (two models) and 3, and matches of table 4."""
+    """Games of models times simulations: headline matches, anchor, tables 2 (two models), 3 and 4."""
     evaluate = params["gomoku_evaluate"]
     models = len(range(0, int(_gomoku_generations(params)), evaluate["every"]))
     models += (_gomoku_generations(params) - 1) % evaluate["every"] > 0  # the last one
@@ -175,7 +175,7 @@ def _grown(size: int) -> Chain:
     command, timings = ("--size", str(size)), f"reports/growing/boards/{size}.timings.json"
     return Chain(
         f"growing {size}x{size}",
-        (4, 8, 16),
+        (20, 40, 80),
         params,
         _cycle("growing", generations, command, "growing_board", timings),
     )
@@ -190,7 +190,7 @@ def _depth(size: int) -> Params:
         "depth_match": {
             "pilot_pairs": 1,
             "group": 1,
-            "matches": {name: {"pairs": size // 10} for name in (*names, "depth4_deepening")},
+            "matches": {name: {"pairs": size // 20} for name in (*names, "depth4_deepening")},
         },
     }
 
@@ -208,7 +208,7 @@ MODELS = ("smote", "oversample", "augment", "class_weights", "none", "ours", "ou
 
 DEPTH = Chain(
     "depth",
-    (10, 20, 40),
+    (20, 40, 80),
     _depth,
     (
         Step("depth_label", "game", _labelled, outputs=("samples/depth",)),

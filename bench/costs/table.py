@@ -19,8 +19,8 @@ def put_table(measured: dict[str, Any], page: Path) -> None:
 
 def table(measured: dict[str, Any]) -> str:
     """In Markdown, a row a step."""
-    heads = ("stage", "unit", "units", "core seconds", "a unit", "published units", "core time", "on disk")
-    lines = [_line(heads), _line(["---"] * 3 + ["---:"] * 5)]
+    heads = ("stage", "unit", "units", "core seconds", "a unit", "published units", "core time", "memory", "on disk")
+    lines = [_line(heads), _line(["---"] * 3 + ["---:"] * 6)]
     for rows in measured["stages"].values():
         lines += [_line(_cells(row)) for row in rows]
     about = measured["about"]
@@ -38,6 +38,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         _time(row["seconds_a_unit"]),
         _short(row["published_units"]),
         _time(row["published_hours"] * 3600),
+        _size(max(row["peak_mib"]) * 2**20),
         "" if whole is None else _size(whole),
     ]
 

@@ -33,7 +33,7 @@ OUT = Path("docs/measured/reliability.json")
 MODEL = Path("pipeline_src/nets/weights/gomoku.pt")
 COMMAND = "python -m bench.reliability.memory"
 SPANS = 12
-MATCH = ("zero,simulations=16", "mcts:playouts=20")
+MATCH = ("zero:simulations=16", "mcts:playouts=20")
 
 
 class Reading(NamedTuple):
@@ -50,21 +50,21 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=15, help="of each of the two")
-    seconds = 60 * parser.parse_args().minutes
-    found = {}
+    parser.add_argument("--only", nargs="+", choices=["self_play", "matches"], default=["self_play", "matches"])
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for name, play in (("self_play", self_play(Path(folder))), ("matches", matches)):
-            readings = watch(play, seconds)
-            found[name] = summary(readings)
-            print(name, found[name], flush=True)
-    about = {
-        "data": "its own games",
-        "hardware": hardware(),
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND,
-    }
-    known = read_json(OUT) if OUT.exists() else {}
-    write_json(OUT, known | {"memory": found | about})
+        for name in options.only:
+            readings = watch(self_play(Path(folder)) if name == "self_play" else matches, 60 * options.minutes)
+            found = summary(readings)
+            print(name, found, flush=True)
+            about = {
+                "data": "its own games",
+                "hardware": hardware(),
+                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+                "command": COMMAND,
+            }
+            known = read_json(OUT) if OUT.exists() else {}
+            write_json(OUT, known | {"memory": known.get("memory", {}) | {name: found} | about})
 
 
 def self_play(folder: Path) -> Callable[[int], int]:
@@ -111,9 +111,9 @@ def summary(readings: list[Reading]) -> dict[str, Any]:
     half = line.stderr * stats.t.ppf(0.975, SPANS - 2)
     return {
         "bytes_a_game": {
-            "value": line.slope,
-            "low": line.slope - half,
-            "high": line.slope + half,
+            "value": float(line.slope),
+            "low": float(line.slope - half),
+            "high": float(line.slope + half),
             "n": readings[-1].games,
         },
         "resident_mib": {"first": readings[0].resident / 2**20, "last": readings[-1].resident / 2**20},

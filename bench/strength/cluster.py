@@ -8,7 +8,6 @@ killed (kill -9) in the middle, and compares all files with those that one proce
 """
 
 import argparse
-import datetime
 import hashlib
 import json
 import os
@@ -26,13 +25,11 @@ from typing import Any
 import psutil
 import yaml
 
-from bench.strength.amazons_engine import processor
+from bench.reliability.measured import publish
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json
-from pipeline_src.params.load import read_tree
+from pipeline_src.report.profile import merge, merged_text
 
 ROOT = Path(__file__).parents[2]
-OUT = ROOT / "docs/measured/reliability.json"
 WORK = ROOT / "work/cluster"
 MATCH = ["alphabeta:nodes=300000", "alphabeta:nodes=100000", "--games", "24", "--size", "6", "--out", "games.parquet"]
 JOBS = {
@@ -64,7 +61,6 @@ def main() -> None:
     options = parser.parse_args()
     shutil.rmtree(WORK, ignore_errors=True)
     alone, alone_s = run_jobs(WORK / "alone", {"workers": 1})
-    figures = read_json(OUT) if OUT.exists() else {}
     for backend in options.only:
         same, files, seconds = 1, 0, {}
         with CLUSTERS[backend]() as (address, workers):
@@ -81,18 +77,8 @@ def main() -> None:
             print(f"{backend}: {job} {one:.1f} s alone, {seconds['whole'][job]:.1f} s on two workers, start included")
         print(f"{backend}: {files} files, same bytes: {same}")
         if backend != "loky":
-            figures[f"{backend}_same_bytes"] = {
-                "value": same,
-                "low": None,
-                "high": None,
-                "n": files,
-                "profile": "committed measurement",
-                "data": "self-play, a match and labels, whole and with a worker killed; n counts files compared",
-                "hardware": f"two workers on {processor()}",
-                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-                "command": "python -m bench.strength.cluster",
-            }
-            write_json(OUT, figures)
+            data = "self-play, a match and labels, whole and with a worker killed; n counts files compared"
+            publish({f"{backend}_same_bytes": same}, files, "python -m bench.strength.cluster", data)
 
 
 def run_jobs(
@@ -106,9 +92,8 @@ def run_jobs(
         ZugwerkError: a job failed, or it ended before a worker could be killed.
     """
     folder.mkdir(parents=True)
-    params = read_tree(ROOT / "params.yaml")
-    for more in (read_tree(ROOT / "profiles/smoke.yaml"), SMALL, {"parallel": parallel}):
-        merge(params, more)
+    params = yaml.safe_load(merged_text("smoke", ROOT))
+    merge(params, SMALL | {"parallel": parallel}, __name__)
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
     run(folder, ["pipeline_src.stages.gomoku_generation", "--number", "1"])
     seconds = {}
@@ -121,15 +106,6 @@ def run_jobs(
     paths = [path for path in (folder / "artifacts").rglob("*") if path.is_file()]
     files = [folder / "games.parquet", *(path for path in paths if not path.name.endswith(".timings.json"))]
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}, seconds
-
-
-def merge(tree: dict[str, Any], more: dict[str, Any]) -> None:
-    """Put the values of ``more`` into ``tree``."""
-    for key, value in more.items():
-        if isinstance(value, dict) and isinstance(tree.get(key), dict) and key != "gomoku_generations":
-            merge(tree[key], value)
-        else:
-            tree[key] = value
 
 
 def run(folder: Path, job: list[str], begun: str = "", workers: Callable[[], list[int]] | None = None) -> None:

@@ -44,8 +44,8 @@ class RayCrew:
         except Exception as error:  # ray raises bare ones too
             raise ZugwerkError(
                 f"parallel.address {address}: no Ray cluster that can be joined ({_first_line(error)}); start one: "
-                f"ray start --head, and make this machine part of it: ray start --address={address}; if the cluster asks "
-                "for a token (`ray get-auth-token`), set RAY_AUTH_MODE=token for all of them and for this"
+                f"ray start --head, and make this machine part of it: ray start --address={address}; where it asks for "
+                "a token (`ray get-auth-token`), set RAY_AUTH_MODE=token here too"
             ) from None
         self.ticket = issue()
 

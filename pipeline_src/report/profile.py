@@ -48,11 +48,26 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
     if tree.get("profile") != LAPTOP:
         raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
     source = folder / PROFILES / f"{name}.yaml"
-    _merge(tree, yaml.load(source.read_text(encoding="utf-8")) or {}, "", source)
+    merge(tree, yaml.load(source.read_text(encoding="utf-8")) or {}, str(source))
     tree["profile"] = name
     out = io.StringIO()
     yaml.dump(tree, out)
     return out.getvalue()
+
+
+def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
+    """Put ``differences``, which come from ``source``, over the params in ``tree``, below ``key``.
+
+    Raises:
+        ZugwerkError: a key that the params do not have.
+    """
+    for name, value in differences.items():
+        if name not in tree:
+            raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")
+        if isinstance(value, dict) and isinstance(tree[name], dict) and key + name not in GIVEN_WHOLE:
+            merge(tree[name], value, source, f"{key}{name}.")
+        else:
+            tree[name] = value
 
 
 def round_trip_yaml() -> Any:
@@ -65,16 +80,6 @@ def round_trip_yaml() -> Any:
     yaml.representer.add_representer(type(None), lambda to, _: to.represent_scalar("tag:yaml.org,2002:null", "null"))
     yaml.preserve_quotes = True  # without quotes, a player's text in a flow mapping is no YAML to DVC
     return yaml
-
-
-def _merge(tree: Any, differences: Any, key: str, source: Path) -> None:
-    for name, value in differences.items():
-        if name not in tree:
-            raise ZugwerkError(f"{source}: {key}{name}: params.yaml has no such key")
-        if isinstance(value, dict) and isinstance(tree[name], dict) and key + name not in GIVEN_WHOLE:
-            _merge(tree[name], value, f"{key}{name}.", source)
-        else:
-            tree[name] = value
 
 
 def _committed(folder: Path) -> str:

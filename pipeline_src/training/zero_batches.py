@@ -71,5 +71,5 @@ class Batches(nn.Module):
         row, symmetry = (torch.from_numpy(share.of(drawn)).to(self.value.device) for drawn in (rows, which))
         taken = self.maps[symmetry] + row[:, None] * self.maps.shape[1]  # [B, N], out of the cells of all positions
         side = math.isqrt(taken.shape[1])
-        planes = self.cells.index_select(0, taken.flatten()).float().view(self.batch, side, side, -1)
+        planes = self.cells.index_select(0, taken.flatten()).float().view(len(row), side, side, -1)
         return Batch(planes.permute(0, 3, 1, 2), self.policy[taken], self.value[row])

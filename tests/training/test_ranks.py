@@ -1,8 +1,10 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
+import psutil
 import pytest
 import torch
 import yaml
@@ -14,6 +16,7 @@ from pipeline_src.nets.depth_models import load_depth_net
 from pipeline_src.params.devices import Devices
 from pipeline_src.training.batches import Plan, Steps, Validation
 from pipeline_src.training.ranks import Share, share, summed, trainer_options
+from tests.cycle.settings import write_params
 from tests.layout.imports import ROOT
 from tests.samples.depth_synthetic import write_synthetic
 from tests.training.samples import SECTION, SIZE, write_dataset
@@ -47,34 +50,79 @@ def test_unequal_shares_are_refused():
         Devices(num_nodes=0)
 
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
 def stage(folder, *words):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", *words]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
-def amazons(folder, **changed):
+def killed_stage(folder, *words):
+    """The same, killed as soon as it has a checkpoint."""
+    with subprocess.Popen([sys.executable, "-m", *words], cwd=folder, env=ENVIRONMENT) as process:
+        while not list(folder.glob("work/**/last.ckpt")):
+            assert process.poll() is None, "over before it could be killed"
+            time.sleep(0.01)
+        others = psutil.Process(process.pid).children()
+        process.kill()
+    assert others
+    _, alive = psutil.wait_procs(others, timeout=20)
+    assert not alive
+
+
+AMAZONS = ("pipeline_src.stages.amazons_train", "--model", "residual")
+GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
+
+
+def write_amazons(folder, **changed):
     write_dataset(folder / "artifacts/samples/amazons")
     residual = SECTION["residual"] | changed
     params = {"seed": 3, "torch_threads": 1, "amazons_train": {**SECTION, "residual": residual}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
-    done = stage(folder, "pipeline_src.stages.amazons_train", "--model", "residual")
-    assert done.returncode == 0, done.stderr
-    return read_json(folder / "artifacts/reports/amazons/train/residual.json")
 
 
 @pytest.mark.slow
 def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path):
-    """The same batches, so nearly the same losses; batch norm sees half a batch at a time."""
-    one, two, again = (amazons(tmp_path / name, devices=n) for name, n in (("one", 1), ("two", 2), ("again", 2)))
-    assert two == again
+    """The same batches, so nearly the same losses; batch norm sees half a batch at a time. A kill changes no byte."""
+    reports, nets = [], []
+    for name, devices in (("one", 1), ("two", 2), ("killed", 2)):
+        folder = tmp_path / name
+        write_amazons(folder, devices=devices)
+        if name == "killed":
+            killed_stage(folder, *AMAZONS)
+        stage(folder, *AMAZONS)
+        reports.append(read_json(folder / "artifacts/reports/amazons/train/residual.json"))
+        nets.append(folder / "artifacts/models/amazons/residual/nets.pt")
+        assert not list((folder / "work/amazons_train").iterdir())
+    one, two, killed = reports
+    assert two == killed
     assert two["epochs"] == one["epochs"] == 2
     assert two["last"]["validation_loss"] == pytest.approx(one["last"]["validation_loss"], rel=0.1)
     assert two["last"]["train_loss"] == pytest.approx(one["last"]["train_loss"], rel=0.1)
-    nets = [tmp_path / name / "artifacts/models/amazons/residual/nets.pt" for name in ("two", "again")]
-    assert nets[0].read_bytes() == nets[1].read_bytes()
-    assert load_nets(nets[0]).config.size == SIZE
-    assert not list((tmp_path / "two/work/amazons_train").iterdir())
+    assert nets[1].read_bytes() == nets[2].read_bytes()
+    assert load_nets(nets[1]).config.size == SIZE
+
+
+@pytest.mark.slow
+def test_two_processes_make_a_generation_of_gomoku_about_as_one_does(tmp_path):
+    """One process plays, both train; a kill while they do changes no byte."""
+    reports, models = [], []
+    for name, devices in (("one", 1), ("two", 2), ("killed", 2)):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_params(folder, gomoku_train={"devices": devices, "passes": 8.0})
+        if name == "killed":
+            killed_stage(folder, *GOMOKU)
+        stage(folder, *GOMOKU)
+        reports.append(read_json(folder / "artifacts/reports/gomoku/generations/01.json"))
+        models.append((folder / "artifacts/models/gomoku/01/model.pt").read_bytes())
+    one, two, killed = reports
+    assert two == killed
+    assert two["self_play"] == one["self_play"]
+    assert two["train"]["loss"] == pytest.approx(one["train"]["loss"], rel=0.1)
+    assert models[1] == models[2] != models[0]
 
 
 @pytest.mark.slow
@@ -89,8 +137,7 @@ def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path):
         split = {"train": 75, "validation": 10, "test": 15}
         params = {"seed": 3, "depth_split": split, "depth_train": train}
         (folder / "params.yaml").write_text(yaml.safe_dump(params))
-        done = stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
-        assert done.returncode == 0, done.stderr
+        stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
         found.append(read_json(folder / "artifacts/reports/depth/train/none.json")["last"])
         load_depth_net(folder / "artifacts/models/depth/none/model.pt")
     assert found[1]["loss"] == pytest.approx(found[0]["loss"], rel=1e-3)  # no batch norm, so all but rounding

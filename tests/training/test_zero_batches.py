@@ -5,6 +5,7 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.samples.symmetry import COUNT, transform_boards
 from pipeline_src.samples.zero_positions import Positions
+from pipeline_src.training.ranks import Share
 from pipeline_src.training.zero_batches import Batches
 from tests.training.zero_small import SIZE, small_positions
 
@@ -26,6 +27,13 @@ def test_a_batch_follows_from_seed_generation_and_step(data):
     assert same(cut(data, 7), cut(data, 7))
     for other in (cut(data, 8), cut(data, 7, seed=2), cut(data, 7, generation=3)):
         assert not same(cut(data, 7), other)
+
+
+def test_shares_together_are_the_batch_of_one_process(data):
+    batches = Batches(data, batch=64, augment=True, seed=1, generation=2)
+    whole, parts = batches(7), [batches(7, Share(rank, 4)) for rank in range(4)]
+    for rank, part in enumerate(parts):
+        assert same(part, [tensor[rank::4] for tensor in whole])
 
 
 def test_without_symmetries_rows_come_as_they_are(data):
