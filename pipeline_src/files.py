@@ -75,19 +75,37 @@ def write_table(path: Path | str, rows: Sequence[Mapping[str, str | float]]) -> 
         table.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
 
 
-def read_table(path: Path | str) -> list[dict[str, str]]:
+def read_table(path: Path | str, numbers: Sequence[str] = ()) -> list[dict[str, str]]:
     """The rows that `write_table` wrote, all cells as text.
 
+    Args:
+        path: the CSV file.
+        numbers: columns that have to be there, with a number or nothing in each cell.
+
     Raises:
-        ZugwerkError: the file is missing or is no text.
+        ZugwerkError: the file is missing or no such table; names the file and the line.
     """
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+            table = csv.DictReader(file)
+            if missing := [name for name in numbers if name not in (table.fieldnames or ())]:
+                raise ValueError(f"line 1: no column {', '.join(missing)}")
+            return [_checked(row, numbers, table.line_num) for row in table]
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
     except (ValueError, csv.Error) as error:
         raise ZugwerkError(f"{path}: no table ({error}); remove it and run `dvc repro` again") from None
+
+
+def _checked(row: dict[str, str], numbers: Sequence[str], line: int) -> dict[str, str]:
+    if None in row or None in row.values():  # so the reader marks cells without a column, and columns without a cell
+        raise ValueError(f"line {line}: not as many cells as columns")
+    for name in numbers:
+        try:
+            float(row[name] or "nan")
+        except ValueError:
+            raise ValueError(f"line {line}: {name} is no number: {row[name]!r}") from None
+    return row
 
 
 def _cell(value: str | float) -> str | float:

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 
 
 def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -56,6 +56,29 @@ def test_bad_json_names_the_file(tmp_path):
         read_json(tmp_path / "x.json")
     with pytest.raises(ZugwerkError, match=r"none.json: no such file"):
         read_json(tmp_path / "none.json")
+
+
+def test_a_table_comes_back(tmp_path):
+    path = tmp_path / "table.csv"
+    write_table(path, [{"step": 1, "loss": 0.5}, {"step": 2, "loss": math.nan}])
+    assert read_table(path, ("loss", "step")) == [{"step": "1", "loss": "0.5"}, {"step": "2", "loss": ""}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("step,lost\n1,2\n", "line 1: no column loss"),
+        ("", "line 1: no column step, loss"),
+        ("step,loss\n1,2\n3\n", "line 3: not as many cells as columns"),
+        ("step,loss\n1,2,3\n", "line 2: not as many cells as columns"),
+        ("step,loss\n1,2\n1,2r\n", "line 3: loss is no number: '2r'"),
+    ],
+)
+def test_a_damaged_table_names_file_and_line(tmp_path, text, said):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(ZugwerkError, match=rf"table\.csv: no table \({said}\); remove it and run"):
+        read_table(path, ("step", "loss"))
 
 
 def test_expected_errors_become_one_line(tmp_path):

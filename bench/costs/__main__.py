@@ -72,17 +72,19 @@ def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, d
     merge(params, ONE_CORE, __name__)
     merge(params, chain.params(size), chain.name)
     (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
+    if chain.before:
+        run_stage(chain.before, folder)
     measured: dict[str, dict[str, float]] = {}
     cost: dict[str, float] = {}
     before: tuple[str, ...] = ()
     for step in chain.steps:
-        command = (f"pipeline_src.stages.{step.stage}", *step.words)
+        command = (step.stage, *step.words)
         if command != before:
             cost, before = run_stage(command, folder), command
         own = dict(cost)
         if step.part:
             times = read_json(folder / "artifacts" / step.timings)
-            own["seconds"] = times.get("seconds", times.get("01"))[step.part]
+            own["seconds"] = times[step.part_of][step.part]
         left = [bytes_under(folder / "artifacts" / output) for output in step.outputs]
         measured[step.name] = own | {"units": step.count(params), "bytes": float(sum(left))}
         print(f"{chain.name} {size}: {step.name} {own['seconds']:.2f} s", flush=True)
@@ -95,7 +97,7 @@ def run_stage(command: tuple[str, ...], folder: Path) -> dict[str, float]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     with open(log, "ab") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", *command],
+            [sys.executable, "-m", f"pipeline_src.stages.{command[0]}", *command[1:]],
             cwd=folder,
             env=os.environ | {"PYTHONPATH": str(ROOT)} | threads,
             stdout=file,

@@ -2,7 +2,8 @@
 
 Params are those of the profile paper, so nets, boards and players are the published ones; only counts are small. One
 core does all of it: one worker, one thread. What a unit costs hardly depends on how many there are, which the third
-size tells; what it does depend on is said in the unit, such as simulations, of which a game has few here.
+size tells; what it does depend on is said in the unit, such as simulations, of which a game has few here. A net always
+answers a whole chunk of positions, so chunks are as large as the positions there are.
 """
 
 from collections.abc import Callable
@@ -28,6 +29,8 @@ class Step:
     """What it leaves, below artifacts; for bytes on disk."""
     timings: str = ""
     """File of the parts' times, below artifacts."""
+    part_of: str = ""
+    """Key of the parts there."""
 
     @property
     def name(self) -> str:
@@ -45,6 +48,8 @@ class Chain:
     params: Callable[[int], Params]
     """What differs from the profile paper, by size."""
     steps: tuple[Step, ...]
+    before: tuple[str, ...] = ()
+    """Stage and its words to run before, unmeasured."""
 
 
 def _amazons(size: int) -> Params:
@@ -87,39 +92,41 @@ AMAZONS = Chain(
 )
 
 
-def _played(section: str, generations: Count) -> Count:
-    """Games times simulations."""
-    return lambda p: generations(p) * p[section]["games"] * p[section]["simulations"]
+def _cycle(
+    system: str, generations: Count, stage: str, words: tuple[str, ...], timings: str, part_of: str
+) -> tuple[Step, ...]:
+    """Self-play, the gate counted with it, and training: of the second generation, since the first has no net."""
 
+    def played(params: Params) -> float:
+        both = (params[f"{system}_self_play"], params[f"{system}_gate"])
+        return generations(params) * sum(one["games"] * one["simulations"] for one in both)
 
-def _trained(system: str, generations: Count) -> Count:
-    """Games times passes."""
-    return lambda p: generations(p) * p[f"{system}_self_play"]["games"] * p[f"{system}_train"]["passes"]
+    def trained(params: Params) -> float:
+        return generations(params) * params[f"{system}_self_play"]["games"] * params[f"{system}_train"]["passes"]
 
-
-def _cycle(system: str, generations: Count, command: tuple[str, ...], stage: str, timings: str) -> tuple[Step, ...]:
-    """The three parts of a generation."""
-    words = {"self_play": "game, a simulation a move", "train": "game, a pass", "gate": "game, a simulation a move"}
-    counts = {
-        "self_play": _played(f"{system}_self_play", generations),
-        "train": _trained(system, generations),
-        "gate": _played(f"{system}_gate", generations),
-    }
-    return tuple(Step(stage, words[part], counts[part], command, part, (), timings) for part in words)
-
-
-def _generation(system: str, size: int) -> Params:
-    return {
-        f"{system}_self_play": {"games": size, "group": size, "simulations": 4, "leaves": 1, "first": "search"},
-        f"{system}_train": {"passes": 0.5, "batch": 16},
-        f"{system}_gate": {"games": size, "simulations": 2},
-    }
+    parts = (("self_play", "game, a simulation a move", played), ("train", "game, a pass", trained))
+    return tuple(Step(stage, unit, count, words, part, (), timings, part_of) for part, unit, count in parts)
 
 
 def _gomoku(size: int) -> Params:
     opponents = {name: {"pairs": size // 2} for name in ("mcts1000", "minimax", "alphabeta2", "alphabeta4")}
-    evaluate = {"simulations": 2, "opponents": opponents, "anchor_pairs": 1, "table2_games": 2, "table3_games": 2}
-    return _generation("gomoku", size) | {"gomoku_generations": {}, "gomoku_evaluate": evaluate}
+    return {
+        "gomoku_self_play": {"games": size, "group": size, "simulations": 2, "leaves": 1, "chunk": size},
+        "gomoku_train": {"passes": 0.5, "batch": 16},
+        "gomoku_gate": {"games": 2, "simulations": 1, "always": True},
+        "gomoku_generations": {"02": {"before": "01"}},
+        "gomoku_evaluate": {
+            "simulations": 2,
+            "options": f"chunk={size}",
+            "opponents": opponents,
+            "every": 2,
+            "anchor_pairs": 1,
+            "table2_games": 2,
+            "table3_games": 2,
+            "best_of": 1,
+            "replays": 0,
+        },
+    }
 
 
 def _gomoku_generations(params: Params) -> float:
@@ -146,12 +153,14 @@ GOMOKU = Chain(
         *_cycle(
             "gomoku",
             _gomoku_generations,
-            ("--number", "1"),
             "gomoku_generation",
-            "reports/gomoku/generations/01.timings.json",
+            ("--number", "2"),
+            "reports/gomoku/generations/02.timings.json",
+            "seconds",
         ),
         Step("gomoku_evaluate", "game, a simulation a move", _gomoku_evaluated),
     ),
+    before=("gomoku_generation", "--number", "1"),
 )
 
 
@@ -163,21 +172,21 @@ def _grown(size: int) -> Chain:
         return float(first["generations"] if first["size"] == size else larger[str(size)]["generations"])
 
     def params(count: int) -> Params:
-        small = {"games": count, "group": count, "leaves": 1}
+        small = {"games": count, "group": count, "simulations": 40, "leaves": 1, "chunk": count}
         return {
-            "growing_first": {"size": size, "generations": 1},
+            "growing_first": {"size": size, "generations": 2},
             "growing_larger": {},
-            "growing_self_play": small | {"simulations": 40, "first": "search"},
+            "growing_self_play": small,
             "growing_train": {"passes": 4.0, "batch": 64},
-            "growing_gate": {"games": count, "simulations": 40},
+            "growing_gate": {"games": 2, "simulations": 40, "always": True},
         }
 
-    command, timings = ("--size", str(size)), f"reports/growing/boards/{size}.timings.json"
+    timings = f"reports/growing/boards/{size}.timings.json"
     return Chain(
         f"growing {size}x{size}",
         (20, 40, 80),
         params,
-        _cycle("growing", generations, command, "growing_board", timings),
+        _cycle("growing", generations, "growing_board", ("--size", str(size)), timings, "02"),
     )
 
 

@@ -71,6 +71,22 @@ class GenerationFiles:
         return self.report.with_suffix(".timings.json")
 
 
+CURVE = (
+    "generation",
+    "games",
+    "positions",
+    "mean_plies",
+    "loss",
+    "policy_loss",
+    "value_loss",
+    "gate_score",
+    "evaluations",
+    "multiply_adds",
+    "multiply_adds_in_all",
+)
+"""Columns of a board's table of generations."""
+
+
 @dataclass(frozen=True)
 class BoardFiles:
     """The files of one board."""
@@ -104,7 +120,7 @@ class BoardFiles:
 
     @property
     def curve(self) -> Path:
-        """A row a generation: losses, gate, computing."""
+        """A row a generation, `CURVE`: losses, gate, computing."""
         return self.report.with_suffix(".csv")
 
     @property

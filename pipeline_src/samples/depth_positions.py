@@ -116,7 +116,11 @@ def split_by_game(positions: DepthPositions, shares: tuple[float, float, float],
     except ZugwerkError as error:
         raise ZugwerkError(f"{positions.path}: {error}; raise depth_label.games") from None
     movers = np.array(COLOUR, np.int8)[positions.to_play]
-    stays = choose_samples(canonical_hashes(np.ascontiguousarray(positions.board[:, ::-1]), movers), splits)
+    try:
+        hashes = canonical_hashes(np.ascontiguousarray(positions.board[:, ::-1]), movers)
+    except ZugwerkError as error:
+        raise ZugwerkError(_damaged(positions.path / "board.npy", str(error))) from None
+    stays = choose_samples(hashes, splits)
     return Splits(*(np.flatnonzero((splits == split) & stays) for split in (TRAIN, VALIDATION, TEST)))
 
 
@@ -174,6 +178,8 @@ def open_positions(path: Path | str, *, check_hashes: bool = False) -> DepthPosi
     arrays = {name: _map_array(folder / f"{name}.npy", name, manifest) for name in FIELDS}
     for label in LABELS:
         _check_classes(arrays[label], folder / f"{label}.npy", manifest["lowest"], manifest["highest"])
+    if len(sides := arrays["to_play"]) and not 0 <= sides.min() <= sides.max() <= 1:
+        raise ZugwerkError(_damaged(folder / "to_play.npy", f"sides are 0 and 1, not {sides.min()} to {sides.max()}"))
     if check_hashes:
         for name, expected in manifest["sha256"].items():
             if _sha256(folder / name) != expected:

@@ -49,7 +49,7 @@ def main() -> None:
     params, game = load(GomokuEvaluateParams, "gomoku_evaluate"), load(GomokuGame, "gomoku_game")
     seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
-    curves = {number: read_table(GenerationFiles(number).curves) for number in numbers}
+    curves = {number: read_table(GenerationFiles(number).curves, tables.LOSSES) for number in numbers}
     outcome = play(params, game, numbers, seed, parallel)
     champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)
     ratings = rate_all(outcome, params, champion)

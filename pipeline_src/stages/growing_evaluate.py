@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.outcome import Outcome
-from pipeline_src.cycle.files import BoardFiles
+from pipeline_src.cycle.files import CURVE, BoardFiles
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
@@ -43,10 +43,10 @@ def main() -> None:
     )
     boards = read_boards()
     board, files = boards[-1], BoardFiles(boards[-1].size)
-    curves = {one.size: read_table(BoardFiles(one.size).curve) for one in boards}
+    curves = {one.size: read_table(BoardFiles(one.size).curve, CURVE) for one in boards}
     before = int(read_json(BoardFiles(board.before).report)["multiply_adds_in_all"]) if board.before else 0
     spent = {0: before} if board.before else {}
-    spent |= {int(row["generation"]): int(row["multiply_adds_in_all"]) for row in curves[board.size]}
+    spent |= {int(float(row["generation"])): int(float(row["multiply_adds_in_all"])) for row in curves[board.size]}
     rated = [number for number in spent if number % params.every == 0 or number == max(spent)]
     texts = {
         OPPONENT: params.opponent,

@@ -73,6 +73,8 @@ def _for_weights(state: LearnerState, weights: list[Parameter], name: str) -> di
     """Copies of a state's tensors, laid out in memory as the weights are, which fused updates rely on."""
     if state["optimizer"] != name:
         raise ZugwerkError(f"the learner's state is {state['optimizer']}'s, the params want {name}; see gomoku_train")
+    if not state["state"] and name == "sgd":
+        return {}  # without momentum there is nothing to keep
     if len(state["state"]) != len(weights):
         raise ZugwerkError("the learner's state is of another net than the one to train")
     found = {}

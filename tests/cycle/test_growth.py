@@ -6,7 +6,7 @@ import pytest
 import torch
 import yaml
 
-from pipeline_src.cycle.files import BoardFiles
+from pipeline_src.cycle.files import CURVE, BoardFiles
 from pipeline_src.cycle.growth import grow
 from pipeline_src.cycle.setting import setting_for
 from pipeline_src.errors import ZugwerkError
@@ -54,7 +54,8 @@ def test_a_board_leaves_models_games_and_its_computing(undisturbed):
     small, large = (BoardFiles(board.size, undisturbed) for board in (SMALL, LARGE))
     spent = 0
     for files in (small, large):
-        report, rows = read_json(files.report), read_table(files.curve)
+        report, rows = read_json(files.report), read_table(files.curve, CURVE)
+        assert tuple(rows[0]) == CURVE
         assert [int(row["generation"]) for row in rows] == [1, 2]
         assert report["generations"] == 2
         assert report["converged"] == 0

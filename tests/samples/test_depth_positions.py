@@ -48,6 +48,15 @@ def test_what_does_not_fit_together_is_refused(tmp_path, name):
         write_positions(tmp_path, {**arrays, name: arrays[name][:-1]}, CLASSES)
 
 
+@pytest.mark.parametrize(("name", "value", "said"), [("to_play", 3, "sides are 0 and 1"), ("board", 66, "codes go")])
+def test_numbers_that_no_position_has_name_file_and_stage(tmp_path, name, value, said):
+    arrays = synthetic(games=20)
+    arrays[name].flat[5] = value
+    write_positions(tmp_path, arrays, CLASSES)
+    with pytest.raises(ZugwerkError, match=rf"{name}\.npy: .*{said}.*depth_label"):
+        split_by_game(open_positions(tmp_path), (75, 10, 15), seed=1)
+
+
 def test_labels_outside_the_classes_name_file_and_stage(tmp_path):
     arrays = synthetic(games=2)
     arrays["needed"][5] = 8

@@ -21,16 +21,16 @@ def learner(net, state=None, rate=0.01, **changed):
     return make_learner(net.parameters(), how, rate, state)
 
 
-@pytest.mark.parametrize("name", ["adamw", "sgd"])
+@pytest.mark.parametrize(("name", "momentum"), [("adamw", 0.9), ("sgd", 0.9), ("sgd", 0.0)])
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
-def test_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, name, layout):
+def test_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, name, momentum, layout):
     whole = small_net().to(memory_format=layout)
-    optimizer = learner(whole, optimizer=name)
+    optimizer = learner(whole, optimizer=name, momentum=momentum)
     halfway = stepped(whole, optimizer)
     again = copy.deepcopy(whole)
     save_learner(tmp_path / "learner.pt", halfway)
     state = load_learner(tmp_path / "learner.pt")
-    stepped(again, learner(again, state, optimizer=name))
+    stepped(again, learner(again, state, optimizer=name, momentum=momentum))
     stepped(whole, optimizer)
     for a, b in zip(whole.parameters(), again.parameters(), strict=True):
         assert torch.equal(a, b)

@@ -66,7 +66,7 @@ class Table:
         for number, row in enumerate(self._rows, 1):
             cell = row.get(column)
             try:
-                if cell is None:  # the row is too short, or there is no such column
+                if cell is None:
                     raise ValueError("no such cell")
                 cells.append(read(cell))
             except (TypeError, ValueError) as error:

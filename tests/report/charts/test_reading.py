@@ -26,15 +26,15 @@ def test_a_table_without_rows_is_as_one_not_made_yet(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x,y\n1,2\n3\n", "row 2, column 'y': no such cell"),
-        ("x,y\n1,two\n", "row 1, column 'y': could not convert"),
-        ("x,z\n1,2\n", "row 1, column 'y': no such cell"),
+        ("x,y\n1,2\n3\n", "no table \\(line 3: not as many cells as columns"),
+        ("x,y\n1,two\n", "damaged \\(row 1, column 'y': could not convert"),
+        ("x,z\n1,2\n", "damaged \\(row 1, column 'y': no such cell"),
     ],
 )
 def test_what_is_damaged_is_named(tmp_path, text, message):
     path = tmp_path / "a.csv"
     path.write_text(text)
-    with pytest.raises(ZugwerkError, match=rf"a\.csv: damaged \({message}"):
+    with pytest.raises(ZugwerkError, match=rf"a\.csv: {message}"):
         table(path).numbers("y")
 
 
