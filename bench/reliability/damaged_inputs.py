@@ -26,7 +26,7 @@ import yaml
 
 from bench.reliability.measured import OUT, publish
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_table
+from pipeline_src.files import Row, read_table, write_table
 
 TABLE = OUT.with_name("reliability_damaged.csv")
 COMMAND = "python -m bench.reliability.damaged_inputs"
@@ -56,13 +56,15 @@ def main() -> None:
     """Damage, run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkout", type=Path, required=True, help="with the artifacts of the smoke graph")
-    parser.add_argument("--stage", action="append", help="only this kind of stage; may be repeated")
+    parser.add_argument(
+        "--stage", action="append", help="only this kind, in place of its earlier rows; may be repeated"
+    )
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     import lightning  # noqa: F401 - once, for all the processes that are forked
     import numba  # noqa: F401
 
-    rows = []
+    rows: list[Row] = []
     for name, stage in kinds(options.checkout):
         if options.stage and name.partition("@")[0] not in options.stage:
             continue
@@ -71,12 +73,14 @@ def main() -> None:
                 row = attempt(name, stage, path, damage, options.checkout, random.Random(options.seed))
                 rows.append(row)
                 print(" | ".join(str(cell)[:300] for cell in row.values()), flush=True)
-    print(Counter(row["outcome"] for row in rows))
-    if not options.stage:
-        defects = sum(row["outcome"] == "defect" for row in rows)
-        write_table(TABLE, rows)
-        figures = {"damaged_inputs": len(rows), "damaged_inputs_defects": defects}
-        publish(figures, len(rows), COMMAND, f"the smoke graph's own, seed {options.seed}")
+    done = {row["stage"] for row in rows}
+    known = read_table(TABLE) if TABLE.exists() else []
+    table: list[Row] = [*({**row} for row in known if row["stage"] not in done), *rows]
+    outcomes = Counter(row["outcome"] for row in table)
+    print(outcomes)
+    write_table(TABLE, table)
+    figures = {"damaged_inputs": len(table), "damaged_inputs_defects": outcomes["defect"]}
+    publish(figures, len(table), COMMAND, f"the smoke graph's own, seed {options.seed}")
 
 
 def kinds(checkout: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -100,9 +104,7 @@ def inputs(stage: dict[str, Any], checkout: Path) -> Iterator[Path]:
             yield from (file.relative_to(checkout) for file in files[::step])
 
 
-def attempt(
-    name: str, stage: dict[str, Any], path: Path, damage: str, checkout: Path, rng: random.Random
-) -> dict[str, str | float]:
+def attempt(name: str, stage: dict[str, Any], path: Path, damage: str, checkout: Path, rng: random.Random) -> Row:
     """A row: stage, file, what was done to it, and what came of it."""
     with tempfile.TemporaryDirectory(dir=checkout.parent) as scratch:
         folder = Path(scratch)
