@@ -6,7 +6,7 @@ import typer
 
 
 def export(
-    model: Path = typer.Argument(..., help="A model of self-play, e.g. artifacts/models/gomoku/15/best.pt."),
+    model: Path = typer.Argument(..., help="A model of self-play, e.g. artifacts/models/gomoku/13/best.pt."),
     out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx]"),
     int8: bool = typer.Option(False, "--int8", help="Convolutions in 8-bit integers: faster, and not quite the same."),
 ) -> None:
