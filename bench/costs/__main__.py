@@ -72,8 +72,8 @@ def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, d
     merge(params, ONE_CORE, __name__)
     merge(params, chain.params(size), chain.name)
     (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-    if chain.before:
-        run_stage(chain.before, folder)
+    for command in chain.before:
+        run_stage(command, folder)
     measured: dict[str, dict[str, float]] = {}
     cost: dict[str, float] = {}
     before: tuple[str, ...] = ()

@@ -35,8 +35,8 @@ class Step:
     @property
     def name(self) -> str:
         """As tables call it."""
-        model = self.words[-1] if self.words and self.words[0] == "--model" else ""
-        return self.stage + (f"@{model}" if model else "") + (f", {self.part.replace('_', '-')}" if self.part else "")
+        item = self.words[-1] if self.words and self.words[0] in ("--model", "--size") else ""
+        return self.stage + (f"@{item}" if item else "") + (f", {self.part.replace('_', '-')}" if self.part else "")
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,20 @@ class Chain:
     params: Callable[[int], Params]
     """What differs from the profile paper, by size."""
     steps: tuple[Step, ...]
-    before: tuple[str, ...] = ()
-    """Stage and its words to run before, unmeasured."""
+    before: tuple[tuple[str, ...], ...] = ()
+    """Stages and their words to run before, unmeasured."""
 
 
-def _amazons(size: int) -> Params:
+def _amazons_records(size: int) -> Params:
+    return {"amazons_archive": {"games": size}, "amazons_baselines": {"fit_turns": size}}
+
+
+def _amazons_nets(size: int) -> Params:
     matches = ("random", "one_ply", "alphabeta", "residual_nets", "residual_one_ply", "residual_alphabeta")
     train = {"batch": 128, "epochs": 1}
     return {
         "amazons_archive": {"games": size},
         "amazons_train": train | {"residual": train},
-        "amazons_baselines": {"fit_turns": size * 5},
         "amazons_match": {"matches": {name: {"pairs": size // 10} for name in matches}},
     }
 
@@ -71,24 +74,33 @@ def _epochs(params: Params) -> float:
     return _games(params) * float(params["amazons_train"]["epochs"])
 
 
-AMAZONS = Chain(
-    "amazons",
-    (10, 20, 40),
-    _amazons,
+AMAZONS_RECORDS = Chain(
+    "amazons records",
+    (250, 500, 1000),
+    _amazons_records,
     (
         Step("amazons_archive", "game", _games, outputs=("raw/amazons/archive.parquet",)),
         Step("amazons_crawl", "game", _games, outputs=("raw/amazons/pages",)),
         Step("amazons_parse", "game", _games, outputs=("records/amazons/games.parquet",)),
         Step("amazons_samples", "game", _games, outputs=("samples/amazons",)),
+        Step("amazons_baselines", "game", _games),
+    ),
+)
+
+AMAZONS_NETS = Chain(
+    "amazons nets",
+    (10, 20, 40),
+    _amazons_nets,
+    (
         Step("amazons_train", "game, an epoch", _epochs, ("--model", "soft_argmax")),
         Step("amazons_train", "game, an epoch", _epochs, ("--model", "expected_distance")),
         Step("amazons_train", "game, an epoch", _epochs, ("--model", "cross_entropy")),
         Step("amazons_train", "game, an epoch", _epochs, ("--model", "residual")),
-        Step("amazons_baselines", "game", _games),
         Step("amazons_evaluate", "game", _games, ("--model", "cross_entropy")),
         Step("amazons_evaluate", "game", _games, ("--model", "residual")),
         Step("amazons_match", "pair in each match", lambda p: p["amazons_match"]["matches"]["random"]["pairs"]),
     ),
+    before=(("amazons_archive",), ("amazons_crawl",), ("amazons_parse",), ("amazons_samples",)),
 )
 
 
@@ -99,10 +111,10 @@ def _cycle(
 
     def played(params: Params) -> float:
         both = (params[f"{system}_self_play"], params[f"{system}_gate"])
-        return generations(params) * sum(one["games"] * one["simulations"] for one in both)
+        return generations(params) * sum(float(one["games"] * one["simulations"]) for one in both)
 
     def trained(params: Params) -> float:
-        return generations(params) * params[f"{system}_self_play"]["games"] * params[f"{system}_train"]["passes"]
+        return generations(params) * float(params[f"{system}_self_play"]["games"] * params[f"{system}_train"]["passes"])
 
     parts = (("self_play", "game, a simulation a move", played), ("train", "game, a pass", trained))
     return tuple(Step(stage, unit, count, words, part, (), timings, part_of) for part, unit, count in parts)
@@ -160,7 +172,7 @@ GOMOKU = Chain(
         ),
         Step("gomoku_evaluate", "game, a simulation a move", _gomoku_evaluated),
     ),
-    before=("gomoku_generation", "--number", "1"),
+    before=(("gomoku_generation", "--number", "1"),),
 )
 
 
@@ -243,4 +255,4 @@ JOSEKI = Chain(
     ),
 )
 
-CHAINS = (AMAZONS, GOMOKU, *(_grown(size) for size in (6, 9, 11, 15)), DEPTH, JOSEKI)
+CHAINS = (AMAZONS_RECORDS, AMAZONS_NETS, GOMOKU, *(_grown(size) for size in (6, 9, 11, 15)), DEPTH, JOSEKI)
