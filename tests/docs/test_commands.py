@@ -83,7 +83,10 @@ def check_dvc(words):
 def check_module(words):
     if words[0] not in ELSEWHERE:
         module = words[0]
-        assert module in modules() or (ROOT / (module.replace(".", "/") + ".py")).is_file(), f"no module {module}"
+        path = ROOT / module.replace(".", "/")
+        assert module in modules() or path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), (
+            f"no module {module}"
+        )
 
 
 def check_make(words):

@@ -145,7 +145,7 @@ def test_anything_is_a_record_or_an_error_with_a_reason(body):
     if isinstance(found, RecordError):
         assert found.reason in ("empty", "bad_text", "other_game")
         assert found.detail.isprintable()
-        assert len(found.detail) < 120
+        assert len(found.detail) < 130
     else:
         again = parse_text(join_text(found.header, found.nodes).encode())
         assert (again.header, again.nodes) == (found.header, found.nodes)
