@@ -57,13 +57,13 @@ def _amazons_records(size: int) -> Params:
 
 
 def _amazons_nets(size: int) -> Params:
-    matches = ("random", "one_ply", "alphabeta", "residual_nets", "residual_one_ply", "residual_alphabeta")
     train = {"batch": 128, "epochs": 1}
-    return {
-        "amazons_archive": {"games": size},
-        "amazons_train": train | {"residual": train},
-        "amazons_match": {"matches": {name: {"pairs": size // 10} for name in matches}},
-    }
+    return {"amazons_archive": {"games": size}, "amazons_train": train | {"residual": train}}
+
+
+def _amazons_match(size: int) -> Params:
+    few = {key: {"pairs": 1} for key in ("random", "one_ply", "alphabeta", "residual_nets", "residual_alphabeta")}
+    return _amazons_nets(10) | {"amazons_match": {"matches": few | {"residual_one_ply": {"pairs": size}}}}
 
 
 def _games(params: Params) -> float:
@@ -73,6 +73,12 @@ def _games(params: Params) -> float:
 def _epochs(params: Params) -> float:
     return _games(params) * float(params["amazons_train"]["epochs"])
 
+
+def _pairs(section: Params) -> float:
+    return float(sum(match["pairs"] for match in section["matches"].values()))
+
+
+DATA = (("amazons_archive",), ("amazons_crawl",), ("amazons_parse",), ("amazons_samples",))
 
 AMAZONS_RECORDS = Chain(
     "amazons records",
@@ -98,9 +104,16 @@ AMAZONS_NETS = Chain(
         Step("amazons_train", "game, an epoch", _epochs, ("--model", "residual")),
         Step("amazons_evaluate", "game", _games, ("--model", "cross_entropy")),
         Step("amazons_evaluate", "game", _games, ("--model", "residual")),
-        Step("amazons_match", "pair in each match", lambda p: p["amazons_match"]["matches"]["random"]["pairs"]),
     ),
-    before=(("amazons_archive",), ("amazons_crawl",), ("amazons_parse",), ("amazons_samples",)),
+    before=DATA,
+)
+
+AMAZONS_MATCH = Chain(
+    "amazons match",
+    (16, 32, 48),  # as many as play in lock step, and multiples
+    _amazons_match,
+    (Step("amazons_match", "pair", lambda p: _pairs(p["amazons_match"])),),
+    before=(*DATA, ("amazons_train", "--model", "cross_entropy"), ("amazons_train", "--model", "residual")),
 )
 
 
@@ -235,7 +248,7 @@ DEPTH = Chain(
         Step("depth_label", "game", _labelled, outputs=("samples/depth",)),
         *(Step("depth_train", "position shown", _shown, ("--model", name)) for name in MODELS),
         Step("depth_evaluate", "game", _labelled),
-        Step("depth_match", "pair", lambda p: sum(match["pairs"] for match in p["depth_match"]["matches"].values())),
+        Step("depth_match", "pair", lambda p: _pairs(p["depth_match"])),
     ),
 )
 
@@ -255,4 +268,12 @@ JOSEKI = Chain(
     ),
 )
 
-CHAINS = (AMAZONS_RECORDS, AMAZONS_NETS, GOMOKU, *(_grown(size) for size in (6, 9, 11, 15)), DEPTH, JOSEKI)
+CHAINS = (
+    AMAZONS_RECORDS,
+    AMAZONS_NETS,
+    AMAZONS_MATCH,
+    GOMOKU,
+    *(_grown(size) for size in (6, 9, 11, 15)),
+    DEPTH,
+    JOSEKI,
+)
