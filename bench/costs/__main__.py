@@ -1,9 +1,9 @@
 """What each stage costs at three sizes, the line through them, and what it would cost at the published size.
 
 Writes docs/measured/costs.json and the table in docs/costs.md. Runs each chain of stages under work/costs/, on one
-core; what is measured already is kept there, and the same command goes on. Example:
+core; each chain is written as soon as it is measured. Example:
 
-    python -m bench.costs --only joseki amazons
+    python -m bench.costs --only joseki depth
 """
 
 import argparse
@@ -86,7 +86,7 @@ def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, d
             times = read_json(folder / "artifacts" / step.timings)
             own["seconds"] = times[step.part_of][step.part]
         left = [bytes_under(folder / "artifacts" / output) for output in step.outputs]
-        measured[step.name] = own | {"units": step.count(params), "bytes": float(sum(left))}
+        measured[step.name] = own | {"units": (step.measured or step.count)(params), "bytes": float(sum(left))}
         print(f"{chain.name} {size}: {step.name} {own['seconds']:.2f} s", flush=True)
     return measured
 

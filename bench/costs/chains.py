@@ -21,7 +21,7 @@ class Step:
     stage: str
     unit: str
     count: Count
-    """Units, under the params of the run or of the profile paper."""
+    """Units under given params: those of the profile paper and, without ``measured``, of a run."""
     words: tuple[str, ...] = ()
     part: str = ""
     """Of a stage that times its parts: which. Steps of one command follow each other, and it is run once."""
@@ -31,6 +31,8 @@ class Step:
     """File of the parts' times, below artifacts."""
     part_of: str = ""
     """Key of the parts there."""
+    measured: Count | None = None
+    """Units of a run, where its time is of less than all of it."""
 
     @property
     def name(self) -> str:
@@ -120,17 +122,40 @@ AMAZONS_MATCH = Chain(
 def _cycle(
     system: str, generations: Count, stage: str, words: tuple[str, ...], timings: str, part_of: str
 ) -> tuple[Step, ...]:
-    """Self-play, the gate counted with it, and training: of the second generation, since the first has no net."""
+    """Self-play and training.
 
-    def played(params: Params) -> float:
-        both = (params[f"{system}_self_play"], params[f"{system}_gate"])
-        return generations(params) * sum(float(one["games"] * one["simulations"]) for one in both)
+    Measured is the second generation, since the first has no net; published are all of them, and their gates, whose
+    games cost what those of self-play do.
+    """
+
+    def played(params: Params, *sections: str) -> float:
+        own = [params[f"{system}_{section}"] for section in sections]
+        return float(sum(one["games"] * one["simulations"] for one in own))
 
     def trained(params: Params) -> float:
-        return generations(params) * float(params[f"{system}_self_play"]["games"] * params[f"{system}_train"]["passes"])
+        return float(params[f"{system}_self_play"]["games"] * params[f"{system}_train"]["passes"])
 
-    parts = (("self_play", "game, a simulation a move", played), ("train", "game, a pass", trained))
-    return tuple(Step(stage, unit, count, words, part, (), timings, part_of) for part, unit, count in parts)
+    def step(part: str, unit: str, whole: Count, measured: Count) -> Step:
+        return Step(
+            stage,
+            unit,
+            lambda params: generations(params) * whole(params),
+            words,
+            part,
+            timings=timings,
+            part_of=part_of,
+            measured=measured,
+        )
+
+    return (
+        step(
+            "self_play",
+            "game, a simulation a move",
+            lambda params: played(params, "self_play", "gate"),
+            lambda params: played(params, "self_play"),
+        ),
+        step("train", "game, a pass", trained, trained),
+    )
 
 
 def _gomoku(size: int) -> Params:
