@@ -27,6 +27,7 @@ app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("profile")(project.profile)
 app.command("report")(project.report)
+app.command("verify")(project.verify)
 
 
 def _version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""``zugwerk profile`` and ``zugwerk report``."""
+"""``zugwerk profile``, ``zugwerk report`` and ``zugwerk verify``."""
 
 import json
 
@@ -35,6 +35,22 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
             table.add_row(name, _show(f["published"]), _show(f["ours"]), interval, _show(f["n"]), f["unit"])
         console.print(table)
         console.print("rerun: " + ", ".join(dict.fromkeys(f["command"] for f in rows.values())), style="dim")
+
+
+def verify() -> None:
+    """Read all files that DVC keeps and name the damaged ones, which DVC does not see. Example: zugwerk verify."""
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.report.verify import verify as find
+
+    found = find()
+    for path in found.removed:
+        typer.echo(f"{path}: damaged; removed from the cache")
+    for path in found.different:
+        typer.echo(f"{path}: not the bytes in dvc.lock")
+    if found.removed or found.different:
+        wrong = len(found.removed) + len(found.different)
+        raise ZugwerkError(f"{wrong} of {found.read} files are not what DVC knows; `dvc repro` puts them right")
+    typer.echo(f"{found.read} files read, all as DVC knows them")
 
 
 def _show(value: float | None) -> str:

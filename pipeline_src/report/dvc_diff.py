@@ -39,7 +39,8 @@ def experiments(a: Revision, b: Revision, project: Path = Path()) -> list[list[s
     """
     revisions = [word for one in (a, b) if one.for_dvc for word in ("--rev", one.for_dvc)]
     hidden = ["--hide-workspace"] * all(one.for_dvc for one in (a, b))
-    text = _dvc(project, "exp", "show", "--csv", "--only-changed", "--drop", r".*\.(low|high|n)$", *hidden, *revisions)
+    dropped = ["--drop", r".*\.(low|high|n)$"]
+    text = run_dvc(project, "exp", "show", "--csv", "--only-changed", *dropped, *hidden, *revisions)
     rows = [row for row in csv.reader(io.StringIO(text)) if row]
     return [list(column) for column in zip(*rows, strict=True)]
 
@@ -55,11 +56,11 @@ def write_plots(a: Revision, b: Revision, out: Path, project: Path = Path()) -> 
         plots_page.write(page)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)  # DVC makes the last folder only
-    _dvc(project, "plots", "diff", "--out", str(out.resolve()), *_names(a, b))
+    run_dvc(project, "plots", "diff", "--out", str(out.resolve()), *_names(a, b))
 
 
 def _changes(a: Revision, b: Revision, project: Path, *words: str) -> Changes:
-    text = _dvc(project, *words, *_names(a, b))
+    text = run_dvc(project, *words, *_names(a, b))
     try:
         return json.loads(text) if text.strip() else {}
     except ValueError as error:
@@ -75,7 +76,12 @@ def _names(a: Revision, b: Revision) -> list[str]:
     return [a.for_dvc, *([b.for_dvc] if b.for_dvc else [])]
 
 
-def _dvc(project: Path, *words: str) -> str:
+def run_dvc(project: Path, *words: str) -> str:
+    """What `dvc` says on stdout.
+
+    Raises:
+        ZugwerkError: DVC is missing or fails.
+    """
     if importlib.util.find_spec("dvc") is None:
         raise ZugwerkError("dvc is not installed beside zugwerk; `make setup` or `pip install dvc` brings it")
     # DVC's page for plots is named relative to .dvc/, and a pager or colours would spoil what is read here.
