@@ -20,8 +20,9 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
     if as_json:
         typer.echo(json.dumps(found, indent=2, allow_nan=False))
         return
+    from rich import box
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     console = Console()
     for system, rows in found.items():
@@ -29,9 +30,12 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
         where = (
             f"profile {made['profile'] or 'unknown: params changed since'}, {made['data']}" if made else "not made yet"
         )
-        table = Table("figure", "published", "ours", "95 % interval", "n", "unit", title=f"{system} ({where})")
+        figure = Column("figure", overflow="fold")  # of a narrow terminal only names take two lines
+        others = [Column(head, no_wrap=True) for head in ("published", "ours", "95 % interval", "n", "unit")]
+        title = f"{system} ({where})"
+        table = Table(figure, *others, title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for name, f in rows.items():
-            interval = f"{_show(f['low'])} to {_show(f['high'])}" if f["low"] is not None else "-"
+            interval = f"{_show(f['low'])} - {_show(f['high'])}" if f["low"] is not None else "-"
             table.add_row(name, _show(f["published"]), _show(f["ours"]), interval, _show(f["n"]), f["unit"])
         console.print(table)
         console.print("rerun: " + ", ".join(dict.fromkeys(f["command"] for f in rows.values())), style="dim")
