@@ -5,31 +5,44 @@ Words pick some: ``python -m bench.run perft``.
 
 import importlib
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.compare import committed, moves, summary
-from pipeline_src.errors import run_main
+from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "compare", "measure", "run", "tune_amazons", "tune_gomoku"}
+
+
+def benches(words: Sequence[str] = ()) -> list[str]:
+    """Modules of this folder with a function ``measure``, all or those whose name has one of the words in it.
+
+    Raises:
+        ZugwerkError: a word that is in none.
+    """
+    found = sorted(path.stem for path in FOLDER.glob("*.py") if "\ndef measure()" in path.read_text(encoding="utf-8"))
+    for word in words:
+        if not any(word in name for name in found):
+            raise ZugwerkError(f"no benchmark with {word!r} in its name; there are: {', '.join(found)}")
+    return [name for name in found if not words or any(word in name for word in words)]
 
 
 def main() -> None:
-    """Measure, print a table, write."""
+    """Measure, print a table, write after each benchmark."""
     from rich.console import Console
     from rich.table import Table
 
-    wanted = sys.argv[1:]
-    modules = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHES)
-    rows = []
-    for module in modules:
-        if not wanted or any(word in module for word in wanted):
-            rows += importlib.import_module(f"bench.{module}").measure()
-    results = FOLDER / "results.json"
-    kept = read_json(results) if wanted and results.exists() else []
-    names = {r["name"] for r in rows}
-    write_json(results, sorted([*rows, *(r for r in kept if r["name"] not in names)], key=lambda r: r["name"]))
+    results, words = FOLDER / "results.json", sys.argv[1:]
+    known = {row["name"]: row for row in (read_json(results) if results.exists() else [])}
+    rows: list[dict[str, Any]] = []
+    for module in benches(words):
+        rows += importlib.import_module(f"bench.{module}").measure()
+        known |= {row["name"]: row for row in rows}
+        write(results, known.values())
+    if not words:
+        write(results, rows)  # what nothing measures any more goes
     moved = moves(rows, committed(FOLDER))
     table = Table("name", "ours", "reference", "ratio", "unit", "beside", "committed: 1")
     for r in rows:
@@ -40,6 +53,11 @@ def main() -> None:
     console.print(table)
     for line in summary(moved.values()):
         console.print(line)
+
+
+def write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """All rows, by name."""
+    write_json(path, sorted(rows, key=lambda row: row["name"]))
 
 
 if __name__ == "__main__":
