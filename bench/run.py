@@ -30,7 +30,7 @@ def benches(words: Sequence[str] = ()) -> list[str]:
 
 
 def main() -> None:
-    """Measure, print a table, write after each benchmark."""
+    """Measure, print a table, write after each benchmark; what cannot be measured here stays as it was."""
     from rich.console import Console
     from rich.table import Table
 
@@ -39,10 +39,10 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for module in benches(words):
         rows += importlib.import_module(f"bench.{module}").measure()
-        known |= {row["name"]: row for row in rows}
+        known |= {row["name"]: row for row in rows if row["ours"] is not None or row["name"] not in known}
         write(results, known.values())
     if not words:
-        write(results, rows)  # what nothing measures any more goes
+        write(results, [known[row["name"]] for row in rows])  # what nothing measures any more goes
     moved = moves(rows, committed(FOLDER))
     table = Table("name", "ours", "reference", "ratio", "unit", "beside", "committed: 1")
     for r in rows:

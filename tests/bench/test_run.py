@@ -29,14 +29,15 @@ def folder(tmp_path, monkeypatch):
     package.mkdir()
     (package / "one.py").write_text(f"\ndef measure():\n    return [{ROW | {'name': 'new'}}]\n")
     (package / "two.py").write_text("\ndef measure():\n    raise OSError('no compiler')\n")
+    (package / "absent.py").write_text(f"\ndef measure():\n    return [{ROW | {'name': 'old', 'ours': None}}]\n")
     (package / "helper.py").write_text("\ndef helper():\n    pass\n")
     (package / "results.json").write_text(json.dumps([ROW | {"name": "old"}]))
     monkeypatch.setattr(run, "FOLDER", package)
     monkeypatch.setattr("bench.__path__", [str(package)])
-    for name in ("one", "two"):
+    for name in ("one", "two", "absent"):
         monkeypatch.delitem(sys.modules, f"bench.{name}", raising=False)
     yield package
-    for name in ("one", "two"):
+    for name in ("one", "two", "absent"):
         sys.modules.pop(f"bench.{name}", None)
 
 
@@ -55,7 +56,11 @@ def test_some_leave_the_others_and_all_leave_nothing_old(folder, monkeypatch, ca
     monkeypatch.setattr(sys, "argv", ["run", "one"])
     run.main()
     assert rows(folder) == ["new", "old"]
+    monkeypatch.setattr(sys, "argv", ["run", "absent"])
+    run.main()
+    assert json.loads((folder / "results.json").read_text())[1]["ours"] == 2
     (folder / "two.py").unlink()
+    (folder / "absent.py").unlink()
     monkeypatch.setattr(sys, "argv", ["run"])
     run.main()
     assert rows(folder) == ["new"]
