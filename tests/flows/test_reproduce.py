@@ -32,6 +32,9 @@ from tests.flows.conftest import add_remote, add_stage, is_gone, is_up, wait_for
 # Prefect leaves its own connections to the server for the garbage collector to close.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
 
+LOCK_S = 60
+"""Seldom two transactions of Prefect's server wait for each other, as long as SQLite lets them; then it goes on."""
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -162,7 +165,7 @@ def test_each_flow_has_a_deployment_whose_form_explains_itself() -> None:
 
 def test_the_schedule_makes_runs() -> None:
     with get_client(sync_client=True) as client:
-        wait_for(lambda: any(run.auto_scheduled for run in client.read_flow_runs()))
+        wait_for(lambda: any(run.auto_scheduled for run in client.read_flow_runs()), limit_s=20 + LOCK_S)
 
 
 def test_the_pool_is_rid_of_what_an_earlier_server_left() -> None:
@@ -183,16 +186,16 @@ def test_a_cancelled_run_of_the_deployment_leaves_no_process(checkout: Path) -> 
     with get_client(sync_client=True) as client:
         deployment = client.read_deployment_by_name("reproduce/local")
         run = client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
-        wait_for(lambda: is_up(checkout), limit_s=60)
+        wait_for(lambda: is_up(checkout), limit_s=60 + LOCK_S)
         client.set_flow_run_state(run.id, Cancelling())
-        wait_for(lambda: is_gone(checkout), limit_s=10)
-        wait_for(lambda: state_name(client, run.id) == "Cancelled", limit_s=30)
+        wait_for(lambda: is_gone(checkout), limit_s=10 + LOCK_S)
+        wait_for(lambda: state_name(client, run.id) == "Cancelled", limit_s=30 + LOCK_S)
 
 
 def test_the_end_of_a_run_in_the_terminal_ends_the_stage(checkout: Path) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
     with cli("toy_hang", checkout, PREFECT_API_URL=PREFECT_API_URL.value()) as run:
-        wait_for(lambda: is_up(checkout), limit_s=60)
+        wait_for(lambda: is_up(checkout), limit_s=60 + LOCK_S)
         run.terminate()
         assert run.wait(timeout=20) != 0
         assert is_gone(checkout)
