@@ -77,4 +77,9 @@ def write_rejects(rejects: Iterable[Reject], path: Path | str) -> int:
 
 def shown(text: str) -> str:
     """The beginning of a text from outside, quoted, printable and short, for a ``detail``."""
-    return ascii(text if len(text) <= 40 else text[:37] + "...")
+    if len(text) <= 40 and len(ascii(text)) <= 82:
+        return ascii(text)
+    start = text[:37]
+    while len(ascii(start)) > 79:  # a control character takes four letters, others up to ten
+        start = start[:-1]
+    return ascii(start + "...")
