@@ -55,10 +55,9 @@ def main() -> None:
                 "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
                 "command": "python -m bench.costs",
             }
-            write_json(OUT, {"about": about, "stages": found})
-    measured = read_json(OUT)
-    in_order = {name: measured["stages"][name] for name in names if name in measured["stages"]}
-    put_table(measured | {"stages": in_order}, PAGE)
+            measured = {"about": about, "stages": {name: found[name] for name in names if name in found}}
+            write_json(OUT, measured)
+            put_table(measured, PAGE)
 
 
 def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, dict[str, float]]:

@@ -90,5 +90,5 @@ def run_dvc(project: Path, *words: str) -> str:
     done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         said = [line.removeprefix("ERROR: ") for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
-        raise ZugwerkError(f"`dvc {words[0]} {words[1]}` failed: {said[0] if said else f'status {done.returncode}'}")
+        raise ZugwerkError(f"`dvc {' '.join(words[:2])}` failed: {said[0] if said else f'status {done.returncode}'}")
     return done.stdout

@@ -1,6 +1,5 @@
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,14 +7,15 @@ import pytest
 
 from pipeline_src.cli.project import verify as command
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.report.dvc_diff import run_dvc
 from pipeline_src.report.verify import verify
 
-DVC_YAML = """
+DVC_YAML = f"""
 stages:
   made:
-    cmd: python make.py
+    cmd: {sys.executable} make.py
     outs: [file.txt, folder]
-    metrics: [report.json: {cache: false}]
+    metrics: [report.json: {{cache: false}}]
 """
 MAKE = """
 from pathlib import Path
@@ -26,21 +26,13 @@ for name in ("file.txt", "folder/a.txt", "folder/deep/b.txt", "report.json"):
 FILES = 4 + 4  # in the cache: a file, a folder's two and its list; and the outputs
 
 
-def dvc(folder, *words):
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    command = [sys.executable, "-m", "dvc", *words]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     (folder / "dvc.yaml").write_text(DVC_YAML)
     (folder / "make.py").write_text(MAKE)
-    dvc(folder, "init", "--no-scm", "--quiet")
-    dvc(folder, "repro", "--quiet")
+    run_dvc(folder, "init", "--no-scm", "--quiet")
+    run_dvc(folder, "repro", "--quiet")
     return folder
 
 
@@ -71,12 +63,12 @@ def test_nothing_is_wrong_with_what_was_just_made(project):
 
 @pytest.mark.parametrize("name", ["report.json", "folder/deep/b.txt"])
 def test_an_output_with_a_turned_bit_is_named_and_dvc_sees_it_then(project, name):
-    dvc(project, "status")  # so that DVC has all of the copy's files in mind
+    run_dvc(project, "status")  # so that DVC has all of the copy's files in mind
     turn_a_bit(project / name)
-    assert "up to date" in dvc(project, "status")  # which is why there is this check
+    assert "up to date" in run_dvc(project, "status")  # which is why there is this check
     assert verify(project) == (FILES, [], [Path(name)])
-    assert name.partition("/")[0] in dvc(project, "status")
-    dvc(project, "repro", "--quiet")
+    assert name.partition("/")[0] in run_dvc(project, "status")
+    run_dvc(project, "repro", "--quiet")
     assert verify(project) == (FILES, [], [])
     assert (project / name).read_text() == f'"{name}"'
 
@@ -86,7 +78,7 @@ def test_a_damaged_file_of_the_cache_is_removed(project):
     turn_a_bit(damaged)
     assert verify(project) == (FILES, [damaged.relative_to(project)], [])
     assert not damaged.exists()
-    dvc(project, "repro", "--quiet")
+    run_dvc(project, "repro", "--quiet")
     assert verify(project) == (FILES, [], [])
     assert damaged.read_text() == '"folder/a.txt"'
 
