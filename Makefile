@@ -22,11 +22,11 @@ help:  ## List the targets.
 
 setup: $(STAMP)  ## Make .venv with the locked versions of everything.
 
-$(STAMP): pyproject.toml requirements.lock pipeline_src/report/plots_page.py
+$(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
-	$(BIN)/python -m pipeline_src.report.plots_page
+	$(BIN)/python -m pipeline_src.project.plots_page
 	touch $@
 
 repro: $(STAMP)  ## Run the whole graph: the laptop's, or make repro PROFILE=smoke|paper.
@@ -78,8 +78,8 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 	$(BIN)/python -m flows.serve
 
 docs: $(STAMP)  ## Write the pages below docs/reference from the code.
-	$(BIN)/python -m pipeline_src.reference
-	$(BIN)/python -m pipeline_src.report.graph
+	$(BIN)/python -m pipeline_src.project.reference
+	$(BIN)/python -m pipeline_src.project.graph
 
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock

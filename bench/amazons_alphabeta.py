@@ -8,7 +8,7 @@ import numpy as np
 from bench.measure import row
 from pipeline_src.games import amazons
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
-from pipeline_src.search.evaluators.amazons import make_evaluator
+from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
 
 PLIES = (0, 16, 32)

@@ -17,15 +17,15 @@ from torch.utils.data import Dataset as TorchDataset
 
 from bench.amazons_samples import random_games
 from bench.measure import medians, row, seconds
-from pipeline_src.params.amazons_train import AmazonsTrainParams
-from pipeline_src.params.load import load
-from pipeline_src.samples.build import build_dataset
-from pipeline_src.samples.dataset import Dataset, open_dataset
-from pipeline_src.samples.games import Archive
-from pipeline_src.samples.symmetry import COUNT, board_maps, square_maps
-from pipeline_src.training.batches import Plan, read, squares, under
-from pipeline_src.training.data import net_input
-from pipeline_src.training.run import train
+from pipeline_src.learning.symmetry import COUNT, board_maps, square_maps
+from pipeline_src.project.params import load
+from pipeline_src.systems.amazons_net.archive import Archive
+from pipeline_src.systems.amazons_net.batches import Plan, read, squares, under
+from pipeline_src.systems.amazons_net.build import build_dataset
+from pipeline_src.systems.amazons_net.data import net_input
+from pipeline_src.systems.amazons_net.dataset import Dataset, open_dataset
+from pipeline_src.systems.amazons_net.params import AmazonsTrainParams
+from pipeline_src.systems.amazons_net.train import train
 
 BATCH = 256
 GAMES = 60

@@ -14,14 +14,14 @@ from bench.measure import row, seconds
 from pipeline_src.games.amazons import board, moves, turns
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import write_turns
-from pipeline_src.search.evaluators.amazons import (
+from pipeline_src.search.amazons.evaluation import (
     AmazonsEvaluator,
     evaluate_words,
     make_evaluator,
     rank_all,
     value_of,
 )
-from pipeline_src.search.evaluators.amazons_flood import amazon_squares, empty_squares
+from pipeline_src.search.amazons.flood import amazon_squares, empty_squares
 
 GAMES = 40
 REPEATS = 15

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from bench.amazons_samples import random_games
 from bench.measure import medians, row, seconds
-from pipeline_src.samples.encode import encode
-from pipeline_src.samples.features import features
-from pipeline_src.samples.replay import Replayer
+from pipeline_src.systems.amazons_net.encode import encode
+from pipeline_src.systems.amazons_net.features import features
+from pipeline_src.systems.amazons_net.replay import Replayer
 
 BATCH = 1024
 

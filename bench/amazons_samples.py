@@ -9,9 +9,9 @@ from numba import njit
 from bench.measure import medians, row, seconds
 from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, initial_state
 from pipeline_src.games.amazons.moves import move_amazon, reach, shoot, write_moves
-from pipeline_src.samples import schema
-from pipeline_src.samples.games import Games
-from pipeline_src.samples.replay import Replayer
+from pipeline_src.systems.amazons_net import schema
+from pipeline_src.systems.amazons_net.archive import Games
+from pipeline_src.systems.amazons_net.replay import Replayer
 
 GAMES = 100
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from bench.measure import medians, row, seconds
 from pipeline_src.games.amazons.board import initial_state
-from pipeline_src.search.evaluators.amazons import make_evaluator
+from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import medians, row, seconds
-from pipeline_src.cycle.evaluators import prepare_model
-from pipeline_src.cycle.groups import play_group
-from pipeline_src.cycle.setting import Setting, setting_for
-from pipeline_src.nets.zero_models import make_config, make_net, save_model
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.parallel.tasks import dismiss
+from pipeline_src.systems.gomoku_zero.evaluators import prepare_model
+from pipeline_src.systems.gomoku_zero.groups import play_group
+from pipeline_src.systems.gomoku_zero.models import make_config, make_net, save_model
+from pipeline_src.systems.gomoku_zero.setting import Setting, setting_for
 
 GROUPS, GROUP, SIMULATIONS, SIZE = 6, 20, 32, 9
 NEEDED = {"dask": "distributed", "ray": "ray"}

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.measure import medians, row, seconds
 from pipeline_src.games.amazons import initial_state
-from pipeline_src.params.depth_train import DepthBalancing
+from pipeline_src.systems.search_depth.params import DepthBalancing
 
 CALLS, ROWS = 200, 40_000
 
@@ -19,10 +19,10 @@ def predict() -> tuple[float, float]:
     """Microseconds of a choice, ours and with torch's forward pass."""
     import torch
 
-    from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net
-    from pipeline_src.nets.depth_net import PublishedDepthConfig
-    from pipeline_src.players.depth_chooser import DepthModel
-    from pipeline_src.samples.depth_planes import depth_planes
+    from pipeline_src.systems.search_depth.chooser import DepthModel
+    from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net
+    from pipeline_src.systems.search_depth.net import PublishedDepthConfig
+    from pipeline_src.systems.search_depth.planes import depth_planes
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -49,7 +49,7 @@ def smote() -> tuple[float, float]:
     """Rows made a second, in blocks and whole."""
     from imblearn.over_sampling import SMOTE
 
-    from pipeline_src.training.depth_balance import smote_in_blocks
+    from pipeline_src.systems.search_depth.balance import smote_in_blocks
 
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 6, (ROWS, 100)).astype(np.float32) * rng.random((ROWS, 1), np.float32)

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from bench.measure import row
 from pipeline_src.games.gomoku.board import initial_state
-from pipeline_src.players.zero_evaluator import ZeroEvaluator
-from pipeline_src.samples.zero_planes import plane_count
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
+from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+from pipeline_src.systems.gomoku_zero.planes import plane_count
 
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64
@@ -42,9 +42,9 @@ class TimedNet:
     def __init__(self) -> None:
         import torch
 
-        from pipeline_src.nets.plain import PlainConfig, PlainNet
-        from pipeline_src.nets.zero_models import ZeroModel
-        from pipeline_src.players.zero_backends import open_backend
+        from pipeline_src.systems.gomoku_zero.backends import open_backend
+        from pipeline_src.systems.gomoku_zero.models import ZeroModel
+        from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
 
         torch.manual_seed(0)
         net = PlainNet(PlainConfig(SIZE, SIZE, POSITIONS, FILTERS, batch_norm=False)).eval()

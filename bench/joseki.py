@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from bench.measure import medians, row
-from pipeline_src.joseki.build import Builder
-from pipeline_src.joseki.canonical import canonical_keys
-from pipeline_src.joseki.lookup import look_up
-from pipeline_src.joseki.lookup_paper import code_index, look_up_paper
-from pipeline_src.joseki.pattern_code import pattern_codes
-from pipeline_src.joseki.sequences import walk
-from pipeline_src.joseki.side_by_side import spread
-from pipeline_src.joseki.symmetric_code import symmetric_codes
-from pipeline_src.params.joseki_records import MadeGames
-from pipeline_src.records.joseki_made import make_games
+from pipeline_src.systems.joseki.build import Builder
+from pipeline_src.systems.joseki.canonical import canonical_keys
+from pipeline_src.systems.joseki.lookup import look_up
+from pipeline_src.systems.joseki.lookup_paper import code_index, look_up_paper
+from pipeline_src.systems.joseki.made import make_games
+from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.pattern_code import pattern_codes
+from pipeline_src.systems.joseki.sequences import walk
+from pipeline_src.systems.joseki.side_by_side import spread
+from pipeline_src.systems.joseki.symmetric_code import symmetric_codes
 
 GAMES = 250
 POSITIONS = 2_000

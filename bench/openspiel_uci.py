@@ -20,7 +20,7 @@ from pipeline_src.arena.uci.commands import Placed, read_go, read_position
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
-from pipeline_src.players.uci_text import write_move
+from pipeline_src.players.engines.uci_text import write_move
 
 STEPS = 3
 """Actions of a turn."""

@@ -18,14 +18,14 @@ import numpy as np
 from pipeline_src.arena.games import play_games, random_openings
 from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
-from pipeline_src.params.amazons_engine import AmazonsEngine, Phase
-from pipeline_src.players.amazons_basic import OnePlyPlayer
-from pipeline_src.players.amazons_closing import ClosingFirst
+from pipeline_src.players.amazons.basic import OnePlyPlayer
+from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.player import Player
 from pipeline_src.players.registry import PLAYERS, make_player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
-from pipeline_src.search.evaluators.amazons import make_evaluator
+from pipeline_src.search.amazons.evaluation import make_evaluator
+from pipeline_src.search.amazons.params import AmazonsEngine, Phase
 from pipeline_src.search.limits import Limit
 
 GROUP = 16

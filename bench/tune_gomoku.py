@@ -5,7 +5,7 @@
     python -m bench.tune_gomoku default "windows=20,9,4,1" --size 15
     python -m bench.tune_gomoku default --search 30 --pairs 200
 
-A set is ``default``, or fields of `search.evaluators.gomoku.Weights` with their values, those not named as by default.
+A set is ``default``, or fields of `search.gomoku.evaluation.Weights` with their values, those not named as by default.
 """
 
 import argparse
@@ -16,12 +16,12 @@ import numpy as np
 from pipeline_src.arena.games import play_games, random_openings
 from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
-from pipeline_src.players.gomoku_alphabeta import EXACT
+from pipeline_src.players.gomoku.alphabeta import EXACT
 from pipeline_src.players.player import Player
 from pipeline_src.players.registry import PLAYERS, make_player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
-from pipeline_src.search.evaluators.gomoku import Weights, make_evaluator
+from pipeline_src.search.gomoku.evaluation import Weights, make_evaluator
 from pipeline_src.search.limits import Limit
 
 POINTS = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}

@@ -17,7 +17,7 @@ from prefect.tasks import Task, exponential_backoff
 
 from flows.dvc_run import TimeLimitError, repro
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.load import PARAMS_FILE, read_tree
+from pipeline_src.project.params import PARAMS_FILE, read_tree
 
 FIRST_RETRY_S = 10.0
 """Seconds before the first retry of a failed target; each further one waits twice as long."""

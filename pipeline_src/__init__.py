@@ -19,7 +19,7 @@ from pathlib import Path
 
 __version__ = "0.1.0"
 
-KERNEL_FOLDERS = ("games", "search", "samples", "joseki")
+KERNEL_FOLDERS = ("games", "search", "learning", "systems")
 KEEP_CACHES = 4
 KEEP_CACHE_S = 7 * 24 * 3600
 

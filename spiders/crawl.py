@@ -12,7 +12,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.crawl import CrawlParams, GamesParams
+from pipeline_src.records.crawl_params import CrawlParams, GamesParams
 from pipeline_src.records.raw import RawGame
 from spiders.journal import Journal
 from spiders.littlegolem import LittleGolemSpider, Plan

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from scrapy import Spider
 from tqdm import tqdm
 
-from pipeline_src.params.crawl import Way
-from pipeline_src.records.littlegolem_text import split_records
+from pipeline_src.records.crawl_params import Way
+from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
 from spiders.fetcher import Fetcher, FetchError, WayFailed
 from spiders.finding import find_by_api, find_lists, find_players

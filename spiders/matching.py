@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pipeline_src.records.littlegolem_text import parse_text
+from pipeline_src.records.littlegolem.text import parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.pages import GameList, Row
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from parsel import Selector
 
-from pipeline_src.records.littlegolem_text import decode, whole_text
+from pipeline_src.records.littlegolem.text import decode, whole_text
 from pipeline_src.records.raw import RawGame, Result, Seat
 
 NO_ANSWER = -1

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.crawl import CrawlParams
+from pipeline_src.records.crawl_params import CrawlParams
 
 BOT_NAME = "zugwerk"
 SPIDER_MODULES = ["spiders.littlegolem"]

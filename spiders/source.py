@@ -13,8 +13,8 @@ from typing import IO
 
 import spiders
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.crawl import CrawlParams, GamesParams, QuirkParams
 from pipeline_src.records import parquet
+from pipeline_src.records.crawl_params import CrawlParams, GamesParams, QuirkParams
 from pipeline_src.records.raw import RawGame
 from spiders.replica.folder import record_files
 from spiders.replica.quirks import NO_QUIRKS

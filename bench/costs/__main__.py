@@ -24,7 +24,7 @@ from bench.costs.chains import CHAINS, Chain, Step
 from bench.costs.table import put_table
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
-from pipeline_src.report.profile import merge, merged_text
+from pipeline_src.project.profile import merge, merged_text
 from pipeline_src.report.provenance import processor
 
 ROOT = Path(__file__).parents[2]

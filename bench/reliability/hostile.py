@@ -24,7 +24,7 @@ from bench.reliability.hostile_readers import READERS, Found
 from bench.reliability.hostile_texts import hostile, oversized
 from bench.reliability.measured import publish
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.records.littlegolem import write_record
+from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.raw import RawGame, read_raw, write_raw

@@ -10,8 +10,8 @@ from pipeline_src.arena.gomocup.session import Session as GomocupSession
 from pipeline_src.arena.stream import converse
 from pipeline_src.arena.uci.session import Session as UciSession
 from pipeline_src.games.game import get_game
-from pipeline_src.records.littlegolem_games import Kept, Usable, read_game
-from pipeline_src.records.littlegolem_go import read_go
+from pipeline_src.records.littlegolem.games import Kept, Usable, read_game
+from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.psq import parse_psq
 from pipeline_src.records.raw import RawGame, Seat
 from pipeline_src.records.record import GameRecord

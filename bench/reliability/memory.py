@@ -22,15 +22,15 @@ import psutil
 
 from pipeline_src.arena.matches import run_match
 from pipeline_src.arena.spec import MatchSpec
-from pipeline_src.cycle.evaluators import prepare_model
-from pipeline_src.cycle.groups import play_group
-from pipeline_src.cycle.setting import read_setting
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.report.provenance import hardware
+from pipeline_src.systems.gomoku_zero.evaluators import prepare_model
+from pipeline_src.systems.gomoku_zero.groups import play_group
+from pipeline_src.systems.gomoku_zero.setting import read_setting
 
 OUT = Path("docs/measured/reliability.json")
-MODEL = Path("pipeline_src/nets/weights/gomoku.pt")
+MODEL = Path("pipeline_src/systems/gomoku_zero/weights/gomoku.pt")
 COMMAND = "python -m bench.reliability.memory"
 SPANS = 12
 MATCH = ("zero:simulations=16", "mcts:playouts=20")

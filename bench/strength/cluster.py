@@ -27,7 +27,7 @@ import yaml
 
 from bench.reliability.measured import publish
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.report.profile import merge, merged_text
+from pipeline_src.project.profile import merge, merged_text
 
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / "work/cluster"

@@ -25,10 +25,10 @@ import yaml
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
-from pipeline_src.params.load import read_tree
+from pipeline_src.project.params import read_tree
+from pipeline_src.project.profile import LAPTOP, merged_text
 from pipeline_src.records.parquet import read_records
 from pipeline_src.report import generation_times
-from pipeline_src.report.profile import LAPTOP, merged_text
 from pipeline_src.report.provenance import processor
 
 ROOT = Path(__file__).parents[2]

@@ -25,16 +25,15 @@ import numpy as np
 import yaml
 
 from pipeline_src.arena.event import Pairing
-from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.score import pair_score
-from pipeline_src.cycle.files import BoardFiles
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.growing_boards import GrowingBoard, read_boards
-from pipeline_src.params.growing_evaluate import GrowingEvaluateParams
-from pipeline_src.params.load import load, read_tree
+from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.provenance import processor
+from pipeline_src.systems.gomoku_zero.event import gomoku_event
+from pipeline_src.systems.gomoku_zero.files import BoardFiles
+from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingEvaluateParams, read_boards
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")

@@ -23,18 +23,18 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games.go.board import initial_state
 from pipeline_src.games.go.moves import legal, play
-from pipeline_src.joseki.accuracy import Named
-from pipeline_src.joseki.build import Builder
-from pipeline_src.joseki.lookup_paper import code_index
-from pipeline_src.joseki.sequences import LONGEST, fingerprint, walk
-from pipeline_src.joseki.side_by_side import compare, spread, timings
-from pipeline_src.joseki.tally import tally
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.report.joseki_accuracy import ask, number_rows, rates
 from pipeline_src.report.provenance import processor
+from pipeline_src.systems.joseki.accuracy import Named
+from pipeline_src.systems.joseki.build import Builder
+from pipeline_src.systems.joseki.lookup_paper import code_index
+from pipeline_src.systems.joseki.report_accuracy import ask, number_rows, rates
+from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
+from pipeline_src.systems.joseki.side_by_side import compare, spread, timings
+from pipeline_src.systems.joseki.tally import tally
 
 OUT = Path("docs/measured/joseki.json")
 FOLDS = 5

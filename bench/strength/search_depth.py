@@ -13,18 +13,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.depth_matches import DepthMatch, play_match
-from pipeline_src.arena.depth_tuning import TunedTable, tune_table
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.amazons_engine import AmazonsEngine
-from pipeline_src.params.depth_game import DepthGame
-from pipeline_src.params.depth_match import TABLE, DepthMatchParams
-from pipeline_src.params.depth_split import DepthSplitParams
-from pipeline_src.params.load import load, load_value
+from pipeline_src.project.params import load, load_value
 from pipeline_src.report.provenance import processor
-from pipeline_src.samples.depth_positions import open_positions, split_by_game
+from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.systems.search_depth.matches import DepthMatch, play_match
+from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
+from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
+from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
 
 OUT = Path("docs/measured/search_depth.json")
 WORK = Path("work/strength/search_depth")

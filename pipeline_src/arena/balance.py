@@ -13,10 +13,10 @@ import numpy.typing as npt
 from pipeline_src.arena.games import ATTEMPTS
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
+from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.players.think import Bounds, searches, think
-from pipeline_src.samples.symmetry import board_maps
 
 
 def balanced_openings(

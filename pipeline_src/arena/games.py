@@ -9,8 +9,8 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
+from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.player import Player, Position
-from pipeline_src.players.player_error import PlayerError
 
 NO_ACTION = -1
 """Legal nowhere."""

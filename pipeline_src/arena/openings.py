@@ -8,7 +8,7 @@ from typing import Any
 from pipeline_src.arena.games import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
-from pipeline_src.players.uci_text import read_move
+from pipeline_src.players.engines.uci_text import read_move
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from pipeline_src.arena.openings import Opening
 from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.arena.timed import TimedGame, play_timed
 from pipeline_src.games.game import get_game
+from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.player import Player, Position
-from pipeline_src.players.player_error import PlayerError
 from pipeline_src.players.registry import make_player
 from pipeline_src.players.think import close, warm_up
 

@@ -10,8 +10,8 @@ from pipeline_src.arena.games import NO_ACTION
 from pipeline_src.arena.openings import Opening
 from pipeline_src.games.game import Game
 from pipeline_src.players.clocks import GameClock
+from pipeline_src.players.errors import ErrorKind, PlayerError
 from pipeline_src.players.player import Player, Position
-from pipeline_src.players.player_error import ErrorKind, PlayerError
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def perft(depth: int = play.DEPTH, fen: str | None = Fen, divide: bool = play.DI
 def features(fen: str | None = Fen) -> None:
     """Print the position features F of the patent as JSON: the mover's amazons, and a 10x10 table for each."""
     from pipeline_src.games.amazons.board import STANDARD
-    from pipeline_src.samples.describe import describe_features
+    from pipeline_src.systems.amazons_net.describe import describe_features
 
     typer.echo(json.dumps(describe_features(STANDARD if fen is None else fen)))
 
@@ -51,7 +51,7 @@ def move(
         play.print_move("amazons", state, player, as_json)
         return
     from pipeline_src.games import amazons
-    from pipeline_src.players.amazons_nets import NetsPlayer
+    from pipeline_src.systems.amazons_net.player import NetsPlayer
 
     turn = NetsPlayer.load(str(model), batch=1).turns([state])[0]
     text = amazons.format_move(turn.action, *state.board.shape)

@@ -14,14 +14,14 @@ def export(
 
     A file that ends in .pt becomes the model itself with weights of 16 bits, half the size.
 
-    Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.samples.zero_planes. Outputs: policy float32
+    Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.planes. Outputs: policy float32
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
     """
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
-    from pipeline_src.nets.zero_models import load_model, save_model
-    from pipeline_src.nets.zero_onnx import export_onnx
-    from pipeline_src.players.zero_backends_onnx import OnnxBackend, as_int8
+    from pipeline_src.systems.gomoku_zero.backends_onnx import OnnxBackend, as_int8
+    from pipeline_src.systems.gomoku_zero.models import load_model, save_model
+    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
 
     if model.suffix == ".onnx":
         raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")

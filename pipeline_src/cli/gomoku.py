@@ -114,6 +114,6 @@ def brain(
 @app.command(epilog="Example: zugwerk gomoku generations 12")
 def generations(count: int = typer.Argument(..., help="How many, the first included; 2 to 99.")) -> None:
     """Write into params.yaml how many generations self-play has; those there already are not made again."""
-    from pipeline_src.report.generations import set_generations
+    from pipeline_src.project.generations import set_generations
 
     typer.echo(set_generations(count))

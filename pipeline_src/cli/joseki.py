@@ -25,10 +25,10 @@ def encode(
     as_json: bool = AsJson,
 ) -> None:
     """Print the pattern code and the exact key of a corner pattern."""
-    from pipeline_src.joseki.canonical import canonical_key, key_text
-    from pipeline_src.joseki.corners import BLACK, WHITE
-    from pipeline_src.joseki.pattern_code import BOTH, colour_code, factors, pattern_code
-    from pipeline_src.joseki.pattern_text import parse_pattern
+    from pipeline_src.systems.joseki.canonical import canonical_key, key_text
+    from pipeline_src.systems.joseki.corners import BLACK, WHITE
+    from pipeline_src.systems.joseki.pattern_code import BOTH, colour_code, factors, pattern_code
+    from pipeline_src.systems.joseki.pattern_text import parse_pattern
 
     window = parse_pattern(pattern)
     codes: dict[str, Any] = {}
@@ -59,9 +59,9 @@ def recommend(
     """Print what games played in the patterns of a position: how often, how well, and where to find it."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
-    from pipeline_src.joseki.library_file import load
-    from pipeline_src.joseki.recommend import recommend as recommend_moves
     from pipeline_src.report.joseki_board import board_svg, recommendation_rows
+    from pipeline_src.systems.joseki.library_file import load
+    from pipeline_src.systems.joseki.recommend import recommend as recommend_moves
 
     if corner not in ("all", *CORNERS):
         raise ZugwerkError(f"--corner {corner!r}: expected all, {', '.join(CORNERS)}")
@@ -112,7 +112,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 @app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
 def show(library: Path = typer.Argument(LIBRARY, help="A library file."), as_json: bool = AsJson) -> None:
     """Print what a library holds."""
-    from pipeline_src.joseki.library_file import VERSION, load
+    from pipeline_src.systems.joseki.library_file import VERSION, load
 
     found = load(library)
     about = {
@@ -133,9 +133,9 @@ def add(
     out: Path = Out,
 ) -> None:
     """Count more games into a library; those it counted before are left out."""
-    from pipeline_src.joseki.build import Builder
-    from pipeline_src.joseki.library_file import load, save
     from pipeline_src.records.parquet import read_records
+    from pipeline_src.systems.joseki.build import Builder
+    from pipeline_src.systems.joseki.library_file import load, save
 
     builder = Builder(load(library))
     added = builder.add(read_records(games))
@@ -150,8 +150,8 @@ def merge(
     out: Path = Out,
 ) -> None:
     """Put two libraries together."""
-    from pipeline_src.joseki.build import merge as merged
-    from pipeline_src.joseki.library_file import load, save
+    from pipeline_src.systems.joseki.build import merge as merged
+    from pipeline_src.systems.joseki.library_file import load, save
 
     both = merged(load(first), load(second))
     save(both, out)
@@ -165,8 +165,8 @@ def prune(
     out: Path = Out,
 ) -> None:
     """Drop what is too rare; no games can be added to what is left."""
-    from pipeline_src.joseki.library import prune as pruned
-    from pipeline_src.joseki.library_file import load, save
+    from pipeline_src.systems.joseki.library import prune as pruned
+    from pipeline_src.systems.joseki.library_file import load, save
 
     kept = pruned(load(library), fewest_games)
     save(kept, out)

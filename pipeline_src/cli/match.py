@@ -40,7 +40,7 @@ def match(
     from pipeline_src.arena.sprt import Sprt
     from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
-    from pipeline_src.params.load import build
+    from pipeline_src.project.params import build
 
     rules = get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}

@@ -60,7 +60,7 @@ def play(
 
 def _check_model(info: Any, start: Any) -> None:
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.players.zero import check_state
+    from pipeline_src.systems.gomoku_zero.player import check_state
 
     try:
         check_state(info, start)

@@ -7,7 +7,7 @@ import typer
 
 def profile(name: str = typer.Argument(..., help="laptop, smoke, paper or long.")) -> None:
     """Write params.yaml for a profile: the laptop's values and its differences. Example: zugwerk profile smoke."""
-    from pipeline_src.report.profile import switch_profile
+    from pipeline_src.project.profile import switch_profile
 
     typer.echo(switch_profile(name))
 
@@ -44,7 +44,7 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
 def verify() -> None:
     """Read all files that DVC keeps and name the damaged ones, which DVC does not see. Example: zugwerk verify."""
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.report.verify import verify as find
+    from pipeline_src.project.verify import verify as find
 
     found = find()
     for path in found.removed:

@@ -8,21 +8,21 @@ from pipeline_src.players.player import Player, PlayerText
 
 PLAYERS: dict[str, dict[str, str]] = {
     "amazons": {
-        "random": "pipeline_src.players.amazons_basic:random_player",
-        "one_ply": "pipeline_src.players.amazons_basic:one_ply_player",
-        "alphabeta": "pipeline_src.players.alphabeta:amazons_alphabeta",
-        "uct": "pipeline_src.players.uct:amazons_uct",
-        "nets": "pipeline_src.players.amazons_nets:nets_player",
-        "puct": "pipeline_src.players.puct:amazons_puct",
-        "uci": "pipeline_src.players.uci_engine:uci_player",
+        "random": "pipeline_src.players.amazons.basic:random_player",
+        "one_ply": "pipeline_src.players.amazons.basic:one_ply_player",
+        "alphabeta": "pipeline_src.players.amazons.alphabeta:amazons_alphabeta",
+        "uct": "pipeline_src.players.amazons.uct:amazons_uct",
+        "nets": "pipeline_src.systems.amazons_net.player:nets_player",
+        "puct": "pipeline_src.systems.amazons_net.puct:amazons_puct",
+        "uci": "pipeline_src.players.engines.uci:uci_player",
     },
     "gomoku": {
-        "random": "pipeline_src.players.gomoku_basic:random_player",
-        "minimax": "pipeline_src.players.minimax:gomoku_minimax",
-        "alphabeta": "pipeline_src.players.gomoku_alphabeta:gomoku_alphabeta",
-        "mcts": "pipeline_src.players.mcts:gomoku_mcts",
-        "zero": "pipeline_src.players.zero:zero_player",
-        "brain": "pipeline_src.players.brain_engine:brain_player",
+        "random": "pipeline_src.players.gomoku.basic:random_player",
+        "minimax": "pipeline_src.players.gomoku.minimax:gomoku_minimax",
+        "alphabeta": "pipeline_src.players.gomoku.alphabeta:gomoku_alphabeta",
+        "mcts": "pipeline_src.players.gomoku.mcts:gomoku_mcts",
+        "zero": "pipeline_src.systems.gomoku_zero.player:zero_player",
+        "brain": "pipeline_src.players.engines.brain:brain_player",
     },
 }
 """Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant, parse_variant
 from pipeline_src.records.go_moves import read_moves
-from pipeline_src.records.littlegolem_text import whole_text
+from pipeline_src.records.littlegolem.text import whole_text
 from pipeline_src.records.record import GameRecord, Source, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
 

@@ -8,7 +8,7 @@ from pipeline_src.games.amazons.board import FILES as AMAZONS_FILES
 from pipeline_src.games.go.notation import FILES as GO_FILES
 from pipeline_src.games.gomoku.board import FILES as GOMOKU_FILES
 from pipeline_src.report.board_picture import INK, BoardPicture, SquaresPicture, star_points
-from pipeline_src.report.position_file import (
+from pipeline_src.report.positions.file import (
     LETTERS,
     POSITIONS,
     SIDES,

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from pipeline_src.files import read_json
-from pipeline_src.params.load import read_tree
+from pipeline_src.project.params import read_tree
 from pipeline_src.report import generation_times
 from pipeline_src.report.registry import REGISTRY, Counted, Figure
 

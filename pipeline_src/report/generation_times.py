@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.params.gomoku_generations import SECTION, read_numbers
-from pipeline_src.params.load import PARAMS_FILE, read_tree
+from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku/generations")
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.go.notation import FILES, format_move
-from pipeline_src.joseki.corners import CORNER_NAMES
-from pipeline_src.joseki.recommend import Recommendation
 from pipeline_src.report.board_picture import BoardPicture, star_points
+from pipeline_src.systems.joseki.corners import CORNER_NAMES
+from pipeline_src.systems.joseki.recommend import Recommendation
 
 
 def recommendation_rows(found: Iterable[Recommendation], size: int = 19) -> list[dict[str, Any]]:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.files import write_json, written_aside
-from pipeline_src.params.load import PARAMS_FILE, read_tree
+from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.report import provenance, table
 from pipeline_src.report.board_examples import examples
 from pipeline_src.report.charts import charts, svg
 from pipeline_src.report.figures import figures
-from pipeline_src.report.position_file import POSITIONS
+from pipeline_src.report.positions.file import POSITIONS
 from pipeline_src.report.systems import SYSTEMS
 
 TEMPLATES = Path(__file__).parent / "templates"

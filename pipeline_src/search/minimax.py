@@ -13,7 +13,7 @@ from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.search.evaluators.evaluator import WIN, rank, settle
+from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
 MAX_DEPTH = 8

@@ -5,19 +5,18 @@ Example: ``python -m pipeline_src.stages.amazons_archive``
 
 import numpy as np
 
+from pipeline_src import streams
 from pipeline_src.arena.games import play_games, random_openings
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.params.amazons_archive import AmazonsArchive
-from pipeline_src.params.load import load, load_value
 from pipeline_src.players.registry import make_player
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
+from pipeline_src.systems.amazons_net.params import AmazonsArchive
 
 OUT = "artifacts/raw/amazons/archive.parquet"
-TAG = 1
-"""Keeps this stage's random numbers apart from the others'."""
 GROUP = 16
 """Games a task plays in lock step, all of one pairing."""
 FIRST_GID, FIRST_PLID = 100_001, 1_001
@@ -26,13 +25,13 @@ FIRST_GID, FIRST_PLID = 100_001, 1_001
 def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord]:
     """The ``group``-th sixteen games: one pairing, one start."""
     game = get_game("amazons")
-    rng = np.random.default_rng([seed, TAG, group])
+    rng = np.random.default_rng([seed, streams.AMAZONS_ARCHIVE, group])
     first, second = (int(i) for i in rng.choice(len(params.players), 2, replace=False))
     variant = "cross" if rng.random() < params.cross_share else "standard"
     start = game.initial_state(10, variant)
     count = min(GROUP, params.games - group * GROUP)
-    openings = random_openings(game, start, count, params.opening_plies, [seed, TAG, group])
-    rngs = [np.random.default_rng([seed, TAG, group, i, 1]) for i in range(count)]
+    openings = random_openings(game, start, count, params.opening_plies, [seed, streams.AMAZONS_ARCHIVE, group])
+    rngs = [np.random.default_rng([seed, streams.AMAZONS_ARCHIVE, group, i, 1]) for i in range(count)]
     white, black = (make_player("amazons", params.players[i]) for i in (first, second))
     return [
         GameRecord(

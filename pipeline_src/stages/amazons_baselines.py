@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline_src.arena.agreement import Outcomes, agreement, by_phase, calibration
-from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.params.amazons_baselines import AmazonsBaselinesParams
-from pipeline_src.params.load import load
-from pipeline_src.players.amazons_baselines import (
+from pipeline_src.project.params import load
+from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase, calibration
+from pipeline_src.systems.amazons_net.baselines import (
     CHUNK,
     Ranks,
     fit_scale,
@@ -24,8 +22,10 @@ from pipeline_src.players.amazons_baselines import (
     predict_uniform,
     rank_turns,
 )
-from pipeline_src.players.amazons_recorded import PHASES, RecordedTurns, recorded_turns
-from pipeline_src.samples.dataset import open_dataset
+from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
+from pipeline_src.systems.amazons_net.recorded import PHASES, RecordedTurns, recorded_turns
+from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows
 
 SAMPLES = Path("artifacts/samples/amazons")
 OUT = Path("artifacts/reports/amazons/evaluate")

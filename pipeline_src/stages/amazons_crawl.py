@@ -7,9 +7,9 @@ journal and the logs of fetch times are in the work folder.
 from pathlib import Path
 
 from pipeline_src.errors import run_main
-from pipeline_src.params.amazons_crawl import AmazonsCrawlParams
-from pipeline_src.params.crawl import CrawlParams
-from pipeline_src.params.load import load, load_value
+from pipeline_src.project.params import load, load_value
+from pipeline_src.records.crawl_params import CrawlParams
+from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
 from spiders.crawl import crawl
 
 ARCHIVE = Path("artifacts/raw/amazons/archive.parquet")

@@ -13,17 +13,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from pipeline_src.arena.agreement import Outcomes, agreement, by_phase, calibration
-from pipeline_src.arena.tables import calibration_rows, metrics, phase_rows
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
-from pipeline_src.nets.amazons_models import load_nets
-from pipeline_src.params.amazons_evaluate import AmazonsEvaluateParams
-from pipeline_src.params.load import load, load_value
-from pipeline_src.players.amazons_forward import NetsForward
-from pipeline_src.players.amazons_predict import predict_nets
-from pipeline_src.players.amazons_recorded import PHASES, recorded_turns
-from pipeline_src.samples.dataset import open_dataset
+from pipeline_src.project.params import load, load_value
+from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase, calibration
+from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.params import AmazonsEvaluateParams
+from pipeline_src.systems.amazons_net.predict import predict_nets
+from pipeline_src.systems.amazons_net.recorded import PHASES, recorded_turns
+from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows
 
 SAMPLES = Path("artifacts/samples/amazons")
 MODELS = Path("artifacts/models/amazons")

@@ -7,21 +7,20 @@ Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; 
 from itertools import accumulate, chain
 from pathlib import Path
 
+from pipeline_src import streams
 from pipeline_src.arena.match import MatchResult, play_match
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.nets.amazons_models import load_nets
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.amazons_match import AmazonsMatchParams
-from pipeline_src.params.load import load, load_value
 from pipeline_src.players.registry import make_player
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.params import AmazonsMatchParams
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")
 GAMES = Path("artifacts/records/amazons/matches.parquet")
-TAG = 4
-"""Keeps this stage's random numbers apart from the others'."""
 
 
 def main() -> None:
@@ -43,7 +42,13 @@ def main() -> None:
     }
     matches = {
         name: play_match(
-            "amazons", *texts[name], pairing.pairs, params.opening_plies, [seed, TAG, *name.encode()], parallel, size
+            "amazons",
+            *texts[name],
+            pairing.pairs,
+            params.opening_plies,
+            [seed, streams.AMAZONS_MATCH, *name.encode()],
+            parallel,
+            size,
         )
         for name, pairing in params.matches.items()
     }

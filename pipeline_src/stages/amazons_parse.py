@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.params.amazons_parse import AmazonsParseParams
-from pipeline_src.params.load import load
-from pipeline_src.records.littlegolem_games import Kept, Usable, read_game, source_of
-from pipeline_src.records.littlegolem_report import count_games
+from pipeline_src.project.params import load
+from pipeline_src.records.littlegolem.games import Kept, Usable, read_game, source_of
+from pipeline_src.records.littlegolem.report import count_games
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import read_raw
 from pipeline_src.records.rejects import Reject, write_rejects
+from pipeline_src.systems.amazons_net.params import AmazonsParseParams
 
 PAGES = Path("artifacts/raw/amazons/pages")
 GAMES = Path("artifacts/records/amazons/games.parquet")

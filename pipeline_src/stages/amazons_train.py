@@ -17,11 +17,11 @@ import torch
 
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, written_aside
-from pipeline_src.params.amazons_train import AmazonsTrainParams
-from pipeline_src.params.load import load, load_value
-from pipeline_src.samples.dataset import open_dataset
-from pipeline_src.training.models import MODELS as NAMES
-from pipeline_src.training.run import train, work_folder
+from pipeline_src.project.params import load, load_value
+from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.params import AmazonsTrainParams
+from pipeline_src.systems.amazons_net.readings import MODELS as NAMES
+from pipeline_src.systems.amazons_net.train import train, work_folder
 
 SAMPLES = Path("artifacts/samples/amazons")
 MODELS = Path("artifacts/models/amazons")
@@ -30,7 +30,7 @@ WORK = Path("work/amazons_train")
 
 
 def run(model: str) -> None:
-    """Train ``model``, one of `pipeline_src.training.models.MODELS`, and write everything.
+    """Train ``model``, one of `pipeline_src.systems.amazons_net.readings.MODELS`, and write everything.
 
     Raises:
         ZugwerkError: bad params, or no data set.

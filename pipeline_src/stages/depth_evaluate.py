@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.arena.jackknife import jackknife
 from pipeline_src.arena.score import clustered_mean, clustered_rate
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json, write_table
-from pipeline_src.params.depth_evaluate import DepthEvaluateParams
-from pipeline_src.params.depth_split import DepthSplitParams
-from pipeline_src.params.depth_train import DepthModelParams, DepthTrainParams
-from pipeline_src.params.load import load, load_value
-from pipeline_src.players.depth_chooser import DepthModel, load_depth_model
-from pipeline_src.samples.depth_costs import layer_growth, nodes_to_depth
-from pipeline_src.samples.depth_planes import depth_planes
-from pipeline_src.samples.depth_positions import DepthPositions, open_positions, split_by_game
-from pipeline_src.training.depth_scores import confusion, f1_scores, macro_f1
+from pipeline_src.project.params import load, load_value
+from pipeline_src.systems.search_depth.chooser import DepthModel, load_depth_model
+from pipeline_src.systems.search_depth.costs import layer_growth, nodes_to_depth
+from pipeline_src.systems.search_depth.jackknife import jackknife
+from pipeline_src.systems.search_depth.params import (
+    DepthEvaluateParams,
+    DepthModelParams,
+    DepthSplitParams,
+    DepthTrainParams,
+)
+from pipeline_src.systems.search_depth.planes import depth_planes
+from pipeline_src.systems.search_depth.positions import DepthPositions, open_positions, split_by_game
+from pipeline_src.systems.search_depth.scores import confusion, f1_scores, macro_f1
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

@@ -1,6 +1,6 @@
 """Stage depth_label: the engine plays itself on a clock; how deep it searched, and how deep it would have had to.
 
-Writes the positions ``artifacts/samples/depth/`` (`samples.depth_positions`), the counts
+Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positions`), the counts
 ``artifacts/reports/depth/label.json`` and the times ``label.timings.json`` beside it. Killed and run again, it plays
 only what is missing: finished groups of games are kept under ``work/``.
 """
@@ -14,24 +14,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src import streams
 from pipeline_src.arena.games import random_openings
 from pipeline_src.arena.kept_groups import kept_folder
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.params.amazons_engine import AmazonsEngine
-from pipeline_src.params.depth_game import DepthGame
-from pipeline_src.params.depth_label import DepthLabelParams
-from pipeline_src.params.load import load, load_value
-from pipeline_src.players.depth_labels import DEPTHS, label_games
-from pipeline_src.samples.depth_positions import FIELDS, write_positions
+from pipeline_src.project.params import load, load_value
+from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.systems.search_depth.labels import DEPTHS, label_games
+from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
+from pipeline_src.systems.search_depth.positions import FIELDS, write_positions
 
 OUT = Path("artifacts/samples/depth")
 REPORT = Path("artifacts/reports/depth/label.json")
 WORK = Path("work/depth_label")
-TAG = 20
-"""Keeps this stage's random numbers apart from the others'."""
 SOURCES = ("arena", "games", "params", "players", "search")
 """Folders of the package whose files decide how a game goes."""
 LEFT_OUT = ("closed", "single", "decided")
@@ -49,13 +47,15 @@ def main() -> None:
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
     rules = get_game("amazons")
-    openings = random_openings(rules, rules.initial_state(10), params.games, game.opening_plies, [seed, TAG, 0])
+    openings = random_openings(
+        rules, rules.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
+    )
     key = [dataclasses.asdict(params), dataclasses.asdict(game), dataclasses.asdict(engine), seed]
     folder = kept_folder(WORK, SOURCES, key)
     groups = range(0, params.games, params.group)
     paths = [folder / f"{first:06d}.npz" for first in groups]
     tasks = [
-        (game, params, openings[first : first + params.group], first, [seed, TAG, 1], path)
+        (game, params, openings[first : first + params.group], first, [seed, streams.DEPTH_LABEL, 1], path)
         for first, path in zip(groups, paths, strict=True)
         if not path.exists()
     ]

@@ -12,26 +12,23 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.depth_matches import DepthMatch, checked_player, play_match
-from pipeline_src.arena.depth_moves import move_rows
-from pipeline_src.arena.depth_tuning import TunedTable, tune_table
+from pipeline_src import streams
 from pipeline_src.arena.kept_groups import kept_folder
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.amazons_engine import AmazonsEngine
-from pipeline_src.params.depth_game import DepthGame
-from pipeline_src.params.depth_match import TABLE, DepthMatchParams
-from pipeline_src.params.depth_split import DepthSplitParams
-from pipeline_src.params.load import load, load_value
-from pipeline_src.samples.depth_positions import open_positions, split_by_game
+from pipeline_src.project.params import load, load_value
+from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.systems.search_depth.matches import DepthMatch, checked_player, play_match
+from pipeline_src.systems.search_depth.moves import move_rows
+from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
+from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
+from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
 
 POSITIONS = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
 REPORTS = Path("artifacts/reports/depth")
 WORK = Path("work/depth_match")
-TAG = 23
-"""Keeps this stage's random numbers apart from the others'."""
 SOURCES = ("arena", "games", "nets", "params", "players", "samples", "search")
 """Folders of the package whose files decide how a game goes."""
 
@@ -63,13 +60,13 @@ def main() -> None:
                 positions.nodes_by_depth[train],
                 game,
                 params.pilot_pairs,
-                [seed, TAG, 0],
+                [seed, streams.DEPTH_MATCH, 0],
                 parallel,
                 folder,
                 params.group,
             )
         other = game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b]
-        match_seed = [seed, TAG, 1, *name.encode()]
+        match_seed = [seed, streams.DEPTH_MATCH, 1, *name.encode()]
         matches[name] = play_match(
             players[pairing.a], other, pairing.pairs, game, match_seed, parallel, folder, params.group
         )

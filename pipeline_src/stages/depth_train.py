@@ -16,12 +16,11 @@ import torch
 
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table
-from pipeline_src.nets.depth_models import save_depth_net
-from pipeline_src.params.depth_split import DepthSplitParams
-from pipeline_src.params.depth_train import DepthTrainParams
-from pipeline_src.params.load import load, load_value
-from pipeline_src.samples.depth_positions import open_positions, split_by_game
-from pipeline_src.training.depth_run import train_depth_net
+from pipeline_src.project.params import load, load_value
+from pipeline_src.systems.search_depth.models import save_depth_net
+from pipeline_src.systems.search_depth.params import DepthSplitParams, DepthTrainParams
+from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
+from pipeline_src.systems.search_depth.train import train_depth_net
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

@@ -10,14 +10,14 @@ cycle goes on where it was.
 import argparse
 import time
 
-from pipeline_src.cycle.files import ARTIFACTS, GenerationFiles
-from pipeline_src.cycle.generation import run_generation
-from pipeline_src.cycle.setting import read_setting
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.gomoku_generations import read_numbers
-from pipeline_src.params.load import load
+from pipeline_src.project.params import load
+from pipeline_src.systems.gomoku_zero.files import ARTIFACTS, GenerationFiles
+from pipeline_src.systems.gomoku_zero.generation import run_generation
+from pipeline_src.systems.gomoku_zero.params import read_numbers
+from pipeline_src.systems.gomoku_zero.setting import read_setting
 
 
 def main() -> None:

@@ -12,30 +12,27 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from pipeline_src import streams
 from pipeline_src.arena.best_of import Rules
 from pipeline_src.arena.event import Pairing, Played
-from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.outcome import Outcome, first_side_share
 from pipeline_src.arena.ratings import Rating, rate_players
 from pipeline_src.arena.round_robin import pairings
 from pipeline_src.arena.score import rate
-from pipeline_src.cycle.files import GenerationFiles
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.gomoku_evaluate import GomokuEvaluateParams
-from pipeline_src.params.gomoku_game import GomokuGame
-from pipeline_src.params.gomoku_generations import read_numbers
-from pipeline_src.params.load import load, load_value
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
-from pipeline_src.report import gomoku_tables as tables
 from pipeline_src.report.gomoku_board import board_svg
+from pipeline_src.systems.gomoku_zero import tables
+from pipeline_src.systems.gomoku_zero.event import gomoku_event
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams, GomokuGame, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 WORK = Path("work/gomoku_evaluate")
-TAG = 14
-"""Keeps this stage's random numbers apart from the others'."""
 BEST = "best"
 """Name of the best player after the last generation; the models are called by their generation's number."""
 
@@ -79,7 +76,14 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
 def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], seed: int, parallel: Parallel) -> Outcome:
     """All matches, or what is left of them."""
     event = gomoku_event(
-        texts(params, numbers), game.size, game.variant, params.openings, [seed, TAG], parallel, params.group, WORK
+        texts(params, numbers),
+        game.size,
+        game.variant,
+        params.openings,
+        [seed, streams.GOMOKU_EVALUATE],
+        parallel,
+        params.group,
+        WORK,
     )
     names = [str(number) for number in params.rated(numbers)]
     plan = [Pairing("headline", BEST, name, opponent.pairs) for name, opponent in params.opponents.items()]

@@ -11,12 +11,12 @@ Killed and run again, it goes on under ``work/gomoku/``.
 
 import argparse
 
-from pipeline_src.cycle.files import ARTIFACTS
-from pipeline_src.cycle.generation import run_generation
-from pipeline_src.cycle.setting import read_setting
 from pipeline_src.errors import run_main
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.load import load
+from pipeline_src.project.params import load
+from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
+from pipeline_src.systems.gomoku_zero.generation import run_generation
+from pipeline_src.systems.gomoku_zero.setting import read_setting
 
 
 def main() -> None:

@@ -10,13 +10,12 @@ Example: ``python -m pipeline_src.stages.growing_board --size 9``
 import argparse
 import time
 
-from pipeline_src.cycle.growth import grow
-from pipeline_src.cycle.setting import setting_for
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.growing_boards import read_boards
-from pipeline_src.params.growing_convergence import GrowingConvergence
-from pipeline_src.params.load import load
+from pipeline_src.project.params import load
+from pipeline_src.systems.gomoku_zero.setting import setting_for
+from pipeline_src.systems.growing_boards.growth import grow
+from pipeline_src.systems.growing_boards.params import GrowingConvergence, read_boards
 
 
 def main() -> None:

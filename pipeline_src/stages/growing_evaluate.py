@@ -10,23 +10,21 @@ Killed and run again, it plays only what is missing: finished groups of games ar
 import shutil
 from pathlib import Path
 
+from pipeline_src import streams
 from pipeline_src.arena.event import Pairing
-from pipeline_src.arena.gomoku_event import gomoku_event
 from pipeline_src.arena.outcome import Outcome
-from pipeline_src.cycle.files import CURVE, BoardFiles
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
-from pipeline_src.params.growing_boards import read_boards
-from pipeline_src.params.growing_evaluate import GrowingEvaluateParams
-from pipeline_src.params.load import load, load_value
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.gomoku_zero.event import gomoku_event
+from pipeline_src.systems.gomoku_zero.files import CURVE, BoardFiles
+from pipeline_src.systems.growing_boards.params import GrowingEvaluateParams, read_boards
 
 REPORTS = Path("artifacts/reports/growing")
 GAMES = Path("artifacts/records/growing/matches.parquet")
 WORK = Path("work/growing_evaluate")
-TAG = 16
-"""Keeps this stage's random numbers apart from the others'."""
 BEST, OPPONENT = "best", "opponent"
 
 
@@ -53,7 +51,16 @@ def main() -> None:
         BEST: _text(files.best, params),
         **{str(number): _text(files.model(number), params) for number in rated},
     }
-    event = gomoku_event(texts, board.size, board.variant, params.openings, [seed, TAG], parallel, params.group, WORK)
+    event = gomoku_event(
+        texts,
+        board.size,
+        board.variant,
+        params.openings,
+        [seed, streams.GROWING_EVALUATE],
+        parallel,
+        params.group,
+        WORK,
+    )
     best, *others = event.play(
         [
             Pairing("headline", BEST, OPPONENT, params.pairs),

@@ -10,9 +10,9 @@ import dataclasses
 from pathlib import Path
 
 from pipeline_src.errors import run_main
-from pipeline_src.params.crawl import CrawlParams, GamesParams
-from pipeline_src.params.joseki_crawl import JosekiCrawlParams
-from pipeline_src.params.load import load, load_value
+from pipeline_src.project.params import load, load_value
+from pipeline_src.records.crawl_params import CrawlParams, GamesParams
+from pipeline_src.systems.joseki.params import JosekiCrawlParams
 from spiders.crawl import crawl
 from spiders.replica.quirks import NO_QUIRKS
 

@@ -16,20 +16,19 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.games.go.board import copy_state, initial_state
 from pipeline_src.games.go.replay import play_actions
-from pipeline_src.joseki.accuracy import is_held_out
-from pipeline_src.joseki.corners import BOARD
-from pipeline_src.joseki.library import Library, prune
-from pipeline_src.joseki.lookup_paper import code_index
-from pipeline_src.joseki.recommend import recommend
-from pipeline_src.joseki.sequences import walk
-from pipeline_src.joseki.side_by_side import compare, spread, timings
-from pipeline_src.params.joseki_build import JosekiBuildParams
-from pipeline_src.params.joseki_evaluate import JosekiEvaluateParams
-from pipeline_src.params.load import load, load_value
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
-from pipeline_src.report.joseki_accuracy import ask, number_rows, rates
 from pipeline_src.report.joseki_board import board_svg, recommendation_rows
+from pipeline_src.systems.joseki.accuracy import is_held_out
+from pipeline_src.systems.joseki.corners import BOARD
+from pipeline_src.systems.joseki.library import Library, prune
+from pipeline_src.systems.joseki.lookup_paper import code_index
+from pipeline_src.systems.joseki.params import JosekiBuildParams, JosekiEvaluateParams
+from pipeline_src.systems.joseki.recommend import recommend
+from pipeline_src.systems.joseki.report_accuracy import ask, number_rows, rates
+from pipeline_src.systems.joseki.sequences import walk
+from pipeline_src.systems.joseki.side_by_side import compare, spread, timings
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 REPORTS = Path("artifacts/reports/joseki")

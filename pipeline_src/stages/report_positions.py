@@ -1,7 +1,7 @@
 """Stage report_positions: boards for the report, of sample games and of positions as the nets see them.
 
 Reads models, records and samples of all systems; writes ``artifacts/reports/positions.json``, a list of examples whose
-shape `pipeline_src.report.position_file` tells. Which game is shown is drawn by the seed. Of a record only its number,
+shape `pipeline_src.report.positions.file` tells. Which game is shown is drawn by the seed. Of a record only its number,
 its moves and who won get there, and no name.
 """
 
@@ -10,24 +10,22 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.params.amazons_match import AmazonsMatchParams
-from pipeline_src.params.depth_split import DepthSplitParams
-from pipeline_src.params.gomoku_evaluate import GomokuEvaluateParams
-from pipeline_src.params.gomoku_generations import read_numbers
-from pipeline_src.params.growing_boards import read_boards
-from pipeline_src.params.load import load, load_value
-from pipeline_src.params.report_positions import ReportPositionsParams
-from pipeline_src.players.amazons_forward import torch_threads
-from pipeline_src.report.position_file import POSITIONS, Example, write_examples
-from pipeline_src.report.positions_amazons import amazons_game, amazons_positions
-from pipeline_src.report.positions_depth import depth_example
-from pipeline_src.report.positions_gomoku import gomoku_examples, growing_examples
-from pipeline_src.report.positions_joseki import joseki_example
+from pipeline_src.project.params import load, load_value
+from pipeline_src.report.positions.amazons import amazons_game, amazons_positions
+from pipeline_src.report.positions.depth import depth_example
+from pipeline_src.report.positions.file import POSITIONS, Example, write_examples
+from pipeline_src.report.positions.gomoku import gomoku_examples, growing_examples
+from pipeline_src.report.positions.joseki import joseki_example
+from pipeline_src.report.positions.params import ReportPositionsParams
+from pipeline_src.systems.amazons_net.forward import torch_threads
+from pipeline_src.systems.amazons_net.params import AmazonsMatchParams
+from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams, read_numbers
+from pipeline_src.systems.growing_boards.params import read_boards
+from pipeline_src.systems.search_depth.params import DepthSplitParams
 
 AMAZONS_MODELS = Path("artifacts/models/amazons")
-TAG = 30
-"""Keeps this stage's random numbers apart from the others'."""
 
 
 def main() -> None:
@@ -47,7 +45,7 @@ def main() -> None:
     }
 
     def rng(example: str) -> np.random.Generator:
-        return np.random.default_rng([seed, TAG, *example.encode()])
+        return np.random.default_rng([seed, streams.REPORT_POSITIONS, *example.encode()])
 
     with torch_threads(1):  # a handful of positions; so no setting changes a bit
         examples: list[Example] = [

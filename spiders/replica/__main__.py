@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.crawl_params import QuirkParams
 from spiders.replica.archive import open_archive
 from spiders.replica.quirks import NO_QUIRKS, Moods
 from spiders.replica.routes import API_PREFIX, Routes

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from spiders.replica.folder import read_folder
@@ -64,7 +64,7 @@ def _game(record: GameRecord, running: bool = False) -> SiteGame:
 
 
 def _write(record: GameRecord) -> Answer:
-    from pipeline_src.records.littlegolem import write_record
+    from pipeline_src.records.littlegolem.amazons import write_record
 
     return Answer(200, RECORD_TYPE, write_record(record))
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.littlegolem_text import parse_text
+from pipeline_src.records.littlegolem.text import parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 from spiders.replica.site import RECORD_TYPE, SiteGame, Variant, always, plid_of

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.crawl_params import QuirkParams
 from spiders.replica.server import Answer
 
 K = TypeVar("K", int, str)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline_src.records.littlegolem_text import Node, decode, parse_text
+from pipeline_src.records.littlegolem.text import Node, decode, parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 

@@ -14,7 +14,7 @@ from pipeline_src.search.limits import Limit, SearchResult
 
 PLAYERS["amazons"] |= {
     "fake": "tests.arena.fakes:fake_player",
-    "uci": "pipeline_src.players.uci_engine:uci_player",
+    "uci": "pipeline_src.players.engines.uci:uci_player",
 }
 
 

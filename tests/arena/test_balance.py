@@ -4,7 +4,7 @@ import pytest
 from pipeline_src.arena.balance import balanced_openings, canonical_form, central_cells
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.samples.symmetry import transform_boards
+from pipeline_src.learning.symmetry import transform_boards
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("stubs")

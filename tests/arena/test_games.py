@@ -5,7 +5,7 @@ from pipeline_src.arena.games import play_games, random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
-from pipeline_src.players.player_error import PlayerError
+from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.registry import make_player
 
 GAME = get_game("amazons")

@@ -21,7 +21,7 @@ from pipeline_src.arena.matches import run_match
 from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.engine_process import EngineProcess
+from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.turn_time import AT_ONCE_MS, thinking_ms
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 

@@ -5,9 +5,9 @@ from pipeline_src.arena import match
 from pipeline_src.arena.games import PlayedGame
 from pipeline_src.arena.match import MatchResult, play_match
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.nets.amazons_models import save_nets
-from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
 from pipeline_src.parallel import Parallel
+from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 
 ALONE = Parallel(workers=1)

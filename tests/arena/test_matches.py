@@ -22,7 +22,7 @@ from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
 from tests.arena import fakes  # noqa: F401 - fakes registers players
-from tests.players.test_uci_engine import command
+from tests.players.engines.test_uci import command
 
 GAME = get_game("amazons")
 TWO = Parallel(workers=2)

@@ -243,7 +243,7 @@ def test_the_engine_needs_no_torch():
         "import sys, io\n"
         "from pipeline_src.arena.uci.stream import serve\n"
         "serve('amazons', 'one_ply', io.BytesIO(b'uci\\nposition startpos\\ngo\\n'), io.BytesIO())\n"
-        "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons_basic' in sys.modules\n"
+        "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons.basic' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 

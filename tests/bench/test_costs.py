@@ -6,7 +6,7 @@ import yaml
 from bench.costs.__main__ import ONE_CORE, bytes_under, row
 from bench.costs.chains import CHAINS, Step
 from bench.costs.table import BEGIN, END, put_table
-from pipeline_src.report.profile import merge, merged_text
+from pipeline_src.project.profile import merge, merged_text
 from tests.layout.imports import ROOT
 
 

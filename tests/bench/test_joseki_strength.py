@@ -5,10 +5,10 @@ import pytest
 
 from bench.strength import joseki as strength
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.joseki.sequences import fingerprint, walk
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.registry import REGISTRY
-from tests.joseki.games import random_record
+from pipeline_src.systems.joseki.sequences import fingerprint, walk
+from tests.systems.joseki.games import random_record
 
 GAMES = [random_record(seed) for seed in range(15)]
 

@@ -6,9 +6,9 @@ from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.nets.zero_models import save_model
-from pipeline_src.players.zero_backends import open_backend
-from tests.nets.zero_nets import SMALL, fresh, some_planes
+from pipeline_src.systems.gomoku_zero.backends import open_backend
+from pipeline_src.systems.gomoku_zero.models import save_model
+from tests.systems.gomoku_zero.nets import SMALL, fresh, some_planes
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.joseki.library_file import load, save
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.sgf import write_sgf
-from tests.joseki.games import at, random_record, record
-from tests.joseki.test_library import built, same
+from pipeline_src.systems.joseki.library_file import load, save
+from tests.systems.joseki.games import at, random_record, record
+from tests.systems.joseki.test_library import built, same
 
 GOLDEN = "X 3,5 4,4 7,3 O 3,6 4,6 3,9"
 GAMES = [

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from pipeline_src.params.load import read_tree
-from pipeline_src.report.graph import PAGE, Stage, page, reached, read_graph, reading_file, reading_section
+from pipeline_src.project.graph import PAGE, Stage, page, reached, read_graph, reading_file, reading_section
+from pipeline_src.project.params import read_tree
 from tests.layout.imports import ROOT
 
 GRAPH = read_graph(ROOT / "dvc.yaml")
@@ -36,17 +36,17 @@ SHARED_FILES = {
     "pipeline_src/games/go": {"joseki"},
     "pipeline_src/cycle": {"gomoku", "growing"},
     "pipeline_src/joseki": {"joseki"},
-    "pipeline_src/nets/amazons_net.py": {"amazons"},
-    "pipeline_src/nets/growth.py": {"growing"},
-    "pipeline_src/nets/depth_net.py": {"depth"},
-    "pipeline_src/nets/zero_models.py": {"gomoku", "growing"},
-    "pipeline_src/players/alphabeta.py": {"amazons", "depth"},
-    "pipeline_src/players/gomoku_alphabeta.py": {"gomoku", "growing"},
-    "pipeline_src/players/depth.py": {"depth"},
+    "pipeline_src/systems/amazons_net/net.py": {"amazons"},
+    "pipeline_src/systems/growing_boards/carry_over.py": {"growing"},
+    "pipeline_src/systems/search_depth/net.py": {"depth"},
+    "pipeline_src/systems/gomoku_zero/models.py": {"gomoku", "growing"},
+    "pipeline_src/players/amazons/alphabeta.py": {"amazons", "depth"},
+    "pipeline_src/players/gomoku/alphabeta.py": {"gomoku", "growing"},
+    "pipeline_src/systems/search_depth/player.py": {"depth"},
     "pipeline_src/records/sgf.py": {"joseki"},
-    "pipeline_src/training/amazons_module.py": {"amazons"},
-    "pipeline_src/training/zero_module.py": {"gomoku", "growing"},
-    "pipeline_src/training/depth_module.py": {"depth"},
+    "pipeline_src/systems/amazons_net/module.py": {"amazons"},
+    "pipeline_src/systems/gomoku_zero/module.py": {"gomoku", "growing"},
+    "pipeline_src/systems/search_depth/module.py": {"depth"},
     "spiders": {"amazons"},
 }
 """Systems that files and folders reach; growing boards are Gomoku's game and cycle."""
@@ -119,7 +119,7 @@ def test_the_report_comes_after_every_stage(name):
 
 def test_the_page_is_current():
     text = page(GRAPH, SECTIONS)
-    assert (ROOT / PAGE).read_text(encoding="utf-8") == text, "python -m pipeline_src.report.graph writes it anew"
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == text, "python -m pipeline_src.project.graph writes it anew"
 
 
 def test_paths_with_places_to_fill_in_are_matched_part_by_part():

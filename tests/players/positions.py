@@ -4,14 +4,14 @@ import numpy as np
 import torch
 
 from pipeline_src.games import amazons
-from pipeline_src.nets.amazons_net import AmazonsConfig, AmazonsNets
-from pipeline_src.nets.amazons_residual import ResidualConfig, ResidualNets
 from pipeline_src.players.player import Position
 from pipeline_src.records.parquet import write_records
-from pipeline_src.samples.build import build_dataset
-from pipeline_src.samples.dataset import open_dataset
-from pipeline_src.samples.games import read_games
-from tests.samples.positions import random_records
+from pipeline_src.systems.amazons_net.archive import read_games
+from pipeline_src.systems.amazons_net.build import build_dataset
+from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
+from tests.systems.amazons_net.positions import random_records
 
 
 def small_nets(size=10, seed=0, **config):

@@ -6,7 +6,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Limit
-from tests.search.gomoku_positions import random_states
+from tests.search.gomoku.positions import random_states
 
 TEXTS = ["random", "minimax:depth=2", "alphabeta:depth=2", "alphabeta:nodes=500", "mcts:playouts=50"]
 

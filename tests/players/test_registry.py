@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.amazons_basic import OnePlyPlayer, RandomPlayer
+from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import PLAYERS, make_player
 

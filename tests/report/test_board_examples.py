@@ -11,7 +11,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import amazons
 from pipeline_src.report.board_examples import examples, numbered, picture
-from pipeline_src.report.position_file import (
+from pipeline_src.report.positions.amazons import territory
+from pipeline_src.report.positions.file import (
     POSITIONS,
     Candidate,
     Example,
@@ -23,7 +24,6 @@ from pipeline_src.report.position_file import (
     square_names,
     write_examples,
 )
-from pipeline_src.report.positions_amazons import territory
 
 SVG = "{http://www.w3.org/2000/svg}"
 AMAZONS = Panel(

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from pipeline_src.params.load import read_tree
+from pipeline_src.project.params import read_tree
 from pipeline_src.report.figures import metric_of
 from pipeline_src.report.registry import REGISTRY
 from tests.layout.imports import ROOT

@@ -7,8 +7,8 @@ from numba import njit
 
 from pipeline_src.games import kernels
 from pipeline_src.games.kernels import implement
-from pipeline_src.search.evaluators import evaluator
-from pipeline_src.search.evaluators.evaluator import WIN
+from pipeline_src.search import evaluator
+from pipeline_src.search.evaluator import WIN
 
 
 class LineState(NamedTuple):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pipeline_src.games.kernels import max_actions, outcome, play, take_back, write_actions
-from pipeline_src.search.evaluators.evaluator import WIN, rank, settle
+from pipeline_src.search.evaluator import WIN, rank, settle
 
 
 def copy(state):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import read_raw
 from spiders.replica.archive import open_archive

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_src.params.crawl import QuirkParams
-from pipeline_src.records.littlegolem import write_record
+from pipeline_src.records.crawl_params import QuirkParams
+from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import write_records
 from spiders.replica.quirks import NO_QUIRKS
 from spiders.replica.routes import Routes
@@ -349,7 +349,7 @@ def test_delays_hold_for_a_foreign_host(tmp_path):
     """The manners of a foreign host, but on loopback: one request at a time, never quicker than the delay."""
     program = f"""
 from pathlib import Path
-from pipeline_src.params.crawl import CrawlParams
+from pipeline_src.records.crawl_params import CrawlParams
 from spiders.crawl import run_spider
 from spiders.journal import Journal
 from spiders.littlegolem import Plan

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pipeline_src.records.littlegolem import write_record
+from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.raw import RawGame, Seat
 from spiders.fetcher import API, FetchError
 from spiders.journal import Journal

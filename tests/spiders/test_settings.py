@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.crawl import CrawlParams
+from pipeline_src.records.crawl_params import CrawlParams
 from spiders.settings import is_loopback, manners
 
 LIVE = "https://www.littlegolem.net"

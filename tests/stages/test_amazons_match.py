@@ -5,9 +5,9 @@ import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.nets.amazons_models import save_nets
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import amazons_match
+from pipeline_src.systems.amazons_net.models import save_nets
 from tests.players.positions import small_nets
 
 NETS = "nets:artifacts/models/amazons/cross_entropy/nets.pt"

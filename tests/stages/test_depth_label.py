@@ -8,9 +8,9 @@ import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.samples.depth_positions import FIELDS, open_positions
 from pipeline_src.stages import depth_label
-from tests.arena.depth_players import GAME
+from pipeline_src.systems.search_depth.positions import FIELDS, open_positions
+from tests.systems.search_depth.players import GAME
 
 LABEL = {"games": 4, "group": 1, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
 PARAMS = {

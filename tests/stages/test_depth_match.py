@@ -9,11 +9,11 @@ import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net, save_depth_net
-from pipeline_src.nets.depth_net import PublishedDepthConfig
 from pipeline_src.stages import depth_match
-from tests.arena.depth_players import GAME
-from tests.samples.depth_synthetic import write_synthetic
+from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
+from pipeline_src.systems.search_depth.net import PublishedDepthConfig
+from tests.systems.search_depth.players import GAME
+from tests.systems.search_depth.synthetic import write_synthetic
 
 GAME = dataclasses.replace(GAME, lowest=3, highest=7)
 MATCH = {

@@ -9,9 +9,9 @@ import yaml
 from pipeline_src.arena import fixtures
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.params.gomoku_generations import wanted
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import gomoku_evaluate as stage
+from pipeline_src.systems.gomoku_zero.params import wanted
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 

@@ -5,12 +5,12 @@ import sys
 import pytest
 import yaml
 
-from pipeline_src.cycle.files import BoardFiles
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import growing_board, growing_evaluate
-from tests.cycle.settings import SECTIONS
+from pipeline_src.systems.gomoku_zero.files import BoardFiles
+from tests.systems.gomoku_zero.settings import SECTIONS
 
 CYCLE = {f"growing_{name}": SECTIONS[f"gomoku_{name}"] for name in ("net", "self_play", "train", "gate")}
 EVALUATE = {

@@ -7,13 +7,13 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.joseki.build import Builder
-from pipeline_src.joseki.library_file import load
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.stages import joseki_build, joseki_evaluate
-from tests.joseki.games import random_record
-from tests.joseki.test_library import built, same
+from pipeline_src.systems.joseki.build import Builder
+from pipeline_src.systems.joseki.library_file import load
+from tests.systems.joseki.games import random_record
+from tests.systems.joseki.test_library import built, same
 
 GAMES = [random_record(seed) for seed in range(40)]
 PARAMS = {

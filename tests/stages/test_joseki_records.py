@@ -10,11 +10,10 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.params.joseki_crawl import JosekiCrawlParams
-from pipeline_src.params.joseki_records import JosekiRecordsParams
-from pipeline_src.params.load import load
+from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import joseki_records as stage
+from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
 
 ROOT = Path(__file__).parents[2]
 MADE = {"games": 12, "plies": 60, "tenuki": 0.15, "transposed": 0.1, "mistakes": 0.04}

@@ -7,26 +7,26 @@ import pytest
 import torch
 import yaml
 
-from pipeline_src.cycle.files import BoardFiles, GenerationFiles
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.joseki.library_file import save as save_library
-from pipeline_src.nets.amazons_models import save_nets
-from pipeline_src.nets.depth_models import SavedDepthNet, make_depth_net, save_depth_net
-from pipeline_src.nets.depth_net import PublishedDepthConfig, ResidualDepthConfig
-from pipeline_src.nets.zero_models import save_model
-from pipeline_src.params.gomoku_generations import wanted
 from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.board_examples import examples
-from pipeline_src.report.position_file import POSITIONS, read_examples
+from pipeline_src.report.positions.file import POSITIONS, read_examples
 from pipeline_src.stages import report_positions as stage
-from tests.joseki.games import random_record
-from tests.joseki.test_library import built
-from tests.nets.zero_nets import SMALL, fresh
+from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.gomoku_zero.files import BoardFiles, GenerationFiles
+from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.params import wanted
+from pipeline_src.systems.joseki.library_file import save as save_library
+from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
+from pipeline_src.systems.search_depth.net import PublishedDepthConfig, ResidualDepthConfig
 from tests.players.positions import small_dataset, small_nets, small_residual
-from tests.samples.depth_synthetic import write_synthetic
-from tests.samples.positions import random_records
+from tests.systems.amazons_net.positions import random_records
+from tests.systems.gomoku_zero.nets import SMALL, fresh
+from tests.systems.joseki.games import random_record
+from tests.systems.joseki.test_library import built
+from tests.systems.search_depth.synthetic import write_synthetic
 
 PERSON = "Nakamura <b>"
 PARAMS = {

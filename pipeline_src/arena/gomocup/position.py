@@ -20,7 +20,7 @@ from pipeline_src.games.gomoku.board import (
     GomokuState,
     from_board,
 )
-from pipeline_src.players.gomocup_text import read_cell, write_cell
+from pipeline_src.players.engines.gomocup_text import read_cell, write_cell
 
 OWN, OTHER = 1, 2
 """Third number of a stone in ``BOARD``."""

@@ -14,7 +14,7 @@ from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.stream import LAST_ANSWER_S
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.gomocup_text import RULES, is_cell, rule_words
+from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import PLAYERS, make_player
 from pipeline_src.players.searching import SearchPlayer
@@ -285,7 +285,7 @@ class Session:
         info: Any = getattr(self._player, "info", None)
         if info is None:
             return None
-        from pipeline_src.players.zero import check_state
+        from pipeline_src.systems.gomoku_zero.player import check_state
 
         try:
             check_state(info, board.start)

@@ -10,9 +10,9 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
 from pipeline_src.players.clocks import make_clock
+from pipeline_src.players.engines.uci_text import read_move
 from pipeline_src.players.player import Position
 from pipeline_src.players.think import Bounds
-from pipeline_src.players.uci_text import read_move
 
 AMAZONS = 4
 """Of a side; evaluations have room for so many."""

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from pipeline_src.games.game import Game
+from pipeline_src.players.engines.uci_text import write_move
 from pipeline_src.players.think import Found
-from pipeline_src.players.uci_text import write_move
 
 
 def info_line(game: Game, state: Any, found: Found) -> str:

@@ -10,10 +10,10 @@ from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_pos
 from pipeline_src.arena.uci.report import info_line
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
+from pipeline_src.players.engines.uci_text import write_move
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.players.think import Found, close, searches, think, warm_up
-from pipeline_src.players.uci_text import write_move
 
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10

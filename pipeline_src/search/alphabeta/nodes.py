@@ -21,7 +21,7 @@ from numba import njit
 from pipeline_src.games.kernels import is_legal, outcome, play, position_hash, take_back
 from pipeline_src.search.alphabeta.order import heapify, pop
 from pipeline_src.search.alphabeta.table import EXACT, LOWER, UPPER, Table, find, store, value_at
-from pipeline_src.search.evaluators.evaluator import WIN, evaluate, rank, settle
+from pipeline_src.search.evaluator import WIN, evaluate, rank, settle
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, ROOT_ACTIONS, ROOT_DONE = range(6)
 """Entries of `Space.counts`: positions evaluated; how many may be; whether the search was cut off; its number (see

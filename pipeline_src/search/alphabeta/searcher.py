@@ -9,7 +9,7 @@ import numpy as np
 from pipeline_src.games.kernels import max_actions, outcome
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
-from pipeline_src.search.evaluators.evaluator import WIN
+from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
 MAX_DEPTH = 96

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from pipeline_src.search.evaluators.evaluator import WIN
+from pipeline_src.search.evaluator import WIN
 
 EXACT, LOWER, UPPER = 0, 1, 2
 """What a stored value is: the value, a bound below it, or a bound above it."""

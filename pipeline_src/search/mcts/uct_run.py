@@ -13,7 +13,7 @@ import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games import kernels
-from pipeline_src.search.evaluators.evaluator import WIN, evaluate
+from pipeline_src.search.evaluator import WIN, evaluate
 from pipeline_src.search.mcts.uct_tree import (
     EDGES,
     NODES,
@@ -166,7 +166,7 @@ def iterate(
         tree: with the root expanded.
         state: the root's; changed on the way, and the same again at the end.
         rollout: another state of the same shape, scratch.
-        evaluator: of the state (`search.evaluators.evaluator`).
+        evaluator: of the state (`search.evaluator`).
         options: see there.
         scratch: see there.
         until: visits of the root.

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games import kernels
-from pipeline_src.search.evaluators.evaluator import WIN, rank, settle
+from pipeline_src.search.evaluator import WIN, rank, settle
 
 SURE = WIN / 2
 """A value at least this far from 0 is exact: a win or loss on the board, or one that `settle` has counted."""

@@ -8,8 +8,8 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board, turns
-from pipeline_src.search.evaluators.amazons import make_evaluator
-from pipeline_src.search.evaluators.evaluator import WIN
+from pipeline_src.search.amazons.evaluation import make_evaluator
+from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import NODES, SURE, UctOptions

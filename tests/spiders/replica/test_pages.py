@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from pipeline_src.params.crawl import QuirkParams
-from pipeline_src.records.littlegolem import write_record
-from pipeline_src.records.littlegolem_text import split_records
+from pipeline_src.records.crawl_params import QuirkParams
+from pipeline_src.records.littlegolem.amazons import write_record
+from pipeline_src.records.littlegolem.text import split_records
 from spiders.pages import first_json, read_api_games, read_game_list, read_players
 from spiders.replica.quirks import FOREIGN, MISSING, NO_QUIRKS
 from spiders.replica.routes import Routes

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pipeline_src.params.crawl import QuirkParams
+from pipeline_src.records.crawl_params import QuirkParams
 from spiders.replica.quirks import NO_QUIRKS, Moods, choose, fraction
 from spiders.replica.server import Answer
 from tests.spiders.sites import ENVIRONMENT, ROOT, games, served, site_of, wait_until, write_records

@@ -1,0 +1,1 @@
+"""What every training shares: symmetries, splits, writers, checkpoints, ranks, schedules."""

@@ -1,1 +1,0 @@
-"""Networks: torch alone, shapes rather than games."""

@@ -1,1 +1,0 @@
-"""params.yaml as dataclasses: one module a section, and an unknown or missing key is an error."""

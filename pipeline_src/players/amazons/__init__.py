@@ -1,0 +1,1 @@
+"""Players of the Amazons that need no net."""

@@ -1,0 +1,29 @@
+"""Endings that need no search: whoever plays on there answers at once."""
+
+import time
+from typing import Any
+
+from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
+
+
+class ClosingFirst:
+    """A search of the Amazons that is spared where the areas are closed and counting tells the turn."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self.searcher = searcher
+
+    def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
+        """See `Searcher.search`."""
+        begin = time.perf_counter()
+        filling = closing_turn(state)
+        if filling is None:
+            return self.searcher.search(state, limit, seed, on_info)
+        found = SearchResult(filling.action, filling.value, 1, 1, (filling.action,), time.perf_counter() - begin)
+        if on_info is not None:
+            on_info(found)
+        return found
+
+    def stop(self) -> None:
+        """See `Searcher.stop`."""
+        self.searcher.stop()

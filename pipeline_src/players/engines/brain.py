@@ -1,0 +1,163 @@
+"""An external engine of Gomoku as a player: any program that speaks the protocol of the Gomocup."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import BLACK, format_variant
+from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, read_command, split_settings
+from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
+from pipeline_src.players.engines.process import EngineProcess
+from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.player import PlayerText, Position
+
+MOVETIME_MS = 1000.0
+"""Of a move, where nothing says otherwise: the protocol has no move without a time."""
+NO_LIMIT = (1 << 31) - 1
+"""``time_left`` of a game without a clock."""
+
+
+class BrainPlayer(EnginePlayer):
+    """See `EnginePlayer`. A game that goes on is told move by move, any other position as a whole board."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        movetime_ms: float = MOVETIME_MS,
+        infos: dict[str, str] | None = None,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        """``movetime_ms`` holds unless the game is played on a clock; ``infos`` are told at a game's start."""
+        super().__init__(command, grace_s)
+        self._movetime_ms, self._infos = movetime_ms, infos or {}
+        self._start: str | None = None  # of the game that the engine was told to start; None where it knows none
+        self._known: tuple[int, ...] = ()  # its stones, in the order of play
+        self._told: dict[str, int] = {}
+
+    def new_game(self) -> None:
+        """The next position belongs to another game."""
+        self._start = None
+
+    def ready(self, start: Any = None) -> None:
+        """See `EnginePlayer.ready`."""
+        process = self._running()
+        if start is not None and self._start is None:
+            with self._ended_on_error():
+                self._begin(process, start)
+
+    def _greet(self, process: EngineProcess) -> None:  # noqa: ARG002 - what it plays on is told by START
+        self._start = None
+
+    def _begin(self, process: EngineProcess, start: Any) -> None:
+        """Tell the engine of a new game, and wait until it is ready for it."""
+        height, width = start.board.shape
+        rule = rule_number(format_variant(start))
+        process.skip()
+        process.send(f"START {width}" if height == width else f"RECTSTART {width},{height}")
+        answer = self._await(process, _answers_start, "OK", START_S)
+        if answer.split()[0].upper() != "OK":
+            raise PlayerError("crash", f"engine {process.command[0]!r} does not play on {width}x{height}: {answer}")
+        self._told = {}
+        for name, value in self._infos.items():
+            process.send(f"INFO {name} {value}")
+        self._inform(process, "rule", rule)
+        self._inform(process, "game_type", 1)
+        self._limit(process, None)
+        self._start, self._known = gomoku.to_fen(start), ()
+
+    def _limit(self, process: EngineProcess, position: Position | None) -> None:
+        clock = None if position is None else position.clock
+        if clock is None:
+            turn, match, left = int(self._movetime_ms), 0, NO_LIMIT
+        else:
+            left = max(1, int(clock.own_ms))
+            turn, match = left, max(left, self._told.get("timeout_match", 0))
+        self._inform(process, "timeout_turn", turn)
+        self._inform(process, "timeout_match", match)
+        self._inform(process, "time_left", left)
+
+    def _inform(self, process: EngineProcess, name: str, value: int) -> None:
+        if self._told.get(name) != value:
+            process.send(f"INFO {name} {value}")
+            self._told[name] = value
+
+    def _choose(self, position: Position) -> int:
+        start = position.state if position.start is None else position.start
+        with self._ended_on_error():
+            process = self._running()
+            if self._start != gomoku.to_fen(start) or (self._known and self._known != position.actions[:-1]):
+                self._begin(process, start)
+            process.skip()  # an answer that came too late is none to what is asked now
+            self._limit(process, position)
+            for line in self._ask(position, start):
+                process.send(line)
+            own = self._movetime_ms if position.clock is None else position.clock.own_ms
+            answer = self._await(process, _answers_move, "move", own / 1000 + self._grace_s)
+        action = self._read(answer, position.state)
+        self._known = (*position.actions, action)
+        return action
+
+    def _ask(self, position: Position, start: Any) -> list[str]:
+        """The lines that tell the engine of the position."""
+        width, actions = start.board.shape[1], position.actions
+        if not position.state.board.any():
+            return ["BEGIN"]
+        if actions and self._known == actions[:-1] and (self._known or not start.board.any()):
+            return [f"TURN {write_cell(actions[-1], width)}"]
+        lines = [f"{write_cell(cell, width)},{whose}" for cell, whose in _stones(position, start)]
+        return ["BOARD", *lines, "DONE"]
+
+    def _read(self, answer: str, state: Any) -> int:
+        if not is_cell(answer):
+            self.close()
+            raise PlayerError("crash", f"engine {self._command[0]!r} answers {answer[:200]!r}")
+        try:
+            action = read_cell(answer, *state.board.shape)
+        except ZugwerkError as error:
+            self._start = None
+            raise PlayerError("illegal", f"the engine's move: {error}") from None
+        if not gomoku.is_legal(state, action):
+            self._start = None
+            raise PlayerError("illegal", f"the engine's move {answer} is not legal: there is a stone")
+        return action
+
+
+def _stones(position: Position, start: Any) -> list[tuple[int, int]]:
+    """Cells in the order of play, as far as that is known, with 1 for stones of the side to move, else 2."""
+    board = position.state.board.ravel()
+    own = BLACK + gomoku.to_play(position.state)
+    colours = [np.flatnonzero(start.board.ravel() == colour) for colour in (1, 2)]
+    first = [int(cells[k]) for k in range(max(map(len, colours))) for cells in colours if k < len(cells)]
+    played = position.actions if position.start is not None else ()
+    return [(cell, 1 if board[cell] == own else 2) for cell in (*first, *played)]
+
+
+def _word(line: str) -> str:
+    return line.split()[0].upper() if line.split() else ""
+
+
+def _answers_start(line: str) -> bool:
+    return _word(line) in ("OK", "ERROR", "UNKNOWN")
+
+
+def _answers_move(line: str) -> bool:
+    return is_cell(line) or _word(line) == "ERROR"  # not UNKNOWN: some say that of an INFO
+
+
+def brain_player(text: PlayerText) -> BrainPlayer:
+    """``brain:COMMAND[,movetime=MS][,name=NAME][,grace=MS][,info.KEY=VALUE...]`` for Gomoku.
+
+    ``name`` tells engines apart in tables and does nothing else; ``info.max_memory=80000000`` is told as INFO.
+
+    Raises:
+        ZugwerkError: no command, quotes that do not close, or another option.
+    """
+    infos, rest = split_settings(text, "info.")
+    numbers = rest.numbers(movetime=MOVETIME_MS, grace=GRACE_S * 1000)
+    command = read_command(text, "brain:COMMAND[,movetime=MS]")
+    if not 1 <= numbers["movetime"] < NO_LIMIT:
+        raise ZugwerkError(f"player 'brain': movetime must be 1 or more, not {rest.options['movetime']}")
+    return BrainPlayer(command, numbers["movetime"], infos, max(0.0, numbers["grace"] / 1000))

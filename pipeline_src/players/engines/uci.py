@@ -1,0 +1,119 @@
+"""An external engine as a player: any program that speaks the protocol of `pipeline_src.arena.uci`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.players.clocks import clock_words
+from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, read_command, split_settings
+from pipeline_src.players.engines.process import EngineProcess
+from pipeline_src.players.engines.uci_text import read_move, write_move
+from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.player import PlayerText, Position
+
+UNLIMITED_S = 3600.0
+"""For a move that no time limits (nodes, depth), before the engine counts as hung."""
+
+
+class UciPlayer(EnginePlayer):
+    """See `EnginePlayer`."""
+
+    def __init__(
+        self,
+        game: str,
+        command: Sequence[str],
+        go: Sequence[str] = (),
+        options: dict[str, str] | None = None,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        """``go`` holds the words after ``go``, unless the game is played on a clock; ``options`` those to be set."""
+        super().__init__(command, grace_s)
+        self._game: Game = get_game(game)
+        self._go, self._options = tuple(go), options or {}
+        self._standard = self._game.to_fen(self._game.initial_state())
+        self._fresh = False  # nothing of a game was sent since the last ucinewgame
+
+    def new_game(self) -> None:
+        """Tell the engine that another game begins; done before the first move of one."""
+        if self._process is not None and self._process.alive() and not self._fresh:
+            with self._ended_on_error():
+                self._process.send("ucinewgame")
+                self._await_ready(self._process)
+        self._fresh = True
+
+    def _choose(self, position: Position) -> int:
+        first = self._game.to_play(position.state) == 0
+        go = clock_words(position, first) or list(self._go)
+        with self._ended_on_error():
+            process = self._running()
+            self._fresh = False
+            process.skip()  # an answer that came too late is none to what is asked now
+            process.send(self._position_line(position))
+            process.send(" ".join(["go", *go]))
+            text = self._answer(process, "bestmove", self._patience(position))
+        if text == "(none)":
+            raise PlayerError("illegal", "the engine answers that it has no move")
+        try:
+            action = read_move(self._game, position.state, text)
+        except ZugwerkError as error:
+            raise PlayerError("illegal", f"the engine's move cannot be read: {error}") from None
+        if not self._game.is_legal(position.state, action):
+            raise PlayerError("illegal", f"the engine's move {text} is not legal")
+        return action
+
+    def _patience(self, position: Position) -> float:
+        if position.clock is not None:
+            return position.clock.own_ms / 1000 + self._grace_s
+        if "movetime" in self._go:
+            return float(self._go[self._go.index("movetime") + 1]) / 1000 + self._grace_s
+        return UNLIMITED_S
+
+    def _position_line(self, position: Position) -> str:
+        game = self._game
+        if position.start is None:
+            return f"position fen {game.to_fen(position.state)}"
+        fen = game.to_fen(position.start)
+        words = ["position startpos"] if fen == self._standard else [f"position fen {fen}"]
+        state: Any = position.start
+        if position.actions:
+            words += ["moves", *(write_move(game, state, action) for action in position.actions)]
+        return " ".join(words)
+
+    def _greet(self, process: EngineProcess) -> None:
+        process.send("uci")
+        self._answer(process, "uciok", START_S)
+        for name, value in self._options.items():
+            process.send(f"setoption name {name} value {value}")
+        process.send("ucinewgame")
+        self._await_ready(process)
+        self._fresh = True
+
+    def _await_ready(self, process: EngineProcess) -> None:
+        process.send("isready")
+        self._answer(process, "readyok", START_S)
+
+    def _answer(self, process: EngineProcess, word: str, seconds: float) -> str:
+        """What follows ``word`` on the line that begins with it."""
+        words = self._await(process, lambda line: line.split()[:1] == [word], word, seconds).split()
+        return words[1] if len(words) > 1 else "(none)"
+
+
+def uci_player(text: PlayerText) -> UciPlayer:
+    """``uci:COMMAND[,movetime=MS][,nodes=N][,depth=D][,name=NAME][,grace=MS][,option.NAME=VALUE...]`` for the Amazons.
+
+    ``name`` tells engines apart in tables and does nothing else.
+
+    Raises:
+        ZugwerkError: no command, quotes that do not close, or another option.
+    """
+    options, rest = split_settings(text, "option.")
+    numbers = rest.numbers(movetime=0, nodes=0, depth=0, grace=GRACE_S * 1000)
+    command = read_command(text, "uci:COMMAND[,movetime=MS]")
+    go: list[str] = []
+    for name in ("movetime", "nodes", "depth"):
+        if name in rest.options:
+            if not 1 <= numbers[name] < 1e15:
+                raise ZugwerkError(f"player 'uci': {name} must be 1 or more, not {rest.options[name]}")
+            go += [name, str(int(numbers[name]))]
+    return UciPlayer("amazons", command, go, options, max(0.0, numbers["grace"] / 1000))

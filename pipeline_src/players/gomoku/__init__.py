@@ -1,0 +1,1 @@
+"""Players of Gomoku that need no net."""

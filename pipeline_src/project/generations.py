@@ -1,0 +1,55 @@
+"""How many generations Gomoku's self-play has: `set_generations` rewrites that section of params.yaml."""
+
+import shutil
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.project.profile import PARAMS, round_trip_yaml
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero.params import SECTION, read_numbers, wanted
+
+MOST = 99
+
+
+def set_generations(count: int, folder: Path = Path()) -> str:
+    """Write ``count`` generations into ``params.yaml``, comments kept, and forget the files of those beyond.
+
+    Returns:
+        A line that says what was done.
+
+    Raises:
+        ZugwerkError: a count outside 2..99, or params.yaml has no such section.
+    """
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    if not 2 <= count <= MOST:
+        raise ZugwerkError(f"there can be 2 to {MOST} generations, not {count}")
+    path = folder / PARAMS
+    before = len(read_numbers(path))
+    yaml = round_trip_yaml()
+    tree = yaml.load(path.read_text(encoding="utf-8"))
+    section = tree[SECTION]
+    for name in [name for name in section if name not in wanted(count)]:
+        del section[name]
+    for name, entry in wanted(count).items():
+        if name not in section:
+            section[DoubleQuotedScalarString(name)] = _flow(entry)
+    with written_aside(path) as aside, open(aside, "w", encoding="utf-8") as file:
+        yaml.dump(tree, file)
+    for number in range(count + 1, before + 1):
+        files = GenerationFiles(number, folder / "artifacts")
+        for there in (files.window, files.models):
+            shutil.rmtree(there, ignore_errors=True)
+        for name in (files.games, files.gate_games, files.report, files.curves, files.timings):
+            name.unlink(missing_ok=True)
+    return f"{path} has {count} generations, where it had {before}; `dvc repro gomoku_evaluate` makes what is missing"
+
+
+def _flow(entry: dict[str, str]) -> object:
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    made = CommentedMap({key: DoubleQuotedScalarString(value) for key, value in entry.items()})
+    made.fa.set_flow_style()
+    return made

@@ -1,0 +1,43 @@
+"""Write the reference pages below ``docs/reference``: params, commands, metrics.
+
+Example: ``python -m pipeline_src.project.reference --check``
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import written_aside
+from pipeline_src.project.reference.commands import commands_page
+from pipeline_src.project.reference.metrics import metrics_page
+from pipeline_src.project.reference.params import params_page
+
+FOLDER = Path("docs/reference")
+PAGES = {"params.md": params_page, "cli.md": commands_page, "metrics.md": metrics_page}
+
+
+def outdated(folder: Path = Path()) -> dict[Path, str]:
+    """The pages below ``folder`` that are not what the code says, and what they have to be."""
+    wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
+    return {
+        path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline_src.project.reference", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a page is out of date")
+    found = outdated() if parser.parse_args().check else {}
+    if found:
+        raise ZugwerkError(f"out of date: {', '.join(map(str, found))}; `make docs` writes them")
+    for path, text in outdated().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written_aside(path) as aside:
+            aside.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
+
+
+if __name__ == "__main__":
+    run_main(main)

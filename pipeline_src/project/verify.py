@@ -1,0 +1,96 @@
+"""Whether the files that DVC keeps still have the bytes it knows them by.
+
+DVC goes by an output's size and time, and trusts what is read-only in its cache, so it does not see a bit that turned
+on the disk. Here all of it is read.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.project.dvc_diff import run_dvc
+from pipeline_src.project.params import read_tree
+
+LOCK = "dvc.lock"
+Stages = dict[str, dict[str, list[dict[str, str]]]]
+_DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
+
+
+class Verified(NamedTuple):
+    """What was found."""
+
+    read: int
+    """Files."""
+    removed: list[Path]
+    """Of the cache, below the project where they lie there: their bytes were not those of their names."""
+    different: list[Path]
+    """Outputs, below the project, whose bytes are not those of dvc.lock."""
+
+
+def verify(project: Path = Path()) -> Verified:
+    """Read the cache and the outputs through.
+
+    What is damaged in the cache is removed, which is what DVC does where it notices, and outputs that differ get a new
+    time, so that DVC looks at them again: `dvc status` names them then. Outputs that are missing, or that dvc.lock does
+    not know, are DVC's to tell of.
+
+    Raises:
+        ZugwerkError: there is no DVC, or no dvc.lock that can be read.
+        OSError: a file cannot be read or removed.
+    """
+    stages = _stages(project)
+    cache = project / run_dvc(project, "cache", "dir").strip() / "files/md5"
+    kept = [path for path in sorted(cache.glob("??/*")) if _DIGEST.fullmatch(_digest_of(path))]
+    removed = []
+    for path in tqdm(kept, desc="cache", unit="file", disable=None):
+        if _md5(path) != _digest_of(path).removesuffix(".dir"):
+            path.unlink()
+            removed.append(_below(path, project))
+    expected = [(path, digest) for path, digest in _outputs(stages, project, cache) if path.is_file()]
+    different = []
+    for path, digest in tqdm(expected, desc="outputs", unit="file", disable=None):
+        if _md5(path) != digest:
+            os.utime(path)
+            different.append(_below(path, project))
+    return Verified(len(kept) + len(expected), removed, different)
+
+
+def _outputs(stages: Stages, project: Path, cache: Path) -> Iterator[tuple[Path, str]]:
+    """Files and their MD5. Those of a folder are listed in the cache; without the list nothing is known of them."""
+    for stage in stages.values():
+        for out in stage.get("outs", ()):
+            path, digest = project / out["path"], out["md5"]
+            listing = cache / digest[:2] / digest[2:]
+            if not digest.endswith(".dir"):
+                yield path, digest
+            elif listing.exists():
+                yield from ((path / entry["relpath"], entry["md5"]) for entry in read_json(listing))
+
+
+def _stages(project: Path) -> Stages:
+    stages = read_tree(project / LOCK).get("stages")
+    if not isinstance(stages, dict):
+        raise ZugwerkError(f"{LOCK}: no stages; `git checkout {LOCK}` restores it")
+    return stages
+
+
+def _digest_of(path: Path) -> str:
+    """What a file of the cache is called by: two digits are its folder."""
+    return path.parent.name + path.name
+
+
+def _md5(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
+def _below(path: Path, project: Path) -> Path:
+    """As a user of the project would name it."""
+    return Path(os.path.relpath(path, project)) if path.is_relative_to(project.resolve()) else path

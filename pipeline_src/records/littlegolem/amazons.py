@@ -1,0 +1,191 @@
+"""Amazons as LittleGolem writes it: reads and writes the site's records.
+
+    (;EV[null]PB[first player]PW[second player]SO[http://www.littlegolem.com];W[j4-g7/d7];B[g10-h9/g8];W[resign])
+
+PB is the player who moves first, although that one plays the W nodes. The header names neither the variant nor the
+result: the variant comes from the site's lists, or from the moves, which fit one start only; the result likewise
+from the lists, from a resignation, or from a final position in which the side to move cannot.
+"""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons import notation, turns
+from pipeline_src.games.amazons.board import AmazonsState, initial_state
+from pipeline_src.games.amazons.replay import replay
+from pipeline_src.records.littlegolem.text import Node, ParsedRecord, join_text, parse_text, split_records
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.rejects import RecordError, shown
+
+__all__ = [
+    "AmazonsGame",
+    "check_turns",
+    "parse_text",
+    "read_amazons",
+    "read_turns",
+    "site_variant",
+    "split_records",
+    "write_record",
+]
+
+SIZE = 10
+VARIANTS = ("standard", "cross")
+SITE = "http://www.littlegolem.com"
+RESIGN = "resign"
+_COLOURS = "WB"
+_RESIGN_COLOURS = ("W", "B", "R")
+_VARIANT_WORDS = {
+    "": "",
+    "default": "standard",
+    "standard": "standard",
+    "size10": "standard",
+    "10": "standard",
+    "cross": "cross",
+}
+_MOVES_SEEN = 1 << 18
+
+
+class AmazonsGame(NamedTuple):
+    """What a record says by itself."""
+
+    variant: str
+    actions: tuple[int, ...]
+    resigned: bool
+    winner: Winner | None
+    """By resignation or because the side to move cannot; None where the record just stops."""
+
+
+def site_variant(words: str) -> str:
+    """Our name of a variant from the site's words (``Size 10``, ``Amazons-Size 10``, ``DEFAULT``, ``Cross``).
+
+    Returns:
+        ``standard``, ``cross``, or an empty string where the words say nothing.
+
+    Raises:
+        RecordError: ``other_variant``, a variant that the site may have and we have not.
+    """
+    key = "".join(re.findall(r"[a-z0-9]+", words.lower())).removeprefix("amazons")
+    if key not in _VARIANT_WORDS:
+        raise RecordError("other_variant", f"the site calls it {shown(words)}")
+    return _VARIANT_WORDS[key]
+
+
+def read_turns(record: ParsedRecord) -> tuple[tuple[int, ...], bool]:
+    """Action ids of a record's turns, not checked against the rules, and whether it ends in a resignation.
+
+    Raises:
+        RecordError: ``other_game`` where the first move is no Amazons turn; ``bad_text`` where a later one is not,
+            where colours do not alternate from White, or where moves follow a resignation.
+    """
+    nodes, resigned = _take_resignation(record.nodes)
+    return tuple(_action(node, ply) for ply, node in enumerate(nodes)), resigned
+
+
+def read_amazons(record: ParsedRecord, variant: str = "") -> AmazonsGame:
+    """The game in a record, every turn checked.
+
+    Args:
+        record: from `parse_text`.
+        variant: ``standard`` or ``cross``; empty where unknown: then the first of these from whose start every turn
+            is legal.
+
+    Raises:
+        RecordError: as `read_turns` and `check_turns`.
+    """
+    actions, resigned = read_turns(record)
+    return check_turns(actions, resigned, variant)
+
+
+def check_turns(actions: tuple[int, ...], resigned: bool, variant: str = "") -> AmazonsGame:
+    """The game of the turns and the ending that `read_turns` found; ``variant`` as for `read_amazons`.
+
+    Raises:
+        RecordError: ``illegal_move``; ``contradiction`` where the turns are legal from the other start only.
+    """
+    variant, state = _start_of(actions, variant)
+    if resigned:
+        return AmazonsGame(variant, actions, True, _second_after(len(actions)))
+    return AmazonsGame(variant, actions, False, turns.winner(state))
+
+
+def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
+    """A record in the site's dialect: names as they are, in Latin-1, ``?`` for what Latin-1 has not.
+
+    Args:
+        record: an Amazons game. Nothing tells its result, as on the site, but a resignation.
+        with_format: begin with ``FF[4]``, as most of the site's records do.
+
+    Raises:
+        ZugwerkError: another game; or a resignation by the winner.
+    """
+    if record.game != "amazons":
+        raise ZugwerkError(f"game {record.gid}: {record.game} cannot be written as an Amazons record")
+    header = {"FF": "4"} if with_format else {}
+    header |= {"EV": record.event or "null", "PB": record.first_name, "PW": record.second_name, "SO": SITE}
+    nodes = [
+        Node(_COLOURS[ply % 2], notation.format_move(action, record.height, record.width))
+        for ply, action in enumerate(record.actions)
+    ]
+    if record.resigned:
+        if record.winner not in (None, _second_after(len(nodes))):
+            raise ZugwerkError(f"game {record.gid}: {record.winner} won, so the side to move cannot have resigned")
+        nodes.append(Node(_COLOURS[len(nodes) % 2], RESIGN))
+    one_line = {name: re.sub(r"[\x00-\x1f\x7f]", "?", value) for name, value in header.items()}
+    return join_text(one_line, nodes).encode("latin-1", errors="replace")
+
+
+def _second_after(plies: int) -> Winner:
+    """The side that is not to move after ``plies`` turns."""
+    return "first" if plies % 2 else "second"
+
+
+def _take_resignation(nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], bool]:
+    """The nodes without the resignation at their end, and whether there was one; its letter is a side's or ``r``."""
+    for ply, node in enumerate(nodes):
+        if node.value.strip().lower() == RESIGN:
+            if ply != len(nodes) - 1:
+                raise RecordError("bad_text", "moves follow a resignation", ply)
+            if node.colour.upper() in _RESIGN_COLOURS and node.colour.upper() != _COLOURS[1 - ply % 2]:
+                return nodes[:ply], True
+            raise RecordError("bad_text", f"{node.colour} resigns where {_COLOURS[ply % 2]} is to move", ply)
+    return nodes, False
+
+
+def _action(node: Node, ply: int) -> int:
+    try:
+        action = _parse_move(node.value.strip())
+    except notation.MoveTextError:
+        if ply == 0:
+            raise RecordError("other_game", f"its first move is {shown(node.value)}", ply) from None
+        raise RecordError("bad_text", f"not a turn: {shown(node.value)}", ply) from None
+    if node.colour.upper() != _COLOURS[ply % 2]:
+        raise RecordError("bad_text", f"{node.colour} moves where {_COLOURS[ply % 2]} should", ply)
+    return action
+
+
+@lru_cache(maxsize=_MOVES_SEEN)
+def _parse_move(text: str) -> int:
+    return notation.parse_move(text, SIZE, SIZE)
+
+
+@lru_cache
+def _initial_state(variant: str) -> AmazonsState:
+    return initial_state(SIZE, variant)
+
+
+def _start_of(actions: tuple[int, ...], variant: str) -> tuple[str, AmazonsState]:
+    """The variant from whose start all is legal, and the final position."""
+    played: dict[str, int] = {}
+    for name in sorted(VARIANTS, key=lambda name: name != variant):
+        state, played[name] = replay(_initial_state(name), actions)
+        if played[name] == len(actions):
+            if variant and name != variant:
+                detail = f"listed as {variant}, but its moves are legal from the {name} start only"
+                raise RecordError("contradiction", detail, played[variant])
+            return name, state
+    ply = played[variant] if variant else max(played.values())
+    start = f"the {variant} start" if variant else "either start"
+    text = notation.format_move(actions[ply], SIZE, SIZE)
+    raise RecordError("illegal_move", f"{text} is not legal from {start}", ply)

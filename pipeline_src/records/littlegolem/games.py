@@ -1,0 +1,97 @@
+"""From what a crawl saved of an Amazons game to a `GameRecord`, or to the reason why not."""
+
+from dataclasses import dataclass
+
+from pipeline_src.records.littlegolem.amazons import SIZE, check_turns, read_turns, site_variant
+from pipeline_src.records.littlegolem.result import Evidence, find_winner, match_players
+from pipeline_src.records.littlegolem.text import ParsedRecord, parse_text, split_records
+from pipeline_src.records.raw import RawGame
+from pipeline_src.records.record import GameRecord, Source
+from pipeline_src.records.rejects import RecordError, Reject
+
+READABLE_STATUS = (0, 200)
+"""0 stands for a record that came from a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """Which games to keep."""
+
+    min_plies: int
+    variants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A usable game."""
+
+    record: GameRecord
+    evidence: Evidence
+    """What tells its winner."""
+
+
+def source_of(raw: RawGame) -> Source:
+    """Who played a game: an engine of ours, or people; unknown where it came from a user's file."""
+    if raw.engine:
+        return "engine"
+    return "file" if raw.status == 0 else "littlegolem"
+
+
+def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:
+    """Read one crawled game. Whatever the server sent, the answer is one of the two."""
+    try:
+        return _read(raw, usable)
+    except RecordError as error:
+        return Reject(raw.gid, error.ply, error.reason, error.detail)
+
+
+def _read(raw: RawGame, usable: Usable) -> Kept:
+    record = _the_record(raw)
+    actions, resigned = read_turns(record)
+    listed = site_variant(raw.variant)
+    _check_variant(listed, usable)
+    game = check_turns(actions, resigned, listed)
+    _check_variant(game.variant, usable)
+    players = match_players(raw, record)
+    outcome = find_winner(raw, players, len(game.actions), game.resigned, game.winner)
+    if len(game.actions) < usable.min_plies:
+        detail = f"{len(game.actions)} turns; at least {usable.min_plies} are wanted"
+        raise RecordError("too_short", detail, len(game.actions))
+    event = record.header.get("EV", "")
+    return Kept(
+        GameRecord(
+            game="amazons",
+            gid=raw.gid,
+            source=source_of(raw),
+            variant=game.variant,
+            height=SIZE,
+            width=SIZE,
+            actions=game.actions,
+            winner=outcome.winner,
+            resigned=game.resigned,
+            first_name=record.header.get("PB", ""),
+            second_name=record.header.get("PW", ""),
+            first_plid=players.first.plid if players.first else 0,
+            second_plid=players.second.plid if players.second else 0,
+            event="" if event == "null" else event,
+        ),
+        outcome.evidence,
+    )
+
+
+def _the_record(raw: RawGame) -> ParsedRecord:
+    """The one record of a game's answer; a server may send the same one twice."""
+    if raw.status not in READABLE_STATUS:
+        raise RecordError("http_status", f"the server answered {raw.status}")
+    texts = split_records(raw.body) or [b""]
+    record = parse_text(texts[0])
+    if len(set(texts)) > 1:
+        raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
+    if record.trailing.lstrip().startswith("(;"):
+        raise RecordError("several_records", "another record follows the first")
+    return record
+
+
+def _check_variant(variant: str, usable: Usable) -> None:
+    if variant and variant not in usable.variants:
+        raise RecordError("other_variant", f"{variant}; wanted: {', '.join(usable.variants)}")

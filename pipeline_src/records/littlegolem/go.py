@@ -1,0 +1,136 @@
+"""Go as LittleGolem writes it, from what a crawl saved to a game or to the reason why not.
+
+    (;FF[4]EV[null]PB[ann]PW[bob]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[2]AB[pd]AB[dp];W[fq];B[fp];W[tt];B[tt])
+
+PB is Black; each handicap stone is a property of its own; ``tt`` is a pass, and a record goes on with one more where
+the players then agree on the score. Names are not escaped, so this is not SGF. Nothing in the record tells the result:
+it comes from the lists, or from a resignation; where neither says who won, the winner is left open.
+"""
+
+import re
+
+from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant
+from pipeline_src.records.go_moves import read_moves
+from pipeline_src.records.littlegolem.result import Players, match_players
+from pipeline_src.records.littlegolem.text import Node, parse_text, split_records
+from pipeline_src.records.raw import RawGame
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.sgf import SgfGame
+
+_STONES = re.compile(rb"AB\[[a-y]{2}\](?:\s*AB\[[a-y]{2}\])+")
+"""Handicap stones in a row; a property may stand only once in the site's other records."""
+_POINT = re.compile(r"[a-y]{2}")
+_PASSES = ("tt", "", "pass")
+_AFTER_THE_GAME = ("score", "accept")
+"""What the site's players do when both have passed; the words of its JSON interface."""
+RESIGN = "resign"
+_OF_FIRST: dict[str, Winner] = {"won": "first", "lost": "second", "draw": "draw"}
+_OF_SECOND: dict[str, Winner] = {"won": "second", "lost": "first", "draw": "draw"}
+
+
+def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
+    """Read one crawled game on a board of a size. Whatever the server sent, the answer is one of the two."""
+    try:
+        return _read(raw, size)
+    except RecordError as error:
+        return Reject(raw.gid, error.ply, error.reason, error.detail)
+
+
+def _read(raw: RawGame, size: int) -> SgfGame:
+    if raw.status not in (0, 200):  # 0: it comes from a file
+        raise RecordError("http_status", f"the server answered {raw.status}")
+    texts = [_STONES.sub(lambda stones: _joined(stones[0]), text) for text in split_records(raw.body) or [b""]]
+    if len(set(texts)) > 1:
+        raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
+    record = parse_text(texts[0])
+    side = record.header.get("SZ", str(size))
+    if side != str(size):
+        raise RecordError("other_variant", f"a board of size {shown(side)}; wanted: {size}")
+    komi, stones = _komi(record.header.get("KM", "")), _handicap(record.header.get("AB", ""), size)
+    moves, resigned = _moves(record.nodes, size)
+    variant = format_variant(komi, stones)
+    plies = read_moves(moves, size, variant)
+    players = match_players(raw, record)
+    return SgfGame(
+        GameRecord(
+            game="go",
+            gid=raw.gid,
+            source="engine" if raw.engine else "littlegolem" if raw.status else "file",
+            variant=variant,
+            height=size,
+            width=size,
+            actions=plies.actions,
+            winner=_winner(players, resigned),
+            resigned=resigned >= 0,
+            first_name=record.header.get("PB", ""),
+            second_name=record.header.get("PW", ""),
+            first_plid=players.first.plid if players.first else 0,
+            second_plid=players.second.plid if players.second else 0,
+            event=record.header.get("EV", "").removeprefix("null"),
+        ),
+        raw.path,
+        0,
+        plies.passes_added,
+        plies.cut,
+    )
+
+
+def _joined(stones: bytes) -> bytes:
+    return b"AB[" + b"".join(re.findall(rb"\[([a-y]{2})\]", stones)) + b"]"
+
+
+def _komi(text: str) -> int:
+    """Half points; the standard ones where none are named or they make no sense."""
+    try:
+        halves = float(text) * 2
+    except ValueError:
+        return STANDARD_KOMI
+    return int(halves) if halves % 1 == 0 and abs(halves) <= MAX_KOMI else STANDARD_KOMI
+
+
+def _handicap(text: str, size: int) -> list[tuple[int, int]]:
+    points = [text[at : at + 2] for at in range(0, len(text), 2)]
+    if any(not _POINT.fullmatch(point) for point in points):
+        raise RecordError("bad_text", f"handicap stones {shown(text)}", 0)
+    stones = [(LETTERS.index(point[1]), LETTERS.index(point[0])) for point in points]
+    if len(set(stones)) != len(stones) or any(max(stone) >= size for stone in stones):
+        raise RecordError("bad_text", f"handicap stones {shown(text)}", 0)
+    return stones
+
+
+def _moves(nodes: tuple[Node, ...], size: int) -> tuple[list[tuple[int, int]], int]:
+    """Moves (side, action), and the side that resigned or -1."""
+    moves: list[tuple[int, int]] = []
+    for ply, (colour, value) in enumerate(nodes):
+        if colour not in "BW":
+            raise RecordError("other_game", f"{shown(colour)} is no colour of Go", ply)
+        side = FIRST if colour == "B" else SECOND
+        if value == RESIGN:
+            return moves, side
+        if value.startswith(_AFTER_THE_GAME):
+            break
+        if value in _PASSES:
+            moves.append((side, size * size))
+        elif _POINT.fullmatch(value) and max(value) < LETTERS[size]:
+            moves.append((side, LETTERS.index(value[1]) * size + LETTERS.index(value[0])))
+        else:
+            raise RecordError("bad_text", f"no point: {shown(value)}", ply)
+    return moves, -1
+
+
+def _winner(players: Players, resigned: int) -> Winner | None:
+    """By the players' results in the lists, which have to agree with each other and with a resignation.
+
+    Raises:
+        RecordError: ``contradiction``.
+    """
+    said: set[Winner] = set()
+    if resigned >= 0:
+        said.add("second" if resigned == FIRST else "first")
+    for seat, words in ((players.first, _OF_FIRST), (players.second, _OF_SECOND)):
+        if seat and seat.result:
+            said.add(words[seat.result])
+    if len(said) > 1:
+        raise RecordError("contradiction", f"by lists and record, the winner was {' and '.join(sorted(said))}")
+    return said.pop() if said else None

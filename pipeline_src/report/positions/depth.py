@@ -1,0 +1,58 @@
+"""The search depth for the report: what the published net sees of a position, and which depths are chosen there."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipeline_src.learning.split import TEST, assign_games
+from pipeline_src.report.positions.file import SIDES, Example, Panel, heat_map, ranks, square_names
+from pipeline_src.report.positions.params import DepthShown
+from pipeline_src.systems.search_depth.chooser import load_depth_model
+from pipeline_src.systems.search_depth.planes import depth_planes
+from pipeline_src.systems.search_depth.positions import open_positions
+
+SAMPLES = Path("artifacts/samples/depth")
+MODELS = Path("artifacts/models/depth")
+
+
+def depth_example(
+    shown: DepthShown, shares: tuple[float, float, float], seed: int, rng: np.random.Generator
+) -> Example:
+    """A position of a test game, drawn by ``rng``; ``shares`` and ``seed`` are those that the games are split by.
+
+    Raises:
+        ZugwerkError: no data set, too few games, or a model that is missing or for other depths.
+    """
+    p = open_positions(SAMPLES)
+    models = {
+        name: load_depth_model(MODELS / name / "model.pt", classes=p.classes) for name in (shown.published, shown.ours)
+    }
+    games = np.unique(p.game).astype(np.int64)
+    rows = np.flatnonzero(p.game == rng.choice(games[assign_games(games, shares, seed) == TEST]))
+    row = rows[np.abs(p.ply[rows] - shown.ply).argmin() :][:1]  # [1]
+    chosen = {}
+    for name, model in models.items():
+        planes = depth_planes(model.inputs, p.n[row], p.used[row], p.board[row], p.to_play[row], p.expandable[row])
+        chosen[name] = int(model.choose_all(planes, p.used[row])[0])
+    weighed = p.n[row[0]] * (1 - p.used[row[0]])  # the paper's W_t * n
+    most, names = float(weighed.max()), square_names("amazons", weighed.shape[0])
+    side = SIDES["amazons"][int(p.to_play[row[0]])]
+    return Example(
+        system="depth",
+        name=f"depth-ply-{p.ply[row[0]]}",
+        title=f"How deep to search after {p.ply[row[0]]} turns, {side} to move",
+        caption=f"On each square n, how deep a small tree search got through it, times the share of the clock that is "
+        f"left, {100 * (1 - p.used[row[0]]):.0f} %: the published net's input. It (model {shown.published}) chose "
+        f"{chosen[shown.published]} plies; our net (model {shown.ours}), which sees the pieces too, "
+        f"{chosen[shown.ours]}. Iterative deepening reached {p.reached[row[0]]}; {p.needed[row[0]]} were enough.",
+        game="amazons",
+        panels=(
+            Panel(
+                label="n, times the share of the clock that is left",
+                board=ranks("amazons", np.asarray(p.board[row[0]])),
+                to_play=side,
+                heat=heat_map(names, weighed.ravel().astype(np.float64) / (most or 1.0)),
+                texts={name: f"{v:.1f}" for name, v in zip(names, weighed.ravel(), strict=True) if v >= 0.05},
+            ),
+        ),
+    )

@@ -1,0 +1,142 @@
+"""Gomoku for the report: a game of the evaluation, and positions as a net and its search see them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import GameRecord
+from pipeline_src.report.positions.file import (
+    SIDES,
+    Example,
+    Panel,
+    heat_map,
+    likeliest,
+    ranks,
+    rounded,
+    square_names,
+)
+from pipeline_src.report.positions.games import between, check_model, draw_game, within
+from pipeline_src.report.positions.params import GomokuShown
+from pipeline_src.systems.gomoku_zero.files import BoardFiles, GenerationFiles
+from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams
+from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
+from pipeline_src.systems.growing_boards.params import GrowingBoard
+
+GAMES = Path("artifacts/records/gomoku/matches.parquet")
+GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")
+HEADLINE = "headline"
+"""What the records of both stages call the games of the best player."""
+
+
+def gomoku_examples(
+    shown: GomokuShown, params: GomokuEvaluateParams, last: int, rng: np.random.Generator
+) -> list[Example]:
+    """A whole game of the best player after generation ``last`` against one opponent, and positions of it.
+
+    Raises:
+        ZugwerkError: no records or model, or no such game among them.
+    """
+    best, opponent = GenerationFiles(last).best, params.opponents[shown.opponent].player
+    net = ZeroView(check_model(best, "gomoku_generation"), shown.simulations)
+    texts = params.model_text(str(best)), opponent
+    missing = f"{GAMES}: no game of {texts[0]} and {opponent}; `dvc repro gomoku_evaluate` plays them"
+    games = [record for record in between(read_records(GAMES), *texts) if record.event == HEADLINE]
+    record = draw_game(games, max(shown.plies, default=0), rng, missing)
+    ours = f"the best player after generation {last}"
+    first, second = (ours, opponent) if record.first_name == texts[0] else (opponent, ours)
+    made = [_whole(record, first, second)]
+    for ply in within(shown.plies, record):
+        state, view = _state(record, ply), net.view(_state(record, ply))
+        panels = (
+            _panel(state, record, ply, "policy of the net", view.policy, view.win_rate),
+            _searched(state, record, ply, "", view, shown.simulations),
+        )
+        caption = f"The game above after {ply} stones, as {ours} sees it. Percent on empty points: how likely the net "
+        caption += "holds each move, and how the search shared out its visits. Outlined in red: what was played."
+        title = f"After {ply} stones, {panels[0].to_play} to move"
+        made.append(_example("gomoku", f"gomoku-ply-{ply}", title, caption, panels))
+    return made
+
+
+def growing_examples(board: GrowingBoard, ply: int, simulations: int, rng: np.random.Generator) -> list[Example]:
+    """A position on the largest board: what the net of the board before says there, and what learning made of it.
+
+    Raises:
+        ZugwerkError: no records or model, or no game of the best player among them.
+    """
+    files = BoardFiles(board.size)
+    missing = f"{GROWING_GAMES}: no game of the best player; `dvc repro growing_evaluate` plays them"
+    games = [record for record in read_records(GROWING_GAMES) if record.event == HEADLINE]
+    record = draw_game(games, ply, rng, missing)
+    (ply,) = within([ply], record)
+    state, panels = _state(record, ply), []
+    if board.before:
+        carried = ZeroView(check_model(files.model(0), "growing_board"), 1).view(state)
+        label = f"the {board.before}x{board.before} board's net, carried over"
+        panels.append(_panel(state, record, ply, label, carried.policy, carried.win_rate))
+    view = ZeroView(check_model(files.best, "growing_board"), simulations).view(state)
+    panels.append(_panel(state, record, ply, "the net in the end", view.policy, view.win_rate))
+    panels.append(_searched(state, record, ply, "in the end, ", view, simulations))
+    title = f"{board.size}x{board.size} after {ply} stones, {panels[0].to_play} to move"
+    caption = (
+        "A game of the evaluation. Percent on empty points: how likely each net holds each move, before and after "
+    )
+    caption += "it learnt on this board, and how the search shared out its visits. Outlined in red: what was played."
+    return [_example("growing", f"growing-ply-{ply}", title, caption, panels)]
+
+
+def _whole(record: GameRecord, first: str, second: str) -> Example:
+    names, stones = square_names("gomoku", record.height), record.actions
+    won = "Nobody won" if record.winner in ("draw", None) else f"{SIDES['gomoku'][record.winner == 'second']} won"
+    panel = Panel(
+        label="all stones, numbered",
+        board=ranks("gomoku", _state(record, len(stones)).board),
+        last=(names[stones[-1]],),
+        texts={names[action]: str(number) for number, action in enumerate(stones, 1)},
+    )
+    caption = (
+        f"Black: {first}. White: {second}. {won} after {len(stones)} stones, the last one ringed. The first stones "
+    )
+    caption += "are the opening that both were given."
+    moves = tuple(names[action] for action in stones)
+    return _example("gomoku", "gomoku-game", f"A whole game: {first} against {second}", caption, [panel], moves)
+
+
+def _example(
+    system: str, name: str, title: str, caption: str, panels: Sequence[Panel], moves: tuple[str, ...] = ()
+) -> Example:
+    panels = tuple(panels)
+    return Example(system=system, name=name, title=title, caption=caption, game="gomoku", panels=panels, moves=moves)
+
+
+def _state(record: GameRecord, ply: int) -> GomokuState:
+    state = gomoku.initial_state(record.height, record.variant)
+    for action in record.actions[:ply]:
+        state = gomoku.play(state, action)
+    return state
+
+
+def _searched(
+    state: GomokuState, record: GameRecord, ply: int, prefix: str, view: PositionView, simulations: int
+) -> Panel:
+    label = f"{prefix}visits of {simulations} simulations"
+    return _panel(state, record, ply, label, view.visits, view.win_rate_searched)
+
+
+def _panel(state: GomokuState, record: GameRecord, ply: int, label: str, shares: np.ndarray, win_rate: float) -> Panel:
+    names = square_names("gomoku", record.height)
+    heat = heat_map(names, shares)
+    return Panel(
+        label=label,
+        board=ranks("gomoku", state.board),
+        to_play=SIDES["gomoku"][gomoku.to_play(state)],
+        last=(names[record.actions[ply - 1]],) if ply else (),
+        played=(names[record.actions[ply]],),
+        heat=heat,
+        candidates=likeliest(heat),
+        value=rounded(win_rate),
+    )

@@ -1,0 +1,62 @@
+"""Joseki for the report: a position of a game with what the library recommends."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipeline_src.games.go.board import SIDE, copy_state, initial_state
+from pipeline_src.games.go.replay import play_actions
+from pipeline_src.records.parquet import read_records
+from pipeline_src.report.positions.file import SIDES, Candidate, Example, Panel, ranks, rounded, square_names
+from pipeline_src.report.positions.games import draw_game, within
+from pipeline_src.systems.joseki.corners import BOARD
+from pipeline_src.systems.joseki.library_file import load
+from pipeline_src.systems.joseki.recommend import recommend
+
+GAMES = Path("artifacts/records/joseki/games.parquet")
+LIBRARY = Path("artifacts/models/joseki/library.joseki")
+NAMED = 5
+"""Moves named beside the board; all are on it."""
+
+
+def joseki_example(ply: int, rng: np.random.Generator) -> Example:
+    """A position of one of the games that the library is made of.
+
+    Raises:
+        ZugwerkError: no records or library.
+    """
+    library = load(LIBRARY)
+    missing = f"{GAMES}: no game with a move; `dvc repro joseki_records` makes them"
+    record = draw_game(read_records(GAMES), ply, rng, missing)
+    (ply,) = within([ply], record)
+    state = copy_state(initial_state(BOARD, record.variant))
+    actions = np.array(record.actions[:ply], np.int32)
+    play_actions(state, actions, np.empty((ply + 1, BOARD, BOARD), np.int8))
+    names = [*square_names("go", BOARD), "pass"]
+    found = [one for one in recommend(library, state) if one.actions]
+    on_board = [names[action] for action in record.actions[max(ply - 1, 0) : ply + 1]]
+    last, played = on_board[:-1], on_board[-1]
+    side = SIDES["go"][int(state.turn[SIDE])]
+    return Example(
+        system="joseki",
+        name=f"joseki-ply-{ply}",
+        title=f"What the library knows after {ply} moves, {side} to move",
+        caption="Percent: how often games had each move in that corner's pattern, playing elsewhere included. "
+        f"Marked: the move before; outlined in red: what was played next ({played}). The library is made of "
+        f"{len(library.gids):,} games, this one among them.",
+        game="go",
+        panels=(
+            Panel(
+                label="how often each move was played",
+                board=ranks("go", state.board),
+                to_play=side,
+                last=tuple(name for name in last if name != "pass"),
+                played=(played,) if played != "pass" else (),
+                heat={names[action]: rounded(one.share) for one in reversed(found) for action in one.actions},
+                candidates=tuple(
+                    Candidate(move=" or ".join(names[action] for action in one.actions), probability=rounded(one.share))
+                    for one in found[:NAMED]
+                ),
+            ),
+        ),
+    )

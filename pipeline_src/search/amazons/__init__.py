@@ -1,0 +1,1 @@
+"""The Amazons for the searches: evaluation, mobility, floods of queen and king distance, endgames."""

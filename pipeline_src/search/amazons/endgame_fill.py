@@ -1,0 +1,294 @@
+"""How many turns running a side can make in a part of the board that is its own: its filling number.
+
+A region is a set of empty squares and amazons of one side, joined by king moves. Each turn takes exactly one square out
+of it, the one the arrow hits, so its empty squares bound the number of turns; cut points and dead ends can make it less
+('defective territories': Mueller and Tegos, "Experiments in computer Amazons", More Games of No Chance, 2002). Counting
+is NP-complete (Buro, "Simple Amazons endgames and their connection to Hamilton circuits in cubic subgrid graphs",
+2000), hence the limit on nodes. Here it is a depth-first search that asks whether so many turns are possible. It first
+shoots back at the square just left, where that does not cut the region, and with that usually gets all at once.
+
+Sets of squares are as in `amazons_endgame_sets`. A region includes the squares of its amazons. *Guards* are amazons
+next to squares that the other side might enter: they may leave only with an arrow at the square they left.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.search.amazons.endgame_sets import JOINED, block_at, flood, lowest_bit, single
+from pipeline_src.search.amazons.endgame_shots import PLACE, write_shots
+from pipeline_src.search.amazons.flood import U64, count
+
+NO, YES, UNKNOWN, NONE = 0, 1, 2, 3
+"""What `fills` answers; UNKNOWN where the nodes ran out. NONE: not answered yet."""
+NODES, RUN, TURN, LONGEST = range(4)
+"""Places in `EndgameScratch.counters`: nodes left; number of the count; the turn that begins the longest line seen in a
+region of one piece all along, and the turns of that line."""
+TARGET, LEAST, MOST, KIND, NEXT, LENGTH, MADE, SLACK = range(8)
+"""Places in a frame of the search: turns asked for; what is known of the region; what it tries now; next in the list of
+turns and its length; of two pieces, the turns of the first and how many may yet be lost."""
+BACK, OTHERS, FIRST, REST = range(4)
+"""What a frame tries: turns that shoot back, the other turns; the first of two pieces, the rest."""
+ENTRIES = 1 << 13
+"""Of the table of regions seen in one count."""
+FEW = 16
+"""Nodes that the later, easier questions about a region get at least."""
+_LIST = 16  # turns written that count as a node, about as long as one takes
+
+
+class EndgameScratch(NamedTuple):
+    """Scratch space of one thread."""
+
+    keys: npt.NDArray[np.uint64]
+    """[ENTRIES]: hash of the region in this entry."""
+    least: npt.NDArray[np.int8]
+    """[ENTRIES]: turns known to be possible in it."""
+    most: npt.NDArray[np.int8]
+    """[ENTRIES]: turns not known to be impossible."""
+    turns: npt.NDArray[np.int32]
+    """[D, A]: turns to try at each depth, as ``((order * 128 + from) * 128 + to) * 128 + arrow`` in bit numbers."""
+    words: npt.NDArray[np.uint64]
+    """[D, 9]: region, amazons, guards, first piece (two words each) and hash in each frame of the search."""
+    frames: npt.NDArray[np.int64]
+    """[D, 8]: see TARGET and its fellows."""
+    counters: npt.NDArray[np.int64]
+    """[4]: see NODES and its fellows."""
+
+
+@njit(cache=True)
+def _key(words: npt.NDArray[np.uint64], run: int) -> Any:
+    x = U64(run) * U64(0x9E3779B97F4A7C15)
+    for i in range(6):
+        x = (x ^ words[i]) * U64(0xD6E8FEB86659FD93)
+        x ^= x >> U64(32)
+    return x | U64(1)  # never that of an empty entry
+
+
+@njit(cache=True)
+def _ask(
+    region_low: Any,
+    region_high: Any,
+    amazons_low: Any,
+    amazons_high: Any,
+    guards_low: Any,
+    guards_high: Any,
+    target: int,
+    depth: int,
+    scratch: EndgameScratch,
+) -> None:
+    # Put a question into its frame.
+    words = scratch.words[depth]
+    words[0], words[1], words[2], words[3] = region_low, region_high, amazons_low, amazons_high
+    words[4], words[5] = guards_low & amazons_low, guards_high & amazons_high
+    scratch.frames[depth, TARGET] = target
+
+
+@njit(cache=True)
+def _open(depth: int, stride: int, scratch: EndgameScratch) -> int:
+    # Answer the question of a frame if that needs no search; else make the frame ready and return NONE.
+    words, frame = scratch.words[depth], scratch.frames[depth]
+    region_low, region_high, amazons_low, amazons_high = words[0], words[1], words[2], words[3]
+    bound, target = count(region_low, region_high) - count(amazons_low, amazons_high), frame[TARGET]
+    if target <= 0:
+        return YES
+    if target > bound:
+        return NO
+    if scratch.counters[NODES] <= 0:
+        return UNKNOWN
+    scratch.counters[NODES] -= 1
+    key = _key(words, scratch.counters[RUN])
+    slot = key & U64(ENTRIES - 1)
+    frame[LEAST], frame[MOST] = 0, bound
+    if scratch.keys[slot] == key:
+        frame[LEAST], frame[MOST] = scratch.least[slot], scratch.most[slot]
+        if target <= frame[LEAST]:
+            return YES
+        if target > frame[MOST]:
+            return NO
+    words[8] = key
+    frame[KIND], frame[NEXT], frame[LENGTH] = BACK, 0, -1
+    first_low, first_high = lowest_bit(amazons_low, amazons_high)
+    if first_low != amazons_low or first_high != amazons_high:
+        part_low, part_high = flood(first_low, first_high, region_low, region_high, stride)
+        if part_low != region_low or part_high != region_high:
+            # Two pieces with amazons in both count apart: the most of the first, then what is left to the rest.
+            words[6], words[7], frame[KIND] = part_low, part_high, FIRST
+            frame[MADE] = count(part_low, part_high) - count(amazons_low & part_low, amazons_high & part_high)
+            frame[SLACK] = bound - target
+    return NONE
+
+
+@njit(cache=True)
+def _ask_piece(depth: int, first: bool, scratch: EndgameScratch) -> None:
+    words, frame = scratch.words[depth], scratch.frames[depth]
+    low, high, target = words[6], words[7], frame[MADE]
+    if not first:
+        low, high, target = ~low, ~high, frame[TARGET] - frame[MADE]
+    _ask(
+        words[0] & low,
+        words[1] & high,
+        words[2] & low,
+        words[3] & high,
+        words[4],
+        words[5],
+        target,
+        depth + 1,
+        scratch,
+    )
+
+
+@njit(cache=True)
+def _ask_turn(depth: int, stride: int, scratch: EndgameScratch) -> bool:
+    # Put the question after the next turn of a frame into the next frame; False where there is none left.
+    words, frame, turns = scratch.words[depth], scratch.frames[depth], scratch.turns[depth]
+    region_low, region_high, amazons_low, amazons_high = words[0], words[1], words[2], words[3]
+    while frame[NEXT] >= frame[LENGTH]:
+        if frame[KIND] == OTHERS:
+            return False
+        if frame[LENGTH] >= 0:
+            frame[KIND] = OTHERS
+        frame[NEXT] = 0
+        frame[LENGTH] = write_shots(
+            region_low,
+            region_high,
+            amazons_low,
+            amazons_high,
+            words[4],
+            words[5],
+            stride,
+            frame[KIND] == BACK,
+            turns,
+        )
+        scratch.counters[NODES] -= frame[LENGTH] // _LIST
+    turn = int(turns[frame[NEXT]])
+    frame[NEXT] += 1
+    start, to, arrow = turn >> 14 & 127, turn >> 7 & 127, turn & 127
+    bit_low, bit_high = single(arrow)
+    left_low, left_high = region_low & ~bit_low, region_high & ~bit_high
+    bit_low, bit_high = single(start)
+    to_low, to_high = single(to)
+    amazons_low, amazons_high = amazons_low & ~bit_low | to_low, amazons_high & ~bit_high | to_high
+    if not JOINED[block_at(region_low, region_high, arrow, stride)]:
+        left_low, left_high = flood(amazons_low, amazons_high, left_low, left_high, stride)
+    _ask(
+        left_low,
+        left_high,
+        amazons_low,
+        amazons_high,
+        words[4],
+        words[5],
+        frame[TARGET] - 1,
+        depth + 1,
+        scratch,
+    )
+    return True
+
+
+@njit(cache=True)
+def fills(
+    region_low: Any,
+    region_high: Any,
+    amazons_low: Any,
+    amazons_high: Any,
+    guards_low: Any,
+    guards_high: Any,
+    stride: int,
+    target: int,
+    scratch: EndgameScratch,
+) -> int:
+    """Whether ``target`` turns running can be made in a region of one piece, with its amazons: YES, NO or UNKNOWN.
+
+    ``counters[LONGEST]`` rises to the turns of the longest line seen, and ``counters[TURN]`` begins it.
+    """
+    # Not a recursive function: numba cannot link one that it has loaded from its cache into another.
+    _ask(region_low, region_high, amazons_low, amazons_high, guards_low, guards_high, target, 0, scratch)
+    answer = _open(0, stride, scratch)
+    if answer != NONE:
+        return answer
+    depth, pieces, asked = 0, 0, False
+    while True:
+        # Here the frame at ``depth`` is ready, or has the answer to the question it put last.
+        frame = scratch.frames[depth]
+        if frame[KIND] == FIRST:
+            pieces += answer == NONE
+            if answer == NO:
+                frame[MADE] -= 1
+                frame[SLACK] -= 1
+            elif answer == YES:
+                frame[KIND], answer = REST, NONE
+            asked = answer != UNKNOWN and frame[SLACK] >= 0
+            if asked:
+                _ask_piece(depth, frame[KIND] == FIRST, scratch)
+        elif frame[KIND] == REST:
+            asked = False
+        else:
+            asked = answer in (NO, NONE) and _ask_turn(depth, stride, scratch)
+            if asked and pieces == 0 and depth >= scratch.counters[LONGEST]:
+                scratch.counters[LONGEST] = depth + 1
+                scratch.counters[TURN] = scratch.turns[0, scratch.frames[0, NEXT] - 1] % PLACE**3
+            if not asked and answer == NONE:
+                answer = NO
+        if asked:
+            answer = _open(depth + 1, stride, scratch)
+            if answer == NONE:
+                depth += 1
+            continue
+        if answer == YES:
+            frame[LEAST] = max(frame[LEAST], frame[TARGET])
+        elif answer == NO:
+            frame[MOST] = min(frame[MOST], frame[TARGET] - 1)
+        key = scratch.words[depth, 8]
+        slot = key & U64(ENTRIES - 1)
+        scratch.keys[slot], scratch.least[slot], scratch.most[slot] = key, frame[LEAST], frame[MOST]
+        pieces -= frame[KIND] >= FIRST
+        depth -= 1
+        if depth < 0:
+            if answer == YES and scratch.counters[LONGEST] < target:
+                scratch.counters[LONGEST] = target
+                scratch.counters[TURN] = scratch.turns[0, frame[NEXT] - 1] % PLACE**3
+            return answer
+
+
+@njit(cache=True)
+def most_turns(
+    region_low: Any,
+    region_high: Any,
+    amazons_low: Any,
+    amazons_high: Any,
+    guards_low: Any,
+    guards_high: Any,
+    stride: int,
+    nodes: int,
+    scratch: EndgameScratch,
+) -> tuple[int, int, int]:
+    """(least, most, turn) of the filling number of a side's regions together, by so many nodes a region.
+
+    ``turn`` begins a line of ``least`` turns: ``(from * 128 + to) * 128 + arrow`` in bit numbers, in a region counted
+    exactly if there is one; -1 where there is none.
+    """
+    least, most, turn, exact = 0, 0, -1, False
+    while (amazons_low | amazons_high) != U64(0):
+        first_low, first_high = lowest_bit(amazons_low, amazons_high)
+        part_low, part_high = flood(first_low, first_high, region_low, region_high, stride)
+        in_low, in_high = amazons_low & part_low, amazons_high & part_high
+        amazons_low, amazons_high = amazons_low & ~part_low, amazons_high & ~part_high
+        scratch.counters[RUN] += 1
+        scratch.counters[LONGEST] = 0
+        target = count(part_low, part_high) - count(in_low, in_high)
+        highest, budget, step = target, nodes, 1
+        while target > scratch.counters[LONGEST]:
+            scratch.counters[NODES] = budget
+            answer = fills(part_low, part_high, in_low, in_high, guards_low, guards_high, stride, target, scratch)
+            if answer == UNKNOWN:
+                # Ask for less and less, which lines of plain turns soon find.
+                target, step, budget = target - step, 2 * step, max(budget // 2, FEW)
+            else:
+                target -= 1
+                highest -= answer == NO and highest == target + 1
+        made = scratch.counters[LONGEST]
+        if made > 0 and (turn < 0 or (not exact and made == highest)):
+            turn, exact = int(scratch.counters[TURN]), made == highest
+        least, most = least + made, most + highest
+    return least, most, turn

@@ -1,0 +1,187 @@
+"""The terms of the Amazons evaluation, of one position."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.search.amazons.flood import (
+    U64,
+    Words,
+    amazon_squares,
+    count,
+    down,
+    empty_squares,
+    king_step,
+    up,
+)
+
+
+class Terms(NamedTuple):
+    """A position seen from the side to move.
+
+    D1(s) and D2(s) are the fewest queen and king moves in which a side reaches the empty square s; a square that
+    neither side reaches counts nowhere.
+    """
+
+    t1: float
+    """+1 for each square the side to move reaches sooner (by D1), -1 for each it reaches later, and a constant, the
+    tempo, for each that both reach at once. What only one side reaches, it reaches sooner."""
+    t2: float
+    """The same by D2."""
+    c1: float
+    """2 * sum over squares of 2^-D1(own) - 2^-D1(other); 2^-D1 is 0 for a side that never comes."""
+    c2: float
+    """Sum over squares of (D2(other) - D2(own)) / 6, clipped to -1 and 1; 1 and -1 for what only one side reaches."""
+    w: float
+    """Sum over the squares that both sides reach of 2^-|D1(own) - D1(other)|: 0 once the areas are closed."""
+    m: float
+    """Mobility of the own amazons less that of the others. An amazon's is the sum over the squares one queen move away
+    that the other side reaches too, in any number of moves, of 2^-d * e: d its distance along the line in squares, e
+    the number of empty squares next to it (of its eight neighbours; the amazon's own square is not empty)."""
+
+
+@njit(cache=True)
+def _queen_step(low: Any, high: Any, empty_low: Any, empty_high: Any) -> Words:
+    """Empty squares one queen move away from a set, or in it. Walks: on one position, filling by doubling is slower."""
+    out_low, out_high = low & empty_low, high & empty_high
+    for line in range(4):
+        k = U64(1) if line == 0 else U64(9 + line)
+        a, b = low, high
+        while True:
+            a, b = up(a, b, k)
+            a, b = a & empty_low, b & empty_high
+            if a | b == U64(0):
+                break
+            out_low, out_high = out_low | a, out_high | b
+        a, b = low, high
+        while True:
+            a, b = down(a, b, k)
+            a, b = a & empty_low, b & empty_high
+            if a | b == U64(0):
+                break
+            out_low, out_high = out_low | a, out_high | b
+    return out_low, out_high
+
+
+@njit(cache=True)
+def _mobility(low: Any, high: Any, empty_low: Any, empty_high: Any, both_low: Any, both_high: Any) -> float:
+    total = 0.0
+    for line in range(4):
+        k = U64(1) if line == 0 else U64(9 + line)
+        for upwards in range(2):
+            a, b, share = low, high, 1.0
+            while True:
+                if upwards == 1:
+                    a, b = up(a, b, k)
+                else:
+                    a, b = down(a, b, k)
+                a, b, share = a & empty_low, b & empty_high, 0.5 * share
+                if a | b == U64(0):
+                    break
+                c, d, pairs = a & both_low, b & both_high, 0
+                for other in range(4):
+                    shift = U64(1) if other == 0 else U64(9 + other)
+                    e, f = up(c, d, shift)
+                    pairs += count(e & empty_low, f & empty_high)
+                    e, f = down(c, d, shift)
+                    pairs += count(e & empty_low, f & empty_high)
+                total += share * pairs
+    return total
+
+
+@njit(cache=True)
+def terms(state: AmazonsState, tempo: float, mobile_from: float = 0.0) -> Terms:
+    """The terms of a position between turns; m is left at 0 where w is below ``mobile_from``."""
+    width = state.board.shape[1]
+    empty_low, empty_high = empty_squares(state.board)
+    own_low, own_high = amazon_squares(state.amazons, state.turn[0], width)
+    other_low, other_high = amazon_squares(state.amazons, 1 - state.turn[0], width)
+    return terms_of_words(own_low, own_high, other_low, other_high, empty_low, empty_high, tempo, mobile_from)
+
+
+@njit(cache=True)
+def terms_of_words(
+    own_low: Any,
+    own_high: Any,
+    other_low: Any,
+    other_high: Any,
+    empty_low: Any,
+    empty_high: Any,
+    tempo: float,
+    mobile_from: float,
+) -> Terms:
+    """`terms` of a position given by amazons and empty squares."""
+    o_low, o_high, x_low, x_high = own_low, own_high, other_low, other_high
+    history = np.empty((6, 4), np.uint64)
+    # By king moves first: they also find all that a side reaches.
+    steps, balance, t2, even = 0, 0, 0, 0
+    while True:
+        a, b = king_step(o_low, o_high, empty_low, empty_high)
+        c, d = king_step(x_low, x_high, empty_low, empty_high)
+        if a == o_low and b == o_high and c == x_low and d == x_high:
+            break
+        left_low, left_high = ~(o_low | x_low), ~(o_high | x_high)
+        if steps == 0:
+            left_low, left_high = empty_low, empty_high
+        t2 += count(a & ~c & left_low, b & ~d & left_high) - count(c & ~a & left_low, d & ~b & left_high)
+        even += count(a & c & left_low, b & d & left_high)
+        own_only, other_only = count(a & ~c, b & ~d), count(c & ~a, d & ~b)
+        old = steps % 6
+        if steps >= 6:
+            own_only -= count(history[old, 0] & ~c, history[old, 1] & ~d)
+            other_only -= count(history[old, 2] & ~a, history[old, 3] & ~b)
+        balance += own_only - other_only
+        history[old, 0], history[old, 1], history[old, 2], history[old, 3] = a, b, c, d
+        o_low, o_high, x_low, x_high = a, b, c, d
+        steps += 1
+    for k in range(steps, steps + 6):  # what only one side reaches goes on counting until it has counted six times
+        if steps == 0:
+            break
+        own_only, other_only = count(o_low & ~x_low, o_high & ~x_high), count(x_low & ~o_low, x_high & ~o_high)
+        if k >= 6:
+            old = k % 6
+            own_only -= count(history[old, 0] & ~x_low, history[old, 1] & ~x_high)
+            other_only -= count(history[old, 2] & ~o_low, history[old, 3] & ~o_high)
+        balance += own_only - other_only
+        old = k % 6
+        history[old, 0], history[old, 1], history[old, 2], history[old, 3] = o_low, o_high, x_low, x_high
+    both_low, both_high = o_low & x_low, o_high & x_high
+    all_low, all_high, their_low, their_high = o_low, o_high, x_low, x_high
+
+    t1, even1, c1, share, before = 0, 0, 0.0, 2.0, 0
+    w = float(count(both_low, both_high))
+    near_low, near_high, far_low, far_high = U64(0), U64(0), U64(0), U64(0)
+    o_low, o_high, x_low, x_high = own_low, own_high, other_low, other_high
+    apart = np.zeros((110, 2), np.uint64)
+    apart_steps = 0
+    while steps > 0:
+        apart_steps += 1
+        o_low, o_high = _queen_step(o_low, o_high, empty_low, empty_high)
+        x_low, x_high = _queen_step(x_low, x_high, empty_low, empty_high)
+        share *= 0.5
+        balance1 = count(o_low, o_high) - count(x_low, x_high)
+        c1 += share * (balance1 - before)
+        before = balance1
+        one_low, one_high = (o_low ^ x_low) & both_low, (o_high ^ x_high) & both_high
+        for i in range(apart_steps, 1, -1):
+            apart[i, 0] |= apart[i - 1, 0] & one_low
+            apart[i, 1] |= apart[i - 1, 1] & one_high
+        apart[1, 0] |= one_low
+        apart[1, 1] |= one_high
+        near_low, near_high = near_low | (o_low & ~x_low), near_high | (o_high & ~x_high)
+        far_low, far_high = far_low | (x_low & ~o_low), far_high | (x_high & ~o_high)
+        if o_low == all_low and o_high == all_high and x_low == their_low and x_high == their_high:
+            break
+    t1 = count(near_low, near_high) - count(far_low, far_high)
+    even1 = count(both_low & ~near_low & ~far_low, both_high & ~near_high & ~far_high)
+    share = 1.0
+    for i in range(1, apart_steps):
+        share *= 0.5
+        w -= share * count(apart[i, 0], apart[i, 1])
+    m = 0.0
+    if w >= mobile_from:
+        m += _mobility(own_low, own_high, empty_low, empty_high, both_low, both_high)
+        m -= _mobility(other_low, other_high, empty_low, empty_high, both_low, both_high)
+    return Terms(t1 + tempo * even1, t2 + tempo * even, c1, balance / 6.0, w, m)

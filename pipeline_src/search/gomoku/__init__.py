@@ -1,0 +1,1 @@
+"""Gomoku for the searches: its evaluation, its pattern windows, its playouts."""

@@ -1,0 +1,249 @@
+"""A static evaluation of Gomoku: open windows, and the threats that decide who is faster.
+
+See `gomoku_windows` for these words. The windows are worth a sum of weights by how many stones they lack. Above it
+stand the threats, looked at in this order: a side to move that lacks one stone wins; a side that threatens to win on
+two cells wins next; one that forces the answer and has an open three beside it, and a side to move with an open three,
+will almost always win. Only the first two are certain.
+
+Such sums are the old way to judge Gomoku, and the threats are those of Allis, van den Herik and Huntjens, "Go-Moku and
+threat-space search" (1993). The weights come from matches (``python -m bench.tune_gomoku``); in them neither weights
+for spans nor other ones for the side to move made it any stronger. Where only just a line wins, spans do not look at
+the stones beyond their ends; the windows, and so all that is certain, do.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.games.gomoku import moves
+from pipeline_src.games.gomoku.board import EXACT, LINE, PLY, SIDE, STANDING, WON, GomokuState
+from pipeline_src.games.kernels import implement
+from pipeline_src.search import evaluator
+from pipeline_src.search.evaluator import WIN
+from pipeline_src.search.gomoku.windows import (
+    BLOCKS,
+    FOURS,
+    LACKING,
+    OTHER_FOURS,
+    OTHER_THREES,
+    OWN_FOURS,
+    OWN_THREES,
+    SHUT,
+    THREES,
+    USED,
+    WINS,
+    Windows,
+    changes,
+    make_windows,
+    prepare,
+    sums,
+)
+
+LOST, TWO_CELLS, MOST = 6000.0, 5000.0, 900.0
+"""Worth of the threats that are certain, and the bound of the sum of weights."""
+
+
+class Weights(NamedTuple):
+    """In points."""
+
+    windows: tuple[float, ...] = (12.0, 9.0, 3.0, 1.0)
+    """By how many stones are lacking: 1, 2, 3, ... up to `LACKING`."""
+    threats: tuple[float, float] = (3000.0, 2000.0)
+    """Added to the sum: a threat to win beside an open three; an open three of the side to move."""
+
+
+class GomokuEvaluator(NamedTuple):
+    """The evaluation as searches take it: weights, tables, and scratch space for one thread."""
+
+    windows: Windows
+    threats: npt.NDArray[np.float64]
+    """[2]: as in `Weights`."""
+
+
+def make_evaluator(weights: Weights | None = None) -> GomokuEvaluator:
+    """An evaluator for any board and rule, with the default weights if none are given."""
+    weights = weights or Weights()
+    table = np.zeros(LACKING + 1, np.int64)
+    table[1 : 1 + len(weights.windows)] = np.round(1000 * np.array(weights.windows))
+    return GomokuEvaluator(make_windows(table), np.array(weights.threats))
+
+
+@njit(cache=True)
+def _count(counts: int, where: int, bits: int) -> int:
+    return (counts >> where) & ((1 << bits) - 1)
+
+
+@njit(cache=True)
+def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
+    """(how many empty cells, 2 at the most, make a line for ``colour``, the first of them)."""
+    board, line, exact = state.board, state.turn[LINE], state.turn[EXACT] == 1
+    n, first = 0, -1
+    for cell in range(board.size):
+        if board[cell // board.shape[1], cell % board.shape[1]] == 0 and moves.line_through(
+            board, cell, colour, line, exact
+        ):
+            n += 1
+            if n == 2:
+                break
+            first = cell
+    return n, first
+
+
+@njit(cache=True)
+def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int, int]:
+    """As `_winning_cells`, of the lines through a stone: on each ray the first empty cell, if stones lead up to it."""
+    board, line, exact = state.board, state.turn[LINE], state.turn[EXACT] == 1
+    height, width = board.shape
+    n, first = 0, -1
+    for down in range(-1, 2):
+        for right in range(-1, 2):
+            if down == 0 and right == 0:
+                continue
+            row, column = stone // width + down, stone % width + right
+            while 0 <= row < height and 0 <= column < width and board[row, column] == colour:
+                row, column = row + down, column + right
+            if not (0 <= row < height and 0 <= column < width) or board[row, column] != 0:
+                continue
+            if moves.line_through(board, row * width + column, colour, line, exact):
+                n += 1
+                if n == 2:
+                    return n, first
+                first = row * width + column
+    return n, first
+
+
+@njit(cache=True)
+def _threes_at(state: GomokuState, cell: int, colour: int) -> int:
+    """Spans through a cell that are open threes of ``colour``."""
+    board, line = state.board, state.turn[LINE]
+    height, width = board.shape
+    found = 0
+    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        for back in range(line + 1):
+            row, column = cell // width - back * down, cell % width - back * right
+            end_row, end_column = row + line * down, column + line * right
+            if row < 0 or end_row >= height or min(column, end_column) < 0 or max(column, end_column) >= width:
+                continue
+            if board[row, column] != 0 or board[end_row, end_column] != 0:
+                continue
+            stones = 0
+            for i in range(1, line):
+                stone = board[row + i * down, column + i * right]
+                stones += 1 if stone == colour else 0 if stone == 0 else -line
+            found += 1 if stones == line - 2 else 0
+    return found
+
+
+@njit(cache=True)
+def _judge(
+    worth: int, other_fours: int, cells: int, three: bool, other_threes: int, threats: npt.NDArray[np.float64]
+) -> float:
+    """Value to the side that has just moved, from its worth in thousandths and from what the sides threaten.
+
+    ``cells`` is on how many cells it threatens to win, ``three`` whether it has an open three beside a single one.
+    """
+    if other_fours > 0:
+        return -LOST
+    if cells >= 2:
+        return TWO_CELLS
+    points = min(MOST, max(-MOST, worth / 1000.0))
+    if cells == 1:
+        return points + threats[0] if three else points
+    return points - threats[1] if other_threes > 0 else points
+
+
+@njit(cache=True, nogil=True)
+def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
+    """`evaluator.evaluate`, compiled by itself, once for all searches; what Python calls."""
+    own = 2 - state.turn[SIDE]
+    prepare(evaluator.windows, state)
+    worth, counts = sums(evaluator.windows, state.board.reshape(state.board.size), own)
+    other_fours, cells, three = _count(counts, OTHER_FOURS, 16), 0, False
+    if other_fours == 0 and _count(counts, OWN_FOURS, 16) > 0:
+        cells, reply = _winning_cells(state, own)
+        threes = _count(counts, OWN_THREES, 16)
+        three = threes > 0 and threes > _threes_at(state, reply, own)
+    return -_judge(worth, other_fours, cells, three, _count(counts, OTHER_THREES, 15), evaluator.threats)
+
+
+@njit(cache=True)
+def _play_and_evaluate(state: GomokuState, evaluator: GomokuEvaluator, cell: int) -> float:
+    moves.play(state, cell)
+    over = state.turn[STANDING]
+    value = WIN if over == WON else 0.0 if over else -value_of(state, evaluator)
+    moves.take_back(state, cell)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def rank_up_to(
+    state: GomokuState,
+    evaluator: GomokuEvaluator,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> int:
+    """`evaluator.rank`, compiled by itself, once for all searches; what Python calls."""
+    n = moves.write_actions(state, actions)
+    if n == 0:
+        return 0
+    windows, own = evaluator.windows, state.turn[SIDE] + 1
+    prepare(windows, state)
+    worth, counts = changes(windows, state.board.reshape(state.board.size), own)
+    other_fours, own_threes = _count(counts, OTHER_FOURS, 16), _count(counts, OWN_THREES, 16)
+    other_threes, last = _count(counts, OTHER_THREES, 15), state.turn[PLY] + 1 == state.board.size
+    if _count(counts, OWN_FOURS, 16) > 0:
+        for i in range(n):
+            if _count(windows.found[actions[i]], WINS, 8) > 0 and stop_at <= WIN:
+                actions[0], values[0] = actions[i], WIN
+                return 1
+        for i in range(n):
+            values[i] = _play_and_evaluate(state, evaluator, actions[i])
+        return n
+    gain, all_found, board, threats = windows.gain, windows.found, state.board, evaluator.threats
+    kept, forced = 0, other_fours > 0 and stop_at <= WIN
+    for i in range(n):
+        cell, found = actions[i], all_found[actions[i]]
+        left = other_fours - _count(found, BLOCKS, 8)
+        if forced and left == other_fours:
+            continue  # loses on the next ply, which nothing else can do sooner
+        cells, three = 0, False
+        if left == 0 and _count(found, FOURS, 8) > 0:
+            row, column = cell // board.shape[1], cell % board.shape[1]
+            board[row, column] = own
+            cells, reply = _winning_cells_by(state, cell, own)
+            threes = own_threes + _count(found, THREES, 8) - _count(found, USED, 8)
+            three = threes > 0 and threes > _threes_at(state, reply, own)
+            board[row, column] = 0
+        value = _judge(worth + gain[cell], left, cells, three, other_threes - _count(found, SHUT, 8), threats)
+        actions[kept], values[kept] = cell, 0.0 if last else value
+        kept += 1
+    return kept
+
+
+@njit(cache=True)
+def _evaluate(state: GomokuState, evaluator: GomokuEvaluator) -> float:
+    return value_of(state, evaluator)
+
+
+@njit(cache=True)
+def _rank(
+    state: GomokuState,
+    evaluator: GomokuEvaluator,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> int:
+    return rank_up_to(state, evaluator, actions, values, stop_at)
+
+
+@njit(cache=True)
+def _settle(state: GomokuState, evaluator: GomokuEvaluator) -> tuple[bool, float]:
+    return False, 0.0
+
+
+implement(evaluator.settle, GomokuState, _settle)
+implement(evaluator.evaluate, GomokuState, _evaluate)
+implement(evaluator.rank, GomokuState, _rank)

@@ -1,0 +1,150 @@
+"""Which samples a training step sees, and in which symmetry: a function of the seed and the step's number alone.
+
+So a training that was killed goes on with exactly the batches it would have seen, from any step. Batches are cut whole
+from the memory-mapped arrays by an index array; nothing is fetched sample by sample.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src import streams
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.ranks import Share
+from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
+from pipeline_src.systems.amazons_net.dataset import Dataset
+from pipeline_src.systems.amazons_net.schema import AMAZON, ARROW
+
+VALIDATION_BATCH = 1024
+ALL = Share()
+
+
+class Positions(NamedTuple):
+    """B samples of one type, before they are encoded. Squares are s = (rank - 1) * W + (file - 1)."""
+
+    boards: npt.NDArray[np.int8]
+    """int8 [B, H, W], row 0 = rank H."""
+    movers: npt.NDArray[np.int8]
+    """int8 [B], 2 Black or 3 White."""
+    moved: npt.NDArray[np.int16]
+    """int16 [B], where the amazon that shoots stands; -1 in Amazon samples."""
+    start: npt.NDArray[np.int16]
+    """int16 [B], where the played line starts: the amazon before her move, or the one that shoots."""
+    to: npt.NDArray[np.int16]
+    """int16 [B], where it ends: the amazon after her move, or the arrow."""
+    won: npt.NDArray[np.float32]
+    """float32 [B], 1 where the mover won the game."""
+
+
+class StepPositions(NamedTuple):
+    """What one step sees: a batch for each net."""
+
+    step: int
+    amazon: Positions
+    arrow: Positions
+
+
+class Plan:
+    """The steps of a training on a data set."""
+
+    def __init__(self, dataset: Dataset, *, batch: int, seed: int, augment: bool) -> None:
+        """``batch`` samples of each type a step, from the train split."""
+        self.dataset, self.batch, self.seed, self.augment = dataset, batch, seed, augment
+        self.train = rows_by_type(dataset, "train")
+        self.validation = rows_by_type(dataset, "validation")
+        self.steps_per_epoch = -(-max(len(rows) for rows in self.train) // batch)
+        self._orders: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
+
+    def step(self, number: int, share: Share = ALL) -> StepPositions:
+        """A process's share of the batches of step ``number``, counted from 0 over all epochs.
+
+        Every sample comes once an epoch; where the types differ in number or the last batch is not full, the first
+        ones of the epoch come again, so that all batches have one shape.
+        """
+        epoch, at = divmod(number, self.steps_per_epoch)
+        if self._orders[0] != epoch:
+            self._orders = (epoch, self._order(epoch))
+        rows = [share.of(order[at * self.batch : (at + 1) * self.batch]) for order in self._orders[1]]
+        if not self.augment:
+            return StepPositions(number, *(read(self.dataset, r) for r in rows))
+        rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_SYMMETRY, number])
+        which = [share.of(drawn) for drawn in rng.integers(0, COUNT, (2, self.batch))]
+        return StepPositions(number, *(under(read(self.dataset, r), w) for r, w in zip(rows, which, strict=True)))
+
+    def _order(self, epoch: int) -> list[npt.NDArray[np.int64]]:
+        rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_ORDER, epoch])
+        return [np.resize(rng.permutation(rows), self.steps_per_epoch * self.batch) for rows in self.train]
+
+
+class Steps:
+    """Some steps of a plan as what a Lightning loader has to be: sized, and iterable time and again."""
+
+    def __init__(self, plan: Plan, first: int, stop: int, share: Share = ALL) -> None:
+        """Of steps ``first`` to ``stop`` - 1, a process's share."""
+        self.plan, self.numbers, self.share = plan, range(first, stop), share
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[StepPositions]:
+        return (self.plan.step(number, self.share) for number in self.numbers)
+
+
+class Validation:
+    """The validation split in order, each sample once and as it was played."""
+
+    def __init__(self, plan: Plan, share: Share = ALL) -> None:
+        """Of the plan's data set, a process's share.
+
+        Raises:
+            ZugwerkError: it has too few samples for a share to each.
+        """
+        self.plan, self.share = plan, share
+        self.count = -(-max(len(rows) for rows in plan.validation) // VALIDATION_BATCH)
+        fewest = min(len(rows) for rows in plan.validation) // self.count
+        if share.world > 1 and fewest < share.world:
+            raise ZugwerkError(f"validation split: too few samples for {share.world} processes; lower devices")
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[StepPositions]:
+        parts = (np.array_split(rows, self.count) for rows in self.plan.validation)
+        for number, rows in enumerate(zip(*parts, strict=True)):
+            yield StepPositions(number, *(read(self.plan.dataset, self.share.of(r)) for r in rows))
+
+
+def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Row numbers of the Amazon and of the Arrow samples of a split."""
+    place = dataset.split(split)
+    types = dataset.type[place]
+    return np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
+
+
+def read(dataset: Dataset, rows: npt.NDArray[np.int64]) -> Positions:
+    """Samples of one type by row number."""
+    size, shooting = dataset.size, dataset.type[rows] == ARROW
+    moved = squares(dataset.moved[rows], size)
+    return Positions(
+        boards=dataset.board[rows],
+        movers=dataset.mover[rows],
+        moved=moved,
+        start=np.where(shooting, moved, squares(dataset.from_[rows], size)),
+        to=squares(np.where(shooting[:, None], dataset.arrow[rows], dataset.to[rows]), size),
+        won=dataset.result[rows].astype(np.float32),
+    )
+
+
+def squares(pairs: npt.NDArray[np.int8], size: int) -> npt.NDArray[np.int16]:
+    """Squares [B] of the data set's [x, y] pairs [B, 2], x = file - 1 and y = size - rank; -1 stays -1."""
+    x, y = pairs[:, 0].astype(np.int16), pairs[:, 1].astype(np.int16)
+    return np.where(x < 0, np.int16(-1), (size - 1 - y) * size + x).astype(np.int16)
+
+
+def under(positions: Positions, which: npt.NDArray[np.integer]) -> Positions:
+    """The same positions, each under its own symmetry ``which`` [B]."""
+    size = positions.boards.shape[1]
+    moved, start, to = (transform_squares(s, which, size) for s in (positions.moved, positions.start, positions.to))
+    return positions._replace(boards=transform_boards(positions.boards, which), moved=moved, start=start, to=to)

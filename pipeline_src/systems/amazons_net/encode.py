@@ -1,0 +1,168 @@
+"""From boards to what Amazons-Net sees, features F; and what every net's input needs besides: squares and legality."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.board import BLACK, COLOUR, EMPTY, WHITE, from_board, to_fen
+from pipeline_src.games.amazons.notation import format_square
+from pipeline_src.systems.amazons_net.features import AMAZONS, sum_areas, write_plane
+
+
+class Encoded(NamedTuple):
+    """What the nets see of B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
+
+    features: npt.NDArray[np.float32]
+    """float32 [B, C, H, W], row 0 = rank H: F on its raw scale 0 to 300, plane k of amazon k; or planes."""
+    amazons: npt.NDArray[np.int16]
+    """int16 [B, 4]: squares of the mover's amazons, ascending."""
+    legal: npt.NDArray[np.bool_]
+    """bool [B, 4, N]: where amazon k may go; in a position before the arrow, row 0 = where the arrow may land."""
+
+
+def encode(
+    boards: npt.NDArray[np.int8],
+    movers: npt.NDArray[np.int8],
+    moved: npt.NDArray[np.int16],
+    *,
+    mover_relative: bool = False,
+    moved_first: bool = False,
+) -> Encoded:
+    """Features, amazons and legal squares of a batch of positions, on one core.
+
+    Args:
+        boards: int8 [B, H, W], row 0 = rank H; 0 arrow, 1 empty, 2 Black, 3 White.
+        movers: int8 [B], 2 or 3: whose turn it is.
+        moved: int16 [B], square of the amazon that has moved and is about to shoot, or -1 before the move.
+        mover_relative: show the mover's amazons as White's.
+        moved_first: amazon 0 is the one that has moved; the others keep their order.
+
+    Raises:
+        ZugwerkError: a side to move without exactly four amazons, or ``moved`` is not one of them.
+    """
+    boards, movers, moved, encoded = prepare(boards, movers, moved, AMAZONS)
+    check(_encode(boards, movers, moved, mover_relative, moved_first, encoded), boards, movers, moved)
+    return encoded
+
+
+def prepare(
+    boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], planes: int
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.int16], Encoded]:
+    """The arguments as kernels want them, and room for what they write: ``legal`` all False, the rest undefined.
+
+    Raises:
+        ZugwerkError: arrays of unequal length.
+    """
+    boards = np.ascontiguousarray(boards, np.int8)
+    movers, moved = np.ascontiguousarray(movers, np.int8), np.ascontiguousarray(moved, np.int16)
+    count, height, width = boards.shape
+    if movers.shape != (count,) or moved.shape != (count,):
+        raise ZugwerkError(f"{count} boards, but movers {movers.shape} and moved {moved.shape}")
+    encoded = Encoded(
+        np.empty((count, planes, height, width), np.float32),
+        np.empty((count, AMAZONS), np.int16),
+        np.zeros((count, AMAZONS, height * width), np.bool_),
+    )
+    return boards, movers, moved, encoded
+
+
+def check(bad: int, boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16]) -> None:
+    """Raise ZugwerkError about position ``bad``, which a kernel could not encode; do nothing where it is negative."""
+    if bad >= 0:
+        raise ZugwerkError(_complaint(boards[bad], int(movers[bad]), int(moved[bad])))
+
+
+@njit(cache=True)
+def find_amazons(board: npt.NDArray[np.int8], mover: int, out: npt.NDArray[np.int16]) -> int:
+    """Write the squares of the mover's amazons, ascending, to ``out`` as far as it reaches; return how many there are.
+
+    ``board`` has row 0 = rank H.
+    """
+    height, width = board.shape
+    n = 0
+    for rank in range(height):
+        for file in range(width):
+            if board[height - 1 - rank, file] == mover:
+                if n < out.size:
+                    out[n] = rank * width + file
+                n += 1
+    return n
+
+
+@njit(cache=True)
+def mark_reach(board: npt.NDArray[np.int8], square: int, out: npt.NDArray[np.bool_]) -> None:
+    """Set ``out`` [N] for each square a queen on ``square`` reaches. ``board`` has row 0 = rank H."""
+    height, width = board.shape
+    r, c = height - 1 - square // width, square % width
+    for dr in (-1, 0, 1):
+        for dc in (-1, 0, 1):
+            i, j = r + dr, c + dc
+            while (dr != 0 or dc != 0) and 0 <= i < height and 0 <= j < width and board[i, j] == EMPTY:
+                out[(height - 1 - i) * width + j] = True
+                i += dr
+                j += dc
+
+
+@njit(cache=True)
+def mark_legal(
+    board: npt.NDArray[np.int8],
+    mover: int,
+    shooter: int,
+    moved_first: bool,
+    squares: npt.NDArray[np.int16],
+    legal: npt.NDArray[np.bool_],
+) -> bool:
+    """Write one position's rows of `Encoded.amazons` and `Encoded.legal`; False where it cannot be encoded."""
+    if find_amazons(board, mover, squares) != AMAZONS:
+        return False
+    if shooter < 0:
+        for k in range(AMAZONS):
+            mark_reach(board, squares[k], legal[k])
+        return True
+    place = 0
+    while place < AMAZONS and squares[place] != shooter:
+        place += 1
+    if place == AMAZONS:
+        return False
+    if moved_first:
+        for k in range(place, 0, -1):
+            squares[k] = squares[k - 1]
+        squares[0] = shooter
+    mark_reach(board, shooter, legal[0])
+    return True
+
+
+@njit(cache=True)
+def _encode(
+    boards: npt.NDArray[np.int8],
+    movers: npt.NDArray[np.int8],
+    moved: npt.NDArray[np.int16],
+    mover_relative: bool,
+    moved_first: bool,
+    out: Encoded,
+) -> int:
+    """Fill ``out``, whose ``legal`` is all False; return -1, or the first position that cannot be encoded."""
+    count, height, width = boards.shape
+    table = np.zeros((height + 1, width + 1), np.float32)
+    for b in range(count):
+        board, squares = boards[b], out.amazons[b]
+        if not mark_legal(board, movers[b], moved[b], moved_first, squares, out.legal[b]):
+            return b
+        sum_areas(board, mover_relative and movers[b] == BLACK, table)
+        for k in range(AMAZONS):
+            write_plane(table, squares[k], out.features[b, k])
+    return -1
+
+
+def _complaint(board: npt.NDArray[np.int8], mover: int, moved: int) -> str:
+    if mover not in COLOUR:
+        return f"the side to move must be {BLACK} (Black) or {WHITE} (White), not {mover}"
+    side = "White" if mover == WHITE else "Black"
+    amazons = int((board == mover).sum())
+    fen = to_fen(from_board(board[::-1], COLOUR.index(mover)))
+    if amazons != AMAZONS:
+        return f"{fen}: {side} has {amazons} amazons; Amazons-Net takes positions with {AMAZONS}"
+    return f"{fen}: no amazon of {side} on {format_square(moved, board.shape[1])} to shoot"

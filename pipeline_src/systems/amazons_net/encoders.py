@@ -1,0 +1,32 @@
+"""The kernels that make a net's input, by the name under which a net asks for them."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.systems.amazons_net.encode import Encoded, encode
+from pipeline_src.systems.amazons_net.planes import encode_planes
+
+
+class View(Protocol):
+    """How a net sees a position; a part of its config."""
+
+    @property
+    def encoding(self) -> str:
+        """One of `ENCODERS`."""
+
+    @property
+    def options(self) -> Mapping[str, bool]:
+        """Keyword arguments of that encoder."""
+
+
+ENCODERS: Mapping[str, Callable[..., Encoded]] = {"features": encode, "planes": encode_planes}
+
+
+def encode_for(
+    view: View, boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16]
+) -> Encoded:
+    """A batch of positions as the net with this view takes them; arguments and errors as for `encode`."""
+    return ENCODERS[view.encoding](boards, movers, moved, **view.options)

@@ -1,0 +1,146 @@
+"""Nets asked about boards, in batches of one constant size."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.board import EMPTY
+from pipeline_src.systems.amazons_net.encode import Encoded
+from pipeline_src.systems.amazons_net.encoders import encode_for
+from pipeline_src.systems.amazons_net.heads import gather_rows, masked_log_softmax
+from pipeline_src.systems.amazons_net.protocol import Nets
+
+Boards = npt.NDArray[np.int8]
+"""int8 [B, H, W], row 0 = rank H."""
+Squares = npt.NDArray[np.int16]
+Floats = npt.NDArray[np.float32]
+
+
+class MoveAnswer(NamedTuple):
+    """What Move-Net says of B positions."""
+
+    win_rate: Floats
+    """[B], the mover's chance to win."""
+    log_p: Floats
+    """[B, 4, N]: log-probability that amazon k goes to s; minus infinity where she may not."""
+    amazons: Squares
+    """[B, 4], their squares, ascending."""
+
+
+class ArrowAnswer(NamedTuple):
+    """What Arrow-Net says of B positions in which an amazon has moved and not shot yet."""
+
+    win_rate: Floats
+    """[B], the mover's chance to win."""
+    log_p: Floats
+    """[B, N]: log-probability of an arrow to s; minus infinity where it may not go."""
+
+
+class NetsForward:
+    """Encodes boards, runs a net on them, and leaves all probability on legal moves.
+
+    Every batch is padded to one size: a position's answer then does not depend on its company, so neither the games
+    played beside it nor the end of a file changes a bit of it.
+    """
+
+    def __init__(self, nets: Nets, batch: int, threads: int | None = None) -> None:
+        """``threads`` is how many torch may use on the CPU, None for as many as it is set to."""
+        self.nets = nets.eval()
+        self.batch = batch
+        self.threads = threads
+
+    def move(self, boards: Boards, movers: npt.NDArray[np.int8]) -> MoveAnswer:
+        """Move-Net on boards with ``movers`` int8 [B] (BLACK or WHITE) to move.
+
+        Raises:
+            ZugwerkError: boards of another size than the nets', or a mover without four amazons.
+        """
+        encoded = self._encode(boards, movers, np.full(len(boards), -1, np.int16))
+        log_p = np.empty(encoded.legal.shape, np.float32)
+        win_rate = self._run(self.nets.move, encoded, _move_policy, log_p)
+        return MoveAnswer(win_rate, log_p, encoded.amazons)
+
+    def arrow(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> ArrowAnswer:
+        """Arrow-Net on boards on which the mover's amazon stands on square ``moved`` int16 [B] already.
+
+        Raises:
+            ZugwerkError: as `move`, or no amazon of the mover stands there.
+        """
+        encoded = self._encode(boards, movers, moved)
+        log_p = np.empty((len(boards), encoded.legal.shape[2]), np.float32)
+        return ArrowAnswer(self._run(self.nets.arrow, encoded, _arrow_policy, log_p), log_p)
+
+    def _encode(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> Encoded:
+        config = self.nets.config
+        height, width = boards.shape[1:]
+        if (height, width) != (config.size, config.size):
+            raise ZugwerkError(f"a {height}x{width} board, but these nets play on {config.size}x{config.size}")
+        return encode_for(config, boards, movers, moved)
+
+    def _run(
+        self,
+        net: Callable[[Tensor], tuple[Tensor, Tensor]],
+        encoded: Encoded,
+        policy: Callable[[Tensor, "_Rows"], Tensor],
+        log_p: Floats,
+    ) -> Floats:
+        """Fill ``log_p``; return the win rates [B]."""
+        win_rate = np.empty(len(log_p), np.float32)
+        device = next(self.nets.parameters()).device
+        with torch.inference_mode(), torch_threads(self.threads):
+            for at in range(0, len(log_p), self.batch):
+                rows = slice(at, at + self.batch)
+                some = _Rows(*(torch.from_numpy(array[rows]) for array in encoded))
+                n = len(some.features)
+                features = torch.zeros(self.batch, *some.features.shape[1:])
+                features[:n] = some.features
+                value, logits = net(features.to(device))
+                win_rate[rows] = value[:n].float().sigmoid().cpu().numpy()
+                some = some._replace(amazons=some.amazons.to(device), legal=some.legal.to(device))
+                log_p[rows] = policy(logits[:n], some).cpu().numpy()
+        return win_rate
+
+
+class _Rows(NamedTuple):
+    """Some rows of an `Encoded`, as tensors."""
+
+    features: Tensor
+    amazons: Tensor
+    legal: Tensor
+
+
+def _move_policy(logits: Tensor, rows: _Rows) -> Tensor:
+    return masked_log_softmax(gather_rows(logits, rows.amazons), rows.legal)
+
+
+def _arrow_policy(logits: Tensor, rows: _Rows) -> Tensor:
+    return masked_log_softmax(logits, rows.legal[:, 0])
+
+
+def after_move(boards: Boards, movers: npt.NDArray[np.int8], start: Squares, to: Squares) -> Boards:
+    """Copies of boards with the mover's amazon gone from square ``start`` [B] to ``to`` [B]."""
+    _, height, width = boards.shape
+    rows, after = np.arange(len(boards)), boards.copy()
+    after[rows, height - 1 - start // width, start % width] = EMPTY
+    after[rows, height - 1 - to // width, to % width] = movers
+    return after
+
+
+@contextmanager
+def torch_threads(threads: int | None) -> Iterator[None]:
+    """Let torch use so many threads within the block; None changes nothing."""
+    before = torch.get_num_threads()
+    wanted = before if threads is None else threads
+    if wanted != before:
+        torch.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        if wanted != before:
+            torch.set_num_threads(before)

@@ -1,0 +1,108 @@
+"""Move-Net and Arrow-Net of patent CN 111330255 B."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from pipeline_src.systems.amazons_net.heads import Layer, PolicyHead, ValueHead, convolutions
+from pipeline_src.systems.amazons_net.protocol import Nets
+
+PLANES = 4
+"""Feature planes: one for each of the mover's amazons."""
+
+TRUNK = (
+    Layer(6, 128, "relu"),
+    Layer(5, 64, "relu"),
+    Layer(4, 32, "tanh"),
+    Layer(2, 16, "tanh"),
+    Layer(4, 128, "relu"),
+    Layer(3, 128, "relu"),
+    Layer(3, 64, "tanh"),
+    Layer(2, 64, "tanh"),
+    Layer(3, 64, "relu"),
+    Layer(4, 64, "relu"),
+    Layer(5, 32, "tanh"),
+    Layer(6, 16, "tanh"),
+)
+"""The twelve layers of tables 1 and 3; the first four and the last four are shared by both nets."""
+
+POLICY = (Layer(2, 128, "relu"), Layer(2, 64, "relu"), Layer(2, 32, "tanh"), Layer(2, 16, "tanh"))
+"""The four layers of tables 2 and 4, ahead of the fully connected one."""
+
+EMPTY, SPREAD = 100.0, 40.0
+"""Of the features: their value on an empty board, and their standard deviation over the positions of games (41)."""
+
+
+@dataclass(frozen=True)
+class AmazonsConfig:
+    """What fixes the shape of the nets and the meaning of their input."""
+
+    size: int = 10
+    """Squares along one side of the board."""
+    width: float = 1.0
+    """Factor on the filter counts of the tables; 1 is the published net."""
+    fewest_filters: int = 4
+    """No layer is narrowed below this: the published ones have 16 to 128, and through a few nothing passes."""
+    dropout: float = 0.3
+    """Share of activations dropped after layers 4, 8 and 12 in training."""
+    mover_relative: bool = False
+    """The features show the mover's amazons as White's, whoever moves."""
+    moved_first: bool = False
+    """The Arrow-Net's first plane is the amazon that just moved."""
+
+    encoding: ClassVar[str] = "features"
+
+    @property
+    def options(self) -> Mapping[str, bool]:
+        """Of the encoder."""
+        return {"mover_relative": self.mover_relative, "moved_first": self.moved_first}
+
+
+class AmazonsNets(Nets):
+    """Both nets in one module: layers 1-4 and 9-12 are the same parameters, 5-8 and the heads each net's own.
+
+    Both take features F, float32 [B, 4, H, W] on the scale 0..300 of the published board matrix. Scaling happens
+    inside: (F - 100) / 40 is 0 on an empty board, below where arrows are, above where amazons are, and of unit spread.
+    """
+
+    def __init__(self, config: AmazonsConfig) -> None:
+        super().__init__()
+        self.config = config
+        trunk = [_narrowed(layer, config) for layer in TRUNK]
+        policy = [_narrowed(layer, config) for layer in POLICY]
+        squares, channels = config.size**2, trunk[-1].filters
+
+        def block(into: int, layers: list[Layer]) -> nn.Sequential:
+            return nn.Sequential(*convolutions(into, layers), nn.Dropout(config.dropout))
+
+        self.first = block(PLANES, trunk[:4])
+        self.move_middle = block(trunk[3].filters, trunk[4:8])
+        self.arrow_middle = block(trunk[3].filters, trunk[4:8])
+        self.last = block(trunk[7].filters, trunk[8:])
+        self.move_value = ValueHead(channels, squares)
+        self.arrow_value = ValueHead(channels, squares)
+        self.move_policy = PolicyHead(channels, squares, policy, squares * squares)
+        self.arrow_policy = PolicyHead(channels, squares, policy, squares)
+
+    def move(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Move-Net: F of a position -> value logit [B], policy logits [B, N * N] with entry ``from * N + to``."""
+        x = self._trunk(features, self.move_middle)
+        return self.move_value(x), self.move_policy(x)
+
+    def arrow(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Arrow-Net: F of the position once the amazon has moved -> value logit [B], policy logits [B, N]."""
+        x = self._trunk(features, self.arrow_middle)
+        return self.arrow_value(x), self.arrow_policy(x)
+
+    def _trunk(self, features: Tensor, middle: nn.Sequential) -> Tensor:
+        # Channels last is the order that the convolutions of CPUs and tensor cores work in.
+        scaled = ((features - EMPTY) / SPREAD).contiguous(memory_format=torch.channels_last)
+        out: Tensor = self.last(middle(self.first(scaled)))
+        return out
+
+
+def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:
+    return layer._replace(filters=max(config.fewest_filters, round(layer.filters * config.width)))

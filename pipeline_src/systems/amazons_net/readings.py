@@ -1,0 +1,54 @@
+"""The models that are trained, by name: the published nets on each reading of their loss, and the residual net."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from pipeline_src.systems.amazons_net.losses import (
+    POLICY_LOSSES,
+    PolicyLoss,
+    ValueLoss,
+    cross_entropy,
+    squared_error,
+    value_cross_entropy,
+)
+from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+from pipeline_src.systems.amazons_net.params import AmazonsTrainParams, TrainingParams
+from pipeline_src.systems.amazons_net.protocol import Nets
+from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
+
+
+class Model(NamedTuple):
+    """What is trained, and on which loss: ``value_weight`` times the value's, and the policy's."""
+
+    params: Callable[[AmazonsTrainParams], TrainingParams]
+    """Those of its training, out of the section's."""
+    make: Callable[[AmazonsTrainParams, int], Nets]
+    """Fresh nets for boards of a size, from the section and the global torch generator."""
+    value_loss: ValueLoss
+    policy_loss: PolicyLoss
+
+
+def _published(params: AmazonsTrainParams, size: int) -> Nets:
+    return AmazonsNets(
+        AmazonsConfig(
+            size=size,
+            width=params.width,
+            fewest_filters=params.fewest_filters,
+            dropout=params.dropout,
+            mover_relative=params.mover_relative,
+            moved_first=params.moved_first,
+        )
+    )
+
+
+def _residual(params: AmazonsTrainParams, size: int) -> Nets:
+    own = params.residual
+    return ResidualNets(ResidualConfig(size=size, channels=own.channels, blocks=own.blocks, embedding=own.embedding))
+
+
+MODELS: Mapping[str, Model] = {
+    **{name: Model(lambda p: p, _published, squared_error, loss) for name, loss in POLICY_LOSSES.items()},
+    "residual": Model(lambda p: p.residual, _residual, value_cross_entropy, cross_entropy),
+}
+"""The published nets under the name of their loss's reading; the residual net, on the cross-entropies of its moves, its
+arrows and its winners, which has one reading only."""

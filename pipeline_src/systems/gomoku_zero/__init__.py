@@ -1,0 +1,1 @@
+"""Gomoku by Monte Carlo tree search and one residual network, from self-play (Li et al.)."""

@@ -1,0 +1,43 @@
+"""What self-play asks about positions: a model, opened once a process, or nobody."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.files import written_aside
+from pipeline_src.systems.gomoku_zero.backends import BackendName, open_backend, resolve
+from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float32]
+
+
+def even(states: object, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:  # noqa: ARG001
+    """No net: the legal steps are equally likely, and every position is worth 0."""
+    shares = (np.float32(1) / counts.astype(np.float32))[:, None]
+    return np.broadcast_to(shares, steps.shape), np.zeros(len(counts), np.float32)
+
+
+def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
+    """The file that tasks open: what ONNX Runtime is to run, exported into ``folder``, so that no task needs torch.
+
+    Raises:
+        ZugwerkError: no model there, or a damaged one.
+    """
+    if resolve(backend) not in ("onnx", "onnx-int8"):
+        return model
+    from pipeline_src.systems.gomoku_zero.models import load_model
+    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+
+    with written_aside(folder / f"{model.stem}.onnx") as aside:
+        aside.write_bytes(export_onnx(load_model(model)))
+    return folder / f"{model.stem}.onnx"
+
+
+@lru_cache(maxsize=2)
+def open_evaluator(model: Path, backend: BackendName, chunk: int) -> ZeroEvaluator:
+    """The evaluator of a model file, which does not change while a generation is made."""
+    opened = open_backend(model, backend)
+    return ZeroEvaluator(opened, opened.info.positions, chunk)

@@ -1,0 +1,49 @@
+"""A generation's training on the replay window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pipeline_src import streams
+from pipeline_src.files import write_json, write_table
+from pipeline_src.systems.gomoku_zero.learner import load_learner, save_learner
+from pipeline_src.systems.gomoku_zero.models import load_model, make_config, make_net, save_model
+from pipeline_src.systems.gomoku_zero.positions import positions
+from pipeline_src.systems.gomoku_zero.train import train_generation
+from pipeline_src.systems.gomoku_zero.window import open_window
+
+if TYPE_CHECKING:
+    from pipeline_src.systems.gomoku_zero.generation import Work
+
+
+def learn(work: Work) -> None:
+    """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
+
+    The first generation begins with fresh weights or with the model it was given, each other one with what the one
+    before it trained, whether or not that became the best player.
+    """
+    setting, number = work.setting, work.files.number
+    torch.set_num_threads(setting.train.threads)  # the weights depend on it
+    seen = positions(open_window(work.folder / "window"), setting.net.positions)
+    learner = load_learner(work.before.learner) if work.before else None
+    if work.before or work.start:
+        net: Any = load_model(work.before.model if work.before else work.best).net
+    else:
+        torch.manual_seed(setting.seed * 1009 + streams.FIRST_NET)
+        net = make_net(make_config(setting.net, setting.game.size, setting.game.size))
+    trained = train_generation(
+        net,
+        seen,
+        setting.train,
+        seed=setting.seed,
+        generation=number,
+        folder=work.folder / "training",
+        learner_state=learner,
+    )
+    save_model(work.folder / "model.pt", net, variant=setting.game.variant)
+    save_learner(work.folder / "learner.pt", trained.learner_state)
+    write_table(work.folder / "curves.csv", trained.rows)
+    write_json(work.folder / "train_result.json", trained.metrics)
+    write_json(work.folder / "training.json", trained.timings)

@@ -1,0 +1,151 @@
+"""Train a net on a replay window for one generation, from the start or from where a kill left off."""
+
+import dataclasses
+import hashlib
+import json
+import logging
+import shutil
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from lightning.pytorch import Trainer
+from lightning.pytorch.loggers import Logger
+from torch import Tensor, nn
+
+from pipeline_src import source_hash
+from pipeline_src.learning.checkpoints import LastCheckpoint, find_checkpoint
+from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
+from pipeline_src.systems.gomoku_zero.batches import Batches
+from pipeline_src.systems.gomoku_zero.learner import LearnerState, state_of
+from pipeline_src.systems.gomoku_zero.module import ZeroModule
+from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
+from pipeline_src.systems.gomoku_zero.positions import Positions
+
+SOURCES = ("nets", "samples", "training")
+"""Folders of the package whose files decide what a training ends in."""
+
+
+class TrainedGeneration(NamedTuple):
+    """What the training of a generation leaves."""
+
+    state_dict: dict[str, Tensor]
+    """Weights and buffers of the net, on the CPU."""
+    learner_state: LearnerState
+    """For the next generation's training, and for `save_learner`."""
+    rows: list[dict[str, float]]
+    """Learning curves: means over each ``log_steps`` steps, `ZeroModule.rows`."""
+    metrics: dict[str, float]
+    """Means over the last quarter of ``rows``; ``steps``, ``positions``, ``new_positions``, ``learning_rate``."""
+    timings: dict[str, Any]
+    """Seconds and hardware; of this process alone where the training was resumed."""
+
+
+def train_generation(
+    net: nn.Module,
+    positions: Positions,
+    params: GomokuTrainParams,
+    *,
+    seed: int,
+    generation: int,
+    folder: Path,
+    learner_state: LearnerState | None = None,
+    logger: Logger | None = None,
+) -> TrainedGeneration:
+    """Train ``net``, in place, on a replay window; it comes back in evaluation mode.
+
+    A training that was killed is resumed from its checkpoint in ``folder`` if all it depends on is the same, and ends
+    in the same weights, on a CPU bit for bit, as one that was not. The caller removes ``folder`` once it has kept what
+    it wants, and sets torch's threads before.
+
+    Args:
+        net: maps planes [B, C, H, W] to (policy logits [B, N], values [B] to the side to move).
+        positions: all of the window.
+        params: the section.
+        seed: the pipeline's.
+        generation: the newest in the window; how many positions it brought says how many steps to train.
+        folder: for checkpoints; this generation's own.
+        learner_state: of the last generation's training, left as it is; None begins anew.
+        logger: told each row as it is made. None by default: to make DVCLive's takes most of a second.
+
+    Raises:
+        ZugwerkError: no positions, a ``learner_state`` of another optimizer or net, or a loss that is no number.
+    """
+    start = time.perf_counter()
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    new = int((positions.generation == generation).sum())
+    steps, rate, gpu = params.steps(new), params.rate(generation), torch.cuda.is_available()
+    batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=generation)
+    key = _digest(
+        net, positions, learner_state, [dataclasses.asdict(params), seed, generation, torch.get_num_threads()]
+    )
+    own = folder / f"train-{key}"
+    for other in folder.glob("train-*"):
+        if other != own and is_first():
+            shutil.rmtree(other)
+    module = ZeroModule(net, batches, params, rate=rate, state=learner_state)
+    precision = params.precision if params.precision != "auto" else "bf16-mixed" if gpu else "32-true"
+    trainer = Trainer(
+        **trainer_options(params, params.batch),
+        precision=precision,
+        max_steps=steps,
+        max_epochs=-1,
+        callbacks=[LastCheckpoint(own)],
+        logger=logger or False,
+        log_every_n_steps=1,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        benchmark=gpu,
+        default_root_dir=folder,
+    )
+    resumed = find_checkpoint(own)
+    net.train()
+    _lay_out(net, torch.channels_last)  # a quarter less time on a CPU
+    setup = time.perf_counter() - start
+    with one_goes_on(), warnings.catch_warnings():
+        # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
+        warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
+        trainer.fit(module, range(min(steps, params.checkpoint_steps)), ckpt_path=resumed, weights_only=True)
+    loop = time.perf_counter() - start - setup
+    net.cpu().eval().zero_grad()
+    _lay_out(net, torch.contiguous_format)  # a net read from a file is laid out so, and only then answers bit for bit
+    trained = module.trained_steps
+    timings = {
+        "seconds": setup + loop,
+        "setup_s": setup,
+        "resumed": resumed is not None,
+        "steps": trained,
+        "positions_per_s": trained * params.batch / loop,
+        "device": torch.cuda.get_device_name() if gpu else "cpu",
+        "threads": torch.get_num_threads(),
+        "precision": precision,
+        "torch": torch.__version__,
+    }
+    last = module.rows[-max(1, len(module.rows) // 4) :]
+    metrics = {name: sum(row[name] for row in last) / len(last) for name in last[0] if name != "step"}
+    counts = {"steps": steps, "positions": len(positions.value), "new_positions": new, "learning_rate": rate}
+    weights = {name: tensor.detach().clone() for name, tensor in net.state_dict().items()}
+    return TrainedGeneration(weights, state_of(trainer.optimizers[0]), module.rows, {**metrics, **counts}, timings)
+
+
+def _lay_out(net: nn.Module, layout: torch.memory_format) -> None:
+    for weight in net.parameters():
+        if weight.dim() == 4:
+            weight.data = weight.data.clone(memory_format=layout)
+
+
+def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, rest: list[Any]) -> str:
+    """A name for this very training: another one under any other code, torch, weights, positions or params."""
+    digest = hashlib.sha256(json.dumps([*rest, torch.__version__], sort_keys=True).encode())
+    digest.update(source_hash(SOURCES).encode())
+    tensors = list(net.state_dict().values())
+    for entries in state["state"].values() if state else ():
+        tensors += [value for value in entries.values() if torch.is_tensor(value)]
+    for tensor in tensors:
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    for array in positions:  # the planes follow from the games, whose policies say which they are
+        if array is not positions.planes:
+            digest.update(array.tobytes())
+    return digest.hexdigest()[:16]

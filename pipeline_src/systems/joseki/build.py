@@ -1,0 +1,201 @@
+"""Build a library from games, add games to one, merge two. Which came first changes nothing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.record import GameRecord
+from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, WHITE
+from pipeline_src.systems.joseki.library import Library, prune
+from pipeline_src.systems.joseki.sequences import CHUNK, LONGEST, Steps, chunks, fingerprint, walk
+from pipeline_src.systems.joseki.tables import (
+    NO_GAME,
+    SAMPLES,
+    STATES,
+    TRANSITIONS,
+    Tables,
+    add_sample,
+    count_steps,
+    empty_tables,
+    forget_games,
+    grown,
+    state_of,
+    transition_of,
+)
+
+WINNING_COLOUR = {"first": BLACK, "second": WHITE, "draw": EMPTY, None: EMPTY}
+"""By a record's winner: in Go ``first`` is Black, also where White begins against handicap stones."""
+
+
+@dataclass
+class Added:
+    """What became of games that were to be added."""
+
+    games: int = 0
+    """Counted."""
+    repeats: int = 0
+    """Left out: their moves are those of a game that was counted before."""
+    illegal: list[tuple[int, int]] = field(default_factory=list)
+    """(gid, ply) of those left out for an illegal move."""
+
+
+class Chunk(NamedTuple):
+    """Some games just added."""
+
+    steps: Steps
+    states: npt.NDArray[np.int32]
+    """[E]: the builder's number of the state that each step led to."""
+
+
+class Builder:
+    """A library that grows."""
+
+    def __init__(self, library: Library | None = None, longest: int = LONGEST) -> None:
+        """Start empty, or with a library as it is.
+
+        Raises:
+            ZugwerkError: it was pruned, so that its counts are not whole.
+        """
+        self.longest = longest
+        self.added = Added()
+        self._tables = empty_tables()
+        self._games: dict[int, int] = {}
+        if library is not None:
+            self.absorb(library)
+
+    @property
+    def states(self) -> int:
+        """Patterns so far."""
+        return int(self._tables.used[STATES])
+
+    @property
+    def transitions(self) -> int:
+        """Moves between them so far."""
+        return int(self._tables.used[TRANSITIONS])
+
+    def add(self, records: Iterable[GameRecord]) -> Added:
+        """Count games; those counted before and those with an illegal move are left out. Returns all added so far.
+
+        Raises:
+            ZugwerkError: a record of another game or size.
+        """
+        for _ in self.add_by_chunks(records):
+            pass
+        return self.added
+
+    def add_by_chunks(self, records: Iterable[GameRecord], size: int = CHUNK) -> Iterable[Chunk]:
+        """As `add`, telling what was added after every ``size`` games."""
+        for chunk in chunks(records, size):
+            new: dict[int, GameRecord] = {}
+            for record in chunk:
+                name = fingerprint(record)
+                if name in self._games or name in new:
+                    self.added.repeats += 1
+                else:
+                    new[name] = record
+            yield self._add(new)
+
+    def _add(self, games: dict[int, GameRecord]) -> Chunk:
+        records = list(games.values())
+        walked = walk(records, self.longest)
+        count = len(walked.steps.game)
+        self._tables = grown(self._tables, count + CORNERS * len(records), count)
+        winners = np.array([WINNING_COLOUR[record.winner] for record in records], np.int8)
+        states = np.empty(count, np.int32)
+        forget_games(self._tables)
+        count_steps(self._tables, walked.steps, np.array(list(games), np.uint64), winners, states)
+        refused = dict(walked.illegal)
+        self.added.illegal += [(records[index].gid, ply) for index, ply in walked.illegal]
+        self._games |= {name: record.gid for i, (name, record) in enumerate(games.items()) if i not in refused}
+        self.added.games += len(records) - len(refused)
+        return Chunk(walked.steps, states)
+
+    def absorb(self, library: Library) -> None:
+        """Add what another library counted.
+
+        Raises:
+            ZugwerkError: it was pruned, or a game was counted on both sides, so that sums would be wrong.
+        """
+        if library.fewest_games > 1:
+            raise ZugwerkError(
+                f"a library without what fewer than {library.fewest_games} games have cannot be added to or merged; "
+                "take the whole one"
+            )
+        theirs = library.fingerprints.tolist()
+        shared = sum(name in self._games for name in theirs)
+        if shared:
+            raise ZugwerkError(f"{shared} games are in both libraries and would count twice; add the other games anew")
+        self._games |= dict(zip(theirs, library.gids.tolist(), strict=True))
+        self._tables = grown(self._tables, library.states, library.transitions)
+        _absorb(self._tables, library)
+
+    def library(self, fewest_games: int = 1) -> Library:
+        """All that was counted, or the transitions of at least so many games."""
+        return prune(_frozen(self._tables, self._games), fewest_games)
+
+
+def merge(first: Library, second: Library) -> Library:
+    """The library of both libraries' games.
+
+    Raises:
+        ZugwerkError: one was pruned, or they share games.
+    """
+    builder = Builder(first)
+    builder.absorb(second)
+    return builder.library()
+
+
+def _absorb(tables: Tables, library: Library) -> None:
+    states = [state_of(tables, key) for key in library.keys]
+    tables.seen[states] += library.seen
+    names = np.append(library.fingerprints, NO_GAME)[library.samples]
+    origins = library.origins()
+    for i in range(library.transitions):
+        at = transition_of(tables, states[origins[i]], int(library.move[i]), states[library.to[i]])
+        for ours, theirs in (
+            (tables.played, library.played),
+            (tables.games, library.games),
+            (tables.wins, library.wins),
+            (tables.losses, library.losses),
+        ):
+            ours[at] += theirs[i]
+        for j in range(SAMPLES):
+            add_sample(tables, at, names[i, j], library.plies[i, j])
+
+
+def _frozen(tables: Tables, games: dict[int, int]) -> Library:
+    states, transitions = (int(n) for n in tables.used)
+    keys = tables.keys[:states]
+    order = np.lexsort(keys.T[::-1])
+    place = np.empty(states, np.int32)
+    place[order] = np.arange(states, dtype=np.int32)
+    origins = np.full(transitions, -1, np.int32)
+    at, of = tables.head[:states].copy(), np.arange(states)
+    while len(of):  # the chains of all states, one link at a time
+        live = at >= 0
+        at, of = at[live], of[live]
+        origins[at] = place[of]
+        at = tables.following[at]
+    to, move = place[tables.to[:transitions]], tables.move[:transitions]
+    by = np.lexsort((to, move, origins))
+    names = np.array(sorted(games), np.uint64)
+    samples = tables.samples[:transitions][by]
+    return Library(
+        keys=keys[order],
+        seen=tables.seen[:states][order],
+        starts=np.searchsorted(origins[by], np.arange(states + 1)).astype(np.int32),
+        move=move[by],
+        to=to[by],
+        played=tables.played[:transitions][by],
+        games=tables.games[:transitions][by],
+        wins=tables.wins[:transitions][by],
+        losses=tables.losses[:transitions][by],
+        samples=np.where(samples == NO_GAME, -1, np.searchsorted(names, samples)).astype(np.int32),
+        plies=tables.plies[:transitions][by],
+        fingerprints=names,
+        gids=np.array([games[int(name)] for name in names], np.int64),
+    )

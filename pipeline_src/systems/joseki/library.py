@@ -1,0 +1,161 @@
+"""The joseki library, a finite-state machine: corner patterns are its states, what was played in them its transitions.
+
+Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in whatever order and
+by whatever mergers they came. `build` makes and merges libraries, `library_file` keeps them.
+"""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.systems.joseki.canonical import MOVES, WORDS
+from pipeline_src.systems.joseki.corners import POINTS
+from pipeline_src.systems.joseki.tables import SAMPLES, fill_slots
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """S states, T transitions, G games. Arrays not to be changed."""
+
+    keys: npt.NDArray[np.uint64]
+    """[S, 4], ascending."""
+    seen: Ints
+    """[S]: how often a local move led to the pattern."""
+    starts: Ints
+    """[S + 1]: a state's transitions are those from ``starts[s]`` to before ``starts[s + 1]``."""
+    move: npt.NDArray[np.int16]
+    """[T]: in the canonical frame, colour * 101 + point, ascending in a state; point 100 is a pass."""
+    to: Ints
+    """[T]: state that it leads to."""
+    played: Ints
+    """[T]: how often it was played."""
+    games: Ints
+    """[T]: in how many games."""
+    wins: Ints
+    """[T]: how often whoever played it won the game."""
+    losses: Ints
+    """[T]: how often they lost it; drawn games and unknown results count as neither."""
+    samples: Ints
+    """[T, 3]: games it was played in, as indices of ``fingerprints``, -1 where there are fewer."""
+    plies: npt.NDArray[np.int16]
+    """[T, 3]: where in them."""
+    fingerprints: npt.NDArray[np.uint64]
+    """[G], ascending: which games were counted; none is counted twice."""
+    gids: npt.NDArray[np.int64]
+    """[G]: their numbers where they came from."""
+    fewest_games: int = 1
+    """Transitions of fewer games were dropped; 1 if none were."""
+    slots: Ints = field(init=False, repr=False)
+    """[2^k]: hash table over the keys."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slots", np.full(1 << max(10, (2 * self.states - 1).bit_length()), -1, np.int32))
+        twice = fill_slots(self.slots, self.keys, self.states)
+        if twice:
+            raise ZugwerkError(f"{twice} patterns have two states each")
+
+    @property
+    def states(self) -> int:
+        """How many patterns."""
+        return len(self.keys)
+
+    @property
+    def transitions(self) -> int:
+        """How many moves between them."""
+        return len(self.move)
+
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """What a file keeps, by name."""
+        names = [f.name for f in fields(self) if f.name not in ("slots", "fewest_games")]
+        return {name: getattr(self, name) for name in names}
+
+    def origins(self) -> Ints:
+        """State that each transition leaves, int32 [T]."""
+        return np.repeat(np.arange(self.states, dtype=np.int32), np.diff(self.starts))
+
+
+SHAPES: dict[str, tuple[str, str, tuple[int, ...]]] = {
+    "keys": ("u8", "S", (WORDS,)),
+    "seen": ("i4", "S", ()),
+    "starts": ("i4", "S+1", ()),
+    "move": ("i2", "T", ()),
+    "to": ("i4", "T", ()),
+    "played": ("i4", "T", ()),
+    "games": ("i4", "T", ()),
+    "wins": ("i4", "T", ()),
+    "losses": ("i4", "T", ()),
+    "samples": ("i4", "T", (SAMPLES,)),
+    "plies": ("i2", "T", (SAMPLES,)),
+    "fingerprints": ("u8", "G", ()),
+    "gids": ("i8", "G", ()),
+}
+"""Type, length and further axes of each array."""
+
+
+def check(library: Library) -> None:
+    """Test what kernels rely on.
+
+    Raises:
+        ZugwerkError: says what does not fit.
+    """
+    lengths = {"S": library.states, "S+1": library.states + 1, "T": library.transitions, "G": len(library.fingerprints)}
+    for name, (kind, length, rest) in SHAPES.items():
+        array = getattr(library, name)
+        if array.dtype != np.dtype(kind) or array.shape != (lengths[length], *rest):
+            raise ZugwerkError(f"array {name!r} has the wrong type or shape: {array.dtype} {array.shape}")
+    s, t, g = library.states, library.transitions, lengths["G"]
+    black, white = library.keys[:, :2], library.keys[:, 2:]
+    sound = {
+        "keys": not (black & white).any() and int(library.keys.max(initial=0)) < 1 << (POINTS // 2),
+        "starts": library.starts[0] == 0 and library.starts[-1] == t and bool((np.diff(library.starts) >= 0).all()),
+        "move": within(library.move, 0, MOVES),
+        "to": within(library.to, 0, s),
+        "samples": within(library.samples, -1, g),
+        "fingerprints": bool((library.fingerprints[1:] > library.fingerprints[:-1]).all()),
+    }
+    for name, is_sound in sound.items():
+        if not is_sound:
+            raise ZugwerkError(f"array {name!r} has entries that cannot be")
+
+
+def within(array: npt.NDArray[np.signedinteger], low: int, end: int) -> bool:
+    """Whether all entries are from ``low`` to before ``end``."""
+    return not array.size or bool(int(array.min()) >= low and int(array.max()) < end)
+
+
+def prune(library: Library, fewest_games: int) -> Library:
+    """The library without transitions of fewer games, nor the patterns that only they touched.
+
+    One player's error must not become a joseki. What is dropped is lost: no games can be added afterwards.
+
+    Raises:
+        ZugwerkError: it was pruned harder already.
+    """
+    if fewest_games < library.fewest_games:
+        raise ZugwerkError(f"already without what fewer than {library.fewest_games} games have; build it again")
+    kept = library.games >= fewest_games
+    origins = library.origins()
+    used = np.zeros(library.states, bool)
+    used[origins[kept]] = used[library.to[kept]] = True
+    index = (np.cumsum(used) - 1).astype(np.int32)
+    starts = np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32)
+    return Library(
+        keys=library.keys[used],
+        seen=library.seen[used],
+        starts=starts,
+        move=library.move[kept],
+        to=index[library.to[kept]],
+        played=library.played[kept],
+        games=library.games[kept],
+        wins=library.wins[kept],
+        losses=library.losses[kept],
+        samples=library.samples[kept],
+        plies=library.plies[kept],
+        fingerprints=library.fingerprints,
+        gids=library.gids,
+        fewest_games=fewest_games,
+    )

@@ -1,0 +1,145 @@
+"""Made games for the joseki library: textbook joseki in four corners, with tenuki, other orders, mistakes and noise.
+
+Nobody played them, and they say so: source ``engine``, event ``made``. The winner is drawn, and mistakes cost: each one
+more than the opponent's divides the odds by e.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline_src import streams
+from pipeline_src.games.go.board import SIDE, GoState, initial_state
+from pipeline_src.games.go.moves import legal, play
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.textbook import ELSEWHERE, SIZE, Sequence, textbook
+
+EVENT = "made"
+FIRST_GID = 1
+MISSES = [(down, right) for down in range(-2, 3) for right in range(-2, 3) if (down, right) != (0, 0)]
+"""By how many rows and columns a mistake misses."""
+NO_RESULT = 0.03
+"""Share of games whose result is left open, as in real archives."""
+TRIES = 40
+"""Points to try for a noise move before the side passes."""
+
+
+@dataclass
+class _Corner:
+    """A joseki under way."""
+
+    points: list[tuple[int, int]]
+    """Rows and columns on the board, or ELSEWHERE."""
+    starter: int
+    at: int = 0
+
+    def turn(self) -> int:
+        """The side whose move is next, -1 at the end."""
+        return (self.starter + self.at) % 2 if self.at < len(self.points) else -1
+
+    def awaits(self, side: int) -> bool:
+        """Whether ``side`` is to place the next stone."""
+        return self.turn() == side and self.points[self.at] != ELSEWHERE
+
+
+def make_games(made: MadeGames, seed: int, first: int, count: int) -> list[GameRecord]:
+    """Games ``first`` to ``first + count - 1`` of the archive of a seed; each depends on its own number alone."""
+    return [
+        _make_game(made, [seed, streams.JOSEKI_MADE, number], FIRST_GID + number)
+        for number in range(first, first + count)
+    ]
+
+
+def _make_game(made: MadeGames, seed: list[int], gid: int) -> GameRecord:
+    rng = np.random.default_rng(seed)
+    state = initial_state(SIZE)
+    corners: list[_Corner | None] = [None] * 4
+    actions: list[int] = []
+    missed, last = [0, 0], -1
+    for _ in range(int(rng.integers(made.plies // 2, made.plies + 1))):
+        side = int(state.turn[SIDE])
+        choice = _choose(rng, corners, side, last, made.tenuki)
+        if choice >= 0 and corners[choice] is None:
+            corners[choice] = _Corner(_placed(rng, choice, made.transposed), side)
+        corner = corners[choice] if choice >= 0 else None
+        action = -1
+        if corner:
+            row, column = corner.points[corner.at]
+            corner.at += 1
+            if rng.random() < made.mistakes:
+                missed[side] += 1
+                corner.points = corner.points[: corner.at]
+                down, right = MISSES[int(rng.integers(len(MISSES)))]
+                row, column = row + down, column + right
+            if 0 <= row < SIZE and 0 <= column < SIZE and legal(state, row * SIZE + column):
+                action = row * SIZE + column
+            else:
+                corner.points = corner.points[: corner.at]
+        if action < 0:
+            action = _noise(rng, state)
+        for number, other in enumerate(corners):
+            if other and number != choice and other.turn() == side and other.points[other.at] == ELSEWHERE:
+                other.at += 1
+        play(state, action)
+        actions.append(action)
+        last = choice
+        if len(actions) > 1 and actions[-1] == actions[-2] == SIZE * SIZE:
+            break
+    return GameRecord(
+        game="go",
+        gid=gid,
+        source="engine",
+        variant="standard",
+        height=SIZE,
+        width=SIZE,
+        actions=tuple(actions),
+        winner=_winner(rng, missed),
+        event=EVENT,
+    )
+
+
+def _choose(rng: np.random.Generator, corners: list[_Corner | None], side: int, last: int, tenuki: float) -> int:
+    """The corner where ``side`` plays: most often where the last move was; -1 where none awaits it."""
+    ready = [number for number, corner in enumerate(corners) if corner is None or corner.awaits(side)]
+    if last in ready and rng.random() >= tenuki:
+        return last
+    others = [number for number in ready if number != last]
+    return int(rng.choice(others)) if others else last if last in ready else -1
+
+
+def _placed(rng: np.random.Generator, corner: int, transposed: float) -> list[tuple[int, int]]:
+    """A joseki on the board's points of a corner (0 upper left, 1 upper right, 2 lower left, 3 lower right)."""
+    sequences = textbook()
+    weights = 1 / np.sqrt(np.arange(1, len(sequences) + 1))  # some are played more often than others
+    moves: Sequence = sequences[int(rng.choice(len(sequences), p=weights / weights.sum()))]
+    order = list(moves)
+    if len(order) > 2 and rng.random() < transposed:
+        at = int(rng.integers(len(order) - 2))
+        order[at], order[at + 2] = order[at + 2], order[at]
+    mirrored = rng.random() < 0.5
+    placed = []
+    for point in order:
+        if point == ELSEWHERE:
+            placed.append(ELSEWHERE)
+            continue
+        row, column = point[::-1] if mirrored else point
+        placed.append((SIZE - row if corner >= 2 else row - 1, SIZE - column if corner % 2 else column - 1))
+    return placed
+
+
+def _noise(rng: np.random.Generator, state: GoState) -> int:
+    """A random legal point that is not surrounded, or a pass where none is found soon."""
+    for action in rng.integers(SIZE * SIZE, size=TRIES):
+        row, column = divmod(int(action), SIZE)
+        around = state.board[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
+        if (around == 0).sum() > 2 and legal(state, int(action)):
+            return int(action)
+    return SIZE * SIZE
+
+
+def _winner(rng: np.random.Generator, missed: list[int]) -> Winner | None:
+    if rng.random() < NO_RESULT:
+        return None
+    return "first" if rng.random() < 1 / (1 + math.exp(missed[0] - missed[1])) else "second"

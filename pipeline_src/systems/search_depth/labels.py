@@ -1,0 +1,159 @@
+"""Games that the engine plays against itself on a clock, with how deep it got in each position and would have had to.
+
+Two labels: ``reached``, the published one, are the plies that iterative deepening completed in the move's share of the
+clock. ``needed`` is the smallest depth whose turn a deeper search finds as good as the one that was played: what a
+clock should buy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.games.kernels import outcome
+from pipeline_src.players.amazons.evaluator import make_evaluator
+from pipeline_src.players.clocks import GameClock
+from pipeline_src.players.player import PlayerText
+from pipeline_src.search.alphabeta.searcher import DECIDED
+from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.search.evaluator import WIN
+from pipeline_src.search.limits import Limit, Searcher, SearchResult
+from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
+from pipeline_src.systems.search_depth.player import DepthPlayer, depth_player
+from pipeline_src.systems.search_depth.square_layers import SquareSearch
+
+DEPTHS = 16
+"""Depths whose nodes are kept; nothing that is not decided was seen to be searched deeper."""
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Labelled:
+    """Positions with labels, and how many were left out because there was nothing to choose."""
+
+    rows: list[Row] = field(default_factory=list)
+    """By the names of `systems.search_depth.positions.FIELDS`; labels as found, outside the classes too."""
+    closed: int = 0
+    """Positions whose turn the ending solver counts."""
+    single: int = 0
+    """Positions with one legal turn."""
+    decided: int = 0
+    """Positions that the search counted to the end of the game."""
+
+
+def label_games(
+    game: DepthGame, params: DepthLabelParams, openings: Sequence[Sequence[int]], first: int, seed: Sequence[int]
+) -> Labelled:
+    """Play and label one game from each opening, numbered from ``first``.
+
+    A game depends on ``seed``, its number and its opening alone, on a clock of nodes.
+    """
+    player = depth_player(PlayerText.parse(game.player()))
+    squares = SquareSearch(make_evaluator("amazons"), game.simulations, game.plies)
+    found = Labelled()
+    for number, opening in enumerate(openings, first):
+        rng = np.random.default_rng([*seed, number])
+        _label_game(game, params, player, squares, opening, number, rng, found)
+    return found
+
+
+def _label_game(
+    game: DepthGame,
+    params: DepthLabelParams,
+    player: DepthPlayer,
+    squares: SquareSearch,
+    opening: Sequence[int],
+    number: int,
+    rng: np.random.Generator,
+    found: Labelled,
+) -> None:
+    state = reduce(amazons.play, opening, amazons.initial_state())
+    clock = GameClock([game.clock_ms * (1 - params.spent * float(rng.random())) for _ in range(2)])
+    ply = len(opening)
+    while not outcome(state)[0]:
+        side = amazons.to_play(state)
+        turns = amazons.legal_actions(state)
+        filling = closing_turn(state)
+        if filling is not None or turns.size == 1:
+            found.closed, found.single = found.closed + (filling is not None), found.single + (filling is None)
+            action = int(turns[0]) if filling is None else filling.action
+        else:
+            steps: list[SearchResult] = []
+            limit = player.limit_of(clock.seen_by(side), ply, turns.size, None)
+            result = player.searcher.search(state, limit, on_info=steps.append)
+            action = result.action
+            seed = int(rng.integers(1 << 62))
+            if abs(result.value) > DECIDED:
+                found.decided += 1
+            else:
+                layers, _ = squares.search(state, seed)
+                found.rows.append(
+                    {
+                        "n": layers,
+                        "used": 1 - clock.left_ms[side] / game.clock_ms,
+                        "reached": result.depth,
+                        "needed": needed_depth(player.searcher, state, steps, game.lowest, game.highest, params),
+                        "board": state.board,
+                        "to_play": side,
+                        "expandable": turns.size,
+                        "ply": ply,
+                        "game": number,
+                        "nodes": result.nodes,
+                        "nodes_by_depth": nodes_by_depth(steps),
+                    }
+                )
+            used = result.nodes / game.nodes_per_ms if game.nodes_per_ms else result.seconds * 1e3
+            clock.spend(side, min(used, clock.left_ms[side]))  # out of time it goes on one ply deep
+        state = amazons.play(state, action)
+        ply += 1
+
+
+def nodes_by_depth(steps: Sequence[SearchResult]) -> npt.NDArray[np.int64]:
+    """int64 [DEPTHS]: nodes when each depth from 1 was complete, 0 where it was not reached."""
+    found = np.zeros(DEPTHS, np.int64)
+    for step in steps:
+        if step.depth <= DEPTHS and found[step.depth - 1] == 0:
+            found[step.depth - 1] = step.nodes
+    return found
+
+
+def needed_depth(
+    searcher: Searcher,
+    state: AmazonsState,
+    steps: Sequence[SearchResult],
+    lowest: int,
+    highest: int,
+    params: DepthLabelParams,
+) -> int:
+    """Smallest depth from ``lowest`` whose turn is as good as the last one's, by a search ``judge_depth`` plies deeper.
+
+    Args:
+        searcher: judges.
+        state: the position, unfinished.
+        steps: reports of the search, the last of them its answer.
+        lowest: depths below it are not asked for.
+        highest: likewise above it: where no lesser depth was good enough, the answer is not beyond it.
+        params: how turns are judged.
+    """
+    last = steps[-1]
+    depths = {step.depth: step.action for step in reversed(steps)}  # of two reports at a depth, the whole iteration's
+    worth: dict[int, float] = {}
+
+    def value(action: int) -> float:
+        if action not in worth:
+            after = amazons.play(state, action)
+            deeper = Limit(depth=max(1, last.depth - 1 + params.judge_depth))
+            worth[action] = WIN if outcome(after)[0] else -searcher.search(after, deeper).value
+        return worth[action]
+
+    for depth in range(lowest, min(last.depth, highest + 1)):
+        action = depths.get(depth, last.action)
+        if action == last.action or value(action) >= value(last.action) - params.tolerance:
+            return depth
+    return max(lowest, min(last.depth, highest))

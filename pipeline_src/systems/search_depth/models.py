@@ -1,0 +1,108 @@
+"""The file format of nets that choose the search depth: label, classes, inputs, head, which net it is, its weights."""
+
+import dataclasses
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.systems.search_depth.head import Head
+from pipeline_src.systems.search_depth.net import (
+    DepthConfig,
+    DepthNet,
+    PublishedDepthConfig,
+    PublishedDepthNet,
+    ResidualDepthConfig,
+    ResidualDepthNet,
+)
+
+FORMAT, VERSION = "zugwerk search depth", 1
+KINDS: dict[str, tuple[type[Any], type[Any]]] = {
+    PublishedDepthConfig.kind: (PublishedDepthConfig, PublishedDepthNet),
+    ResidualDepthConfig.kind: (ResidualDepthConfig, ResidualDepthNet),
+}
+"""Config and net, by the name that the file gives them."""
+
+
+@dataclass(frozen=True)
+class SavedDepthNet:
+    """A net and what it is for."""
+
+    net: DepthNet
+    label: str
+    """What it was trained on: ``reached`` or ``needed``."""
+    lowest: int
+    """Class."""
+    highest: int
+    """Class."""
+    head: Head
+    inputs: str
+    """What the net sees, `pipeline_src.systems.search_depth.planes`."""
+
+
+def make_depth_net(config: DepthConfig) -> DepthNet:
+    """A net with fresh weights, from torch's global generator."""
+    net: DepthNet = KINDS[config.kind][1](config)
+    return net
+
+
+def save_depth_net(path: Path | str, model: SavedDepthNet) -> None:
+    """Write a model; the same weights give the same bytes, whatever the file is called."""
+    config = model.net.config
+    saved = {
+        "format": FORMAT,
+        "version": VERSION,
+        **{f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.name != "net"},
+        "kind": config.kind,
+        "config": dataclasses.asdict(config),
+        "state_dict": {name: t.detach().cpu().contiguous() for name, t in model.net.state_dict().items()},
+    }
+    buffer = io.BytesIO()  # torch.save writes a file's own name into it
+    torch.save(saved, buffer)
+    with written_aside(path) as aside:
+        aside.write_bytes(buffer.getvalue())
+
+
+def load_depth_net(
+    path: Path | str, *, label: str | None = None, classes: tuple[int, int] | None = None
+) -> SavedDepthNet:
+    """Read what `save_depth_net` wrote; the net comes back on the CPU and in evaluation mode.
+
+    Args:
+        path: the file.
+        label: what it must have been trained on; None is anything.
+        classes: lowest and highest class that it must choose among; None is any.
+
+    Raises:
+        ZugwerkError: the file is missing or damaged, or the model is for another label or other classes; names the
+            file and the stage.
+    """
+    remedy = "`dvc repro depth_train` makes it"
+    try:
+        content = Path(path).read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        raise ZugwerkError(f"{path}: no such model; {remedy}") from None
+    try:
+        saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        if (saved["format"], saved["version"]) != (FORMAT, VERSION):
+            raise ValueError(f"format {saved['format']!r}, version {saved['version']}")
+        config, make = KINDS[saved["kind"]]
+        net: DepthNet = make(config(**saved["config"]))
+        net.load_state_dict(saved["state_dict"])
+        what = {name: saved[name] for name in ("label", "lowest", "highest", "head", "inputs")}
+    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ZugwerkError(f"{path}: damaged, or no model that chooses the search depth ({reason}); {remedy}") from None
+    model = SavedDepthNet(net.eval(), **what)
+    if label is not None and model.label != label:
+        raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'; {remedy} anew")
+    if classes is not None and (model.lowest, model.highest) != classes:
+        wanted = f"{classes[0]} to {classes[1]}"
+        raise ZugwerkError(
+            f"{path}: trained for classes {model.lowest} to {model.highest}, not {wanted}; {remedy} anew"
+        )
+    return model

@@ -1,0 +1,217 @@
+"""Players of the Amazons that choose how deep to search, on a clock of nodes or of milliseconds: `DepthPlayer`.
+
+All search with the same engine and have the same hard stop: no move takes more than a fifth of what the clock has left,
+nor what the moves still expected need to be answered one ply deep. A search that is stopped answers with the best turn
+it has found. Without a chooser the player is the yardstick: iterative deepening for the clock's share of each move.
+"""
+
+import importlib
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.amazons.turns import legal_actions
+from pipeline_src.players.amazons.alphabeta import amazons_alphabeta
+from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.search.clock import GAME_PLIES, LAG_MS, SHARE, expected_plies, movetime_ms
+from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchResult
+from pipeline_src.systems.search_depth.choices import Choice, Chooser, FixedDepth, read_table
+
+PUBLISHED_CLOCK_MS = 900_000.0
+SIMULATIONS, PLIES, FORWARD_NODES = 8, 100, 300
+"""Of `NetDepth`, where a player's text does not say."""
+RESERVE = 4
+"""On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
+WORDS = ("depth", "model", "table")
+NUMBERS = {
+    "lowest": 3.0,
+    "clock": PUBLISHED_CLOCK_MS,
+    "nodes_per_ms": 0.0,
+    "simulations": float(SIMULATIONS),
+    "plies": float(PLIES),
+    "forward_nodes": float(FORWARD_NODES),
+    "within": 0.0,
+    "begin": 0.0,
+    "game_plies": float(GAME_PLIES),
+    "confidence": math.nan,
+    "shares": 1.0,
+}
+"""Options that are this player's; the rest is the engine's."""
+WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies")
+
+
+@dataclass(frozen=True)
+class Thought:
+    """A move, and what went into it."""
+
+    result: SearchResult
+    choice: Choice | None
+    """None where nothing was chosen: an ending that is counted, a single legal turn, a clock all but empty, or nobody
+    to choose."""
+    searched: bool
+    """Whether the engine searched; where it did not, the move was free."""
+
+    @property
+    def nodes(self) -> int:
+        """What the clock is charged."""
+        return (self.result.nodes if self.searched else 0) + (self.choice.nodes if self.choice else 0)
+
+
+class DepthPlayer(SearchPlayer):
+    """Asks its chooser for a depth, and searches so deep while the clock lets it."""
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        chooser: Chooser | None,
+        clock_ms: float = PUBLISHED_CLOCK_MS,
+        nodes_per_ms: float = 0.0,
+        within: float = 0.0,
+        game_plies: int = GAME_PLIES,
+        begin: float = 0.0,
+    ) -> None:
+        """A player around a search.
+
+        Args:
+            searcher: the engine.
+            chooser: of depths; None for iterative deepening.
+            clock_ms: what a side's clock begins with; shares of it that are used are told from this.
+            nodes_per_ms: how many nodes a millisecond of the clock is worth; 0 for milliseconds of wall time.
+            within: how many times the clock's share of a move it may take; 0 for the hard stop alone where a depth was
+                chosen, and for once in iterative deepening.
+            game_plies: over how many plies of a game the clock is shared out.
+            begin: share of what a move may take after which iterative deepening begins no other depth; 0 for none.
+        """
+        super().__init__(searcher, Limit(depth=1))
+        self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
+        self.within, self.game_plies, self.begin = within, game_plies, begin
+
+    def choose(self, positions: Any) -> list[int]:
+        """See `Player.choose`."""
+        return [self.consider(position).result.action for position in positions]
+
+    def consider(self, position: Position) -> Thought:
+        """Choose a depth and search; the game is not over."""
+        state, seed = position.state, int(position.rng.integers(1 << 62))
+        filling = closing_turn(state)
+        if filling is not None:
+            return Thought(SearchResult(filling.action, filling.value, 1, 0, (filling.action,), 0.0), None, False)
+        turns = legal_actions(state)
+        if turns.size == 1:
+            only = int(turns[0])
+            return Thought(SearchResult(only, 0.0, 1, 0, (only,), 0.0), None, False)
+        choice, limit = self._plan(position, turns.size, seed)
+        on_info = self._stop_in_time(limit) if self.begin and choice is None else None
+        return Thought(self.searcher.search(state, limit, seed, on_info), choice, True)
+
+    def _stop_in_time(self, limit: Limit) -> OnInfo:
+        """Ends a search after a depth when the next one could hardly be finished."""
+
+        def on_info(found: SearchResult) -> None:
+            if limit.nodes is not None and found.nodes > self.begin * limit.nodes:
+                self.searcher.stop()
+            if limit.movetime_ms is not None and 1000 * found.seconds > self.begin * limit.movetime_ms:
+                self.searcher.stop()
+
+        return on_info
+
+    def limit_at(self, position: Position) -> Limit:
+        """The chosen depth and what the clock allows."""
+        seed = int(position.rng.integers(1 << 62))
+        return self._plan(position, legal_actions(position.state).size, seed)[1]
+
+    def _plan(self, position: Position, legal: int, seed: int) -> tuple[Choice | None, Limit]:
+        clock, played = position.clock, len(position.actions)
+        used = 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
+        if clock is None:
+            clock = Clock(self.clock_ms, self.clock_ms)
+        choice, depth = None, None
+        if self.chooser is not None:
+            dear = RESERVE * (self.chooser.most_nodes(position.state) + legal) > clock.own_ms * self.nodes_per_ms > 0
+            choice = None if dear else self.chooser.choose(position.state, legal, used, seed)
+            depth = 1 if choice is None else choice.depth
+        if choice is not None and self.nodes_per_ms:
+            clock = replace(clock, own_ms=max(1e-3, clock.own_ms - choice.nodes / self.nodes_per_ms))
+        return choice, self.limit_of(clock, played, legal, depth, 0 if choice is None else choice.nodes)
+
+    def limit_of(self, clock: Clock, played: int, legal: int, depth: int | None, choosing: int = 0) -> Limit:
+        """Where the search of a move ends.
+
+        Args:
+            clock: as the side to move sees it.
+            played: plies so far.
+            legal: number of legal turns.
+            depth: that was chosen; None for iterative deepening.
+            choosing: nodes that a choice costs, this one's being paid.
+        """
+        expected = expected_plies(played, legal, self.game_plies)
+        least = (legal + choosing) / self.nodes_per_ms if self.nodes_per_ms else LAG_MS  # one ply deep
+        most = min(SHARE * clock.own_ms, clock.own_ms - least * (expected // 2))
+        share = movetime_ms(clock, played, expected, 0.0 if self.nodes_per_ms else LAG_MS)
+        if depth is None or self.within:
+            most = min(most, (self.within or 1.0) * share)
+        if self.nodes_per_ms:
+            return Limit(depth=depth, nodes=max(1, int(most * self.nodes_per_ms)))
+        return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
+
+
+def depth_player(text: PlayerText) -> DepthPlayer:
+    """``alphabeta:depth=cnn,model=PATH | depth=table,table=900/400/150,lowest=D | depth=D | [none][,option=...]``.
+
+    Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
+    wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
+    pass is charged; ``within``, ``begin`` and ``game_plies``, see
+    `DepthPlayer`; ``confidence`` and ``shares``, see
+    `systems.search_depth.net_choice`; and those of the engine (`amazons_alphabeta`).
+
+    Raises:
+        ZugwerkError: an option that is unknown or out of its range, or no model.
+    """
+    text.no_value()
+    words = {name: text.options.get(name, "") for name in WORDS}
+    own = {name: value for name, value in text.options.items() if name in NUMBERS}
+    numbers = replace(text, options=own).numbers(**NUMBERS)
+    for name in own:
+        value, whole = numbers[name], name in WHOLE
+        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies", "shares") else 0.0
+        if not least <= value < math.inf or (whole and value != int(value)):
+            raise ZugwerkError(f"player '{text.name}': {name} cannot be {own[name]}")
+    rest = {name: value for name, value in text.options.items() if name not in {*WORDS, *NUMBERS}}
+    engine = amazons_alphabeta(replace(text, options=rest))
+    chooser = _chooser(text, words, numbers)
+    return DepthPlayer(
+        engine.searcher,
+        chooser,
+        numbers["clock"],
+        numbers["nodes_per_ms"],
+        numbers["within"],
+        int(numbers["game_plies"]),
+        numbers["begin"],
+    )
+
+
+def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float]) -> Chooser | None:
+    depth = words["depth"]
+    for name, wanted in (("model", "cnn"), ("table", "table")):
+        if words[name] and depth != wanted:
+            raise ZugwerkError(f"player '{text.name}': {name} goes with depth={wanted} alone")
+    if depth == "cnn":
+        if not words["model"]:
+            raise ZugwerkError(f"player '{text.name}': depth=cnn needs model=PATH")
+        simulations, plies, forward = (int(numbers[name]) for name in ("simulations", "plies", "forward_nodes"))
+        confidence = None if math.isnan(numbers["confidence"]) else numbers["confidence"]
+        module = importlib.import_module(
+            "pipeline_src.systems.search_depth.net_choice"
+        )  # and torch, which others do without
+        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, numbers["shares"])
+        return net
+    if depth == "table":
+        return read_table(words["table"], int(numbers["lowest"]))
+    if not depth:
+        return None
+    if not (depth.isascii() and depth.isdigit() and 1 <= int(depth[:4]) <= 96):
+        raise ZugwerkError(f"player '{text.name}': depth must be cnn, table, or 1 to 96, not {depth}")
+    return FixedDepth(int(depth))

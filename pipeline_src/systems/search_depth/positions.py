@@ -1,0 +1,220 @@
+"""Positions labelled with a search depth: the arrays on disk, and which split each row belongs to.
+
+A data set is a folder of ``<field>.npy`` and ``manifest.json``; R rows by game and then by ply. Boards and ``n`` lie as
+in `AmazonsState`: row 0 is rank 1, ``ravel()[s]`` is square s.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.games.amazons.board import COLOUR
+from pipeline_src.learning.canonical import canonical_hashes
+from pipeline_src.learning.split import TEST, TRAIN, VALIDATION, assign_games, choose_samples
+
+MANIFEST = "manifest.json"
+FORMAT, VERSION = "zugwerk search depth positions", 1
+LABELS = ("reached", "needed")
+
+FIELDS: dict[str, tuple[type[np.generic], int]] = {
+    "n": (np.uint8, 2),
+    "used": (np.float32, 0),
+    "reached": (np.uint8, 0),
+    "needed": (np.uint8, 0),
+    "board": (np.int8, 2),
+    "to_play": (np.int8, 0),
+    "expandable": (np.int32, 0),
+    "ply": (np.int16, 0),
+    "game": (np.int32, 0),
+    "nodes": (np.int64, 0),
+    "nodes_by_depth": (np.int64, 1),
+}
+"""Type of each array, and the axes of one row: 0 a number, 1 one a depth, 2 a board."""
+
+
+@dataclass(frozen=True)
+class DepthPositions:
+    """Labelled positions on disk, memory-mapped and read-only."""
+
+    n: npt.NDArray[np.uint8]
+    """[R, H, W]: of each square, the layers at which a simulation through it came back; 0 where it is not empty."""
+    used: npt.NDArray[np.float32]
+    """[R], share of its clock that the side to move had used: W_t = 1 - used."""
+    reached: npt.NDArray[np.uint8]
+    """[R], layers that the search completed; within the classes."""
+    needed: npt.NDArray[np.uint8]
+    """[R], fewest layers whose turn is as good, by a deeper search, as that at ``reached``; within the classes."""
+    board: npt.NDArray[np.int8]
+    """[R, H, W], 0 arrow, 1 empty, 2 Black, 3 White."""
+    to_play: npt.NDArray[np.int8]
+    """[R], 0 White, 1 Black."""
+    expandable: npt.NDArray[np.int32]
+    """[R], legal turns."""
+    ply: npt.NDArray[np.int16]
+    """[R], turns played before."""
+    game: npt.NDArray[np.int32]
+    """[R], which game."""
+    nodes: npt.NDArray[np.int64]
+    """[R], nodes of the search."""
+    nodes_by_depth: npt.NDArray[np.int64]
+    """[R, D]: in column d - 1 the nodes when layer d was complete; 0 where it was not reached."""
+    manifest: dict[str, Any]
+    path: Path
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @property
+    def classes(self) -> tuple[int, int]:
+        """Lowest and highest label."""
+        return self.manifest["lowest"], self.manifest["highest"]
+
+    def label(self, name: str) -> npt.NDArray[np.uint8]:
+        """One of `LABELS`, uint8 [R].
+
+        Raises:
+            ZugwerkError: no such label.
+        """
+        if name not in LABELS:
+            raise ZugwerkError(f"no label '{name}'; there are: {', '.join(LABELS)}")
+        found: npt.NDArray[np.uint8] = getattr(self, name)
+        return found
+
+
+class Splits(NamedTuple):
+    """Row numbers of each split, int64, ascending."""
+
+    train: npt.NDArray[np.int64]
+    validation: npt.NDArray[np.int64]
+    test: npt.NDArray[np.int64]
+
+
+def split_by_game(positions: DepthPositions, shares: tuple[float, float, float], seed: int) -> Splits:
+    """Rows of train, validation and test: games are shared out whole, and no position is in two splits.
+
+    A position that games of several splits came to, under any of the board's symmetries, stays in test, else in
+    validation, and is in no other.
+
+    Args:
+        positions: all of them.
+        shares: of the games, in any unit.
+        seed: the pipeline's.
+
+    Raises:
+        ZugwerkError: too few games; names the data set.
+    """
+    games, which = np.unique(positions.game, return_inverse=True)
+    try:
+        splits = assign_games(games.astype(np.int64), shares, seed)[which]
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{positions.path}: {error}; raise depth_label.games") from None
+    movers = np.array(COLOUR, np.int8)[positions.to_play]
+    try:
+        hashes = canonical_hashes(np.ascontiguousarray(positions.board[:, ::-1]), movers)
+    except ZugwerkError as error:
+        raise ZugwerkError(_damaged(positions.path / "board.npy", str(error))) from None
+    stays = choose_samples(hashes, splits)
+    return Splits(*(np.flatnonzero((splits == split) & stays) for split in (TRAIN, VALIDATION, TEST)))
+
+
+def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], manifest: Mapping[str, Any]) -> None:
+    """Write a data set, aside and renamed; the same arrays give the same bytes.
+
+    Args:
+        path: the folder.
+        arrays: those of `FIELDS`, by name; of the fields' types, or of types that hold the same numbers.
+        manifest: more to keep beside them; must have ``lowest`` and ``highest``, the classes.
+
+    Raises:
+        ZugwerkError: an array is missing, of another length or shape, or holds a number that its type cannot; a label
+            is outside the classes. Names the stage and the array.
+    """
+    if missing := [name for name in FIELDS if name not in arrays]:
+        raise ZugwerkError(f"depth_label: {path}: no array {', '.join(missing)}")
+    rows, size, depths = len(arrays["n"]), arrays["n"].shape[-1], arrays["nodes_by_depth"].shape[-1]
+    typed = {}
+    for name, (dtype, ndim) in FIELDS.items():
+        found, shape = arrays[name], (rows, *((), (depths,), (size, size))[ndim])
+        typed[name] = np.ascontiguousarray(found, np.dtype(dtype).newbyteorder("<"))
+        if found.shape != shape or (dtype is not np.float32 and not np.array_equal(typed[name], found)):
+            raise ZugwerkError(f"depth_label: {path}/{name}.npy: {found.dtype} {found.shape} is no {dtype} {shape}")
+    for label in LABELS:
+        _check_classes(typed[label], Path(path) / f"{label}.npy", manifest["lowest"], manifest["highest"])
+    with written_aside(path) as aside:
+        aside.mkdir()
+        for name, array in typed.items():
+            np.save(aside / f"{name}.npy", array, allow_pickle=False)
+        hashes = {f"{name}.npy": _sha256(aside / f"{name}.npy") for name in typed}
+        own = {"format": FORMAT, "version": VERSION, "positions": rows, "size": size, "depths": depths}
+        write_json(aside / MANIFEST, {**manifest, **own, "sha256": hashes})
+
+
+def open_positions(path: Path | str, *, check_hashes: bool = False) -> DepthPositions:
+    """Map a data set into memory.
+
+    Args:
+        path: what `write_positions` wrote.
+        check_hashes: read all files through and compare their sha256 with the manifest's.
+
+    Raises:
+        ZugwerkError: none there, or a damaged one, or one with labels outside its classes; names the file.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise ZugwerkError(f"{folder}: no such data set; `dvc repro depth_label` makes it")
+    manifest = read_json(folder / MANIFEST)
+    needed = ("format", "version", "positions", "size", "depths", "lowest", "highest", "sha256")
+    if not isinstance(manifest, dict) or any(k not in manifest for k in needed) or manifest["format"] != FORMAT:
+        raise ZugwerkError(_damaged(folder / MANIFEST, "it is no manifest of search depth positions"))
+    if manifest["version"] != VERSION:
+        raise ZugwerkError(_damaged(folder / MANIFEST, f"it is of version {manifest['version']}, not {VERSION}"))
+    arrays = {name: _map_array(folder / f"{name}.npy", name, manifest) for name in FIELDS}
+    for label in LABELS:
+        _check_classes(arrays[label], folder / f"{label}.npy", manifest["lowest"], manifest["highest"])
+    if len(sides := arrays["to_play"]) and not 0 <= sides.min() <= sides.max() <= 1:
+        raise ZugwerkError(_damaged(folder / "to_play.npy", f"sides are 0 and 1, not {sides.min()} to {sides.max()}"))
+    if check_hashes:
+        for name, expected in manifest["sha256"].items():
+            if _sha256(folder / name) != expected:
+                raise ZugwerkError(_damaged(folder / name, "its sha256 is not the manifest's"))
+    return DepthPositions(**arrays, manifest=manifest, path=folder)
+
+
+def _map_array(path: Path, name: str, manifest: dict[str, Any]) -> Any:
+    try:
+        array = np.load(path, mmap_mode="r" if manifest["positions"] else None, allow_pickle=False)
+    except FileNotFoundError:
+        raise ZugwerkError(_damaged(path, "no such file")) from None
+    except (ValueError, EOFError) as error:
+        raise ZugwerkError(_damaged(path, str(error).split("\n", maxsplit=1)[0])) from None
+    dtype, ndim = FIELDS[name]
+    shape = (manifest["positions"], *((), (manifest["depths"],), (manifest["size"],) * 2)[ndim])
+    if array.dtype != dtype or array.shape != shape:
+        found, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
+        raise ZugwerkError(_damaged(path, f"it holds {found}, the manifest says {expected}"))
+    return array
+
+
+def _check_classes(labels: npt.NDArray[np.uint8], path: Path, lowest: int, highest: int) -> None:
+    wrong = np.flatnonzero((labels < lowest) | (labels > highest))
+    if len(wrong):
+        raise ZugwerkError(
+            f"{path}: row {wrong[0]} has label {labels[wrong[0]]}, outside the classes {lowest} to {highest} "
+            f"({len(wrong)} such rows); make it again with `dvc repro -f depth_label`"
+        )
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _damaged(path: Path, reason: str) -> str:
+    return f"{path}: {reason}; make the data set again with `dvc repro -f depth_label`"

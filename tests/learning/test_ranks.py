@@ -1,0 +1,144 @@
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+import torch
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.learning.devices import Devices
+from pipeline_src.learning.ranks import Share, share, summed, trainer_options
+from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation
+from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.search_depth.models import load_depth_net
+from tests.layout.imports import ROOT
+from tests.systems.amazons_net.samples import SECTION, SIZE, write_dataset
+from tests.systems.gomoku_zero.settings import write_params
+from tests.systems.search_depth.synthetic import write_synthetic
+
+TWO = [Share(0, 2), Share(1, 2)]
+
+
+def test_alone_a_process_has_everything():
+    sums = torch.ones(3)
+    assert share() == Share(0, 1)
+    assert summed(sums) is sums
+    assert Share().of(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("make", [lambda plan, one: Steps(plan, 0, 3, one), Validation])
+def test_shares_together_are_the_batch_of_one_process(dataset, make):
+    plan = Plan(dataset, batch=16, seed=3, augment=True)
+    whole = list(make(plan, Share()))
+    for one, *parts in zip(whole, *(make(plan, part) for part in TWO), strict=True):
+        for kind in ("amazon", "arrow"):
+            for name in ("boards", "movers", "start", "to", "won"):
+                full = getattr(getattr(one, kind), name)
+                for part, step in zip(TWO, parts, strict=True):
+                    assert np.array_equal(getattr(getattr(step, kind), name), full[part.rank :: 2])
+
+
+def test_unequal_shares_are_refused():
+    with pytest.raises(ZugwerkError, match="a batch of 16 has no equal shares for 3 processes"):
+        trainer_options(Devices(devices=3), 16)
+    with pytest.raises(ValueError, match="num_nodes must be at least 1"):
+        Devices(num_nodes=0)
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+def stage(folder, *words):
+    command = [sys.executable, "-m", *words]
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def killed_stage(folder, *words):
+    """The same, killed as soon as it has a checkpoint."""
+    with subprocess.Popen([sys.executable, "-m", *words], cwd=folder, env=ENVIRONMENT) as process:
+        while not list(folder.glob("work/**/last.ckpt")):
+            assert process.poll() is None, "over before it could be killed"
+            time.sleep(0.01)
+        others = psutil.Process(process.pid).children()
+        process.kill()
+    assert others
+    _, alive = psutil.wait_procs(others, timeout=20)
+    assert not alive
+
+
+AMAZONS = ("pipeline_src.stages.amazons_train", "--model", "residual")
+GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
+
+
+def write_amazons(folder, **changed):
+    write_dataset(folder / "artifacts/samples/amazons")
+    residual = SECTION["residual"] | changed
+    params = {"seed": 3, "torch_threads": 1, "amazons_train": {**SECTION, "residual": residual}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+
+
+@pytest.mark.slow
+def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path):
+    """The same batches, so nearly the same losses; batch norm sees half a batch at a time. A kill changes no byte."""
+    reports, nets = [], []
+    for name, devices in (("one", 1), ("two", 2), ("killed", 2)):
+        folder = tmp_path / name
+        write_amazons(folder, devices=devices)
+        if name == "killed":
+            killed_stage(folder, *AMAZONS)
+        stage(folder, *AMAZONS)
+        reports.append(read_json(folder / "artifacts/reports/amazons/train/residual.json"))
+        nets.append(folder / "artifacts/models/amazons/residual/nets.pt")
+        assert not list((folder / "work/amazons_train").iterdir())
+    one, two, killed = reports
+    assert two == killed
+    assert two["epochs"] == one["epochs"] == 2
+    assert two["last"]["validation_loss"] == pytest.approx(one["last"]["validation_loss"], rel=0.1)
+    assert two["last"]["train_loss"] == pytest.approx(one["last"]["train_loss"], rel=0.1)
+    assert nets[1].read_bytes() == nets[2].read_bytes()
+    assert load_nets(nets[1]).config.size == SIZE
+
+
+@pytest.mark.slow
+def test_two_processes_make_a_generation_of_gomoku_about_as_one_does(tmp_path):
+    """One process plays, both train; a kill while they do changes no byte."""
+    reports, models = [], []
+    for name, devices in (("one", 1), ("two", 2), ("killed", 2)):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_params(folder, gomoku_train={"devices": devices, "passes": 8.0})
+        if name == "killed":
+            killed_stage(folder, *GOMOKU)
+        stage(folder, *GOMOKU)
+        reports.append(read_json(folder / "artifacts/reports/gomoku/generations/01.json"))
+        models.append((folder / "artifacts/models/gomoku/01/model.pt").read_bytes())
+    one, two, killed = reports
+    assert two == killed
+    assert two["self_play"] == one["self_play"]
+    assert two["train"]["loss"] == pytest.approx(one["train"]["loss"], rel=0.1)
+    assert models[1] == models[2] != models[0]
+
+
+@pytest.mark.slow
+def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path):
+    found = []
+    for name, devices in (("one", 1), ("two", 2)):
+        folder = tmp_path / name
+        write_synthetic(folder / "artifacts/samples/depth")
+        training = {"steps": 40, "batch": 64, "learning_rate": 0.01, "log_steps": 20, "devices": devices}
+        model = {"label": "reached", "balance": "none", "filters": 4}
+        train = {"balancing": {}, "training": training, "models": {"none": model}}
+        split = {"train": 75, "validation": 10, "test": 15}
+        params = {"seed": 3, "depth_split": split, "depth_train": train}
+        (folder / "params.yaml").write_text(yaml.safe_dump(params))
+        stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
+        found.append(read_json(folder / "artifacts/reports/depth/train/none.json")["last"])
+        load_depth_net(folder / "artifacts/models/depth/none/model.pt")
+    assert found[1]["loss"] == pytest.approx(found[0]["loss"], rel=1e-3)  # no batch norm, so all but rounding
+    assert found[1]["validation_accuracy"] == pytest.approx(found[0]["validation_accuracy"], abs=0.05)

@@ -1,0 +1,68 @@
+import time
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
+from pipeline_src.players.amazons.alphabeta import amazons_alphabeta
+from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.search.limits import Clock, Limit
+
+
+def make(text):
+    return amazons_alphabeta(PlayerText.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("alphabeta", Limit(movetime_ms=1000)),
+        ("alphabeta:depth=3", Limit(depth=3)),
+        ("alphabeta:nodes=5000,depth=4", Limit(nodes=5000, depth=4)),
+        ("alphabeta:movetime=12.5", Limit(movetime_ms=12.5)),
+    ],
+)
+def test_limits_are_read(text, limit):
+    assert make(text).limit == limit
+
+
+def test_options_are_read():
+    options = make("alphabeta:width=7,width4=3,table_mb=2,killers=1,scout=0,aspiration=1.5").searcher.searcher.options
+    assert options.widths == (7, 7, 3)
+    assert (options.table_mb, options.killers, options.scout, options.aspiration) == (2.0, 1, False, 1.5)
+    standard = make("alphabeta").searcher.searcher.options.widths
+    assert make("alphabeta:width3=9").searcher.searcher.options.widths == (standard[0], 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("alphabeta:strong", "takes no 'strong'"),
+        ("alphabeta:breadth=3", "its options: depth, nodes, movetime, width"),
+        ("alphabeta:width=2.5", "width must be a whole number"),
+        ("alphabeta:killers=-1", "killers"),
+        ("alphabeta:table_mb=-1", "table_mb"),
+        ("alphabeta:table_mb=inf", "table_mb"),
+        ("alphabeta:depth=0", "depth must be above 0"),
+    ],
+)
+def test_what_cannot_be_read_is_named(text, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        make(text)
+
+
+def test_it_plays_the_answer_of_its_search_and_the_generator_changes_nothing():
+    state = amazons.initial_state(6)
+    player = make("alphabeta:nodes=4000,table_mb=1")
+    chosen = player.choose([Position(state, np.random.default_rng(seed)) for seed in range(3)])
+    assert set(chosen) == {player.searcher.search(state, Limit(nodes=4000)).action}
+
+
+def test_on_a_clock_it_takes_its_share_and_not_its_limit():
+    state = amazons.initial_state()
+    player = make("alphabeta:movetime=30000")
+    began = time.perf_counter()
+    position = Position(state, np.random.default_rng(0), clock=Clock(own_ms=1000, other_ms=1000))
+    assert amazons.is_legal(state, player.choose([position])[0])
+    assert time.perf_counter() - began < 0.5

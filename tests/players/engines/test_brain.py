@@ -1,0 +1,175 @@
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline_src.arena.matches import run_match
+from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.players.engines.brain import brain_player
+from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
+from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.search.limits import Clock
+
+SCRIPT = Path(__file__).with_name("scripted_brain.py")
+
+
+def text(mode, *more, options="movetime=100,grace=300"):
+    command = f"'{sys.executable}' -S '{SCRIPT}' {mode} {' '.join(map(str, more))}".strip()
+    return f"brain:{command},{options}"
+
+
+@pytest.fixture
+def player():
+    made = []
+
+    def make(mode, *more, **options):
+        made.append(brain_player(PlayerText.parse(text(mode, *more, **options))))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def position(actions=(), start=None, clock=None):
+    start = gomoku.initial_state(5, "freestyle-5") if start is None else start
+    state = start
+    for action in actions:
+        state = gomoku.play(state, action)
+    return Position(state, np.random.default_rng(0), start, tuple(actions), clock)
+
+
+INFOS = [
+    "INFO rule 0",
+    "INFO game_type 1",
+    "INFO timeout_turn 100",
+    "INFO timeout_match 0",
+    "INFO time_left 2147483647",
+]
+
+
+def test_a_game_is_told_move_by_move(player, tmp_path):
+    brain = player("good", tmp_path / "log")
+    assert brain.choose([position()]) == [0]
+    assert brain.choose([position([0, 7])]) == [1]
+    assert brain.choose([position([0, 7, 1, 24])]) == [2]
+    told = (tmp_path / "log").read_text().splitlines()
+    assert told == ["START 5", *INFOS, "BEGIN", "TURN 2,1", "TURN 4,4"]
+
+
+def test_any_other_position_is_told_as_a_board(player, tmp_path):
+    brain = player("good", tmp_path / "log", options="movetime=100,info.max_memory=8000000")
+    brain.choose([position([3, 6, 8])])
+    brain.choose([position([3, 6, 8, 0, 20])])  # goes on
+    brain.choose([position([9, 6])])  # another game, though it begins alike
+    brain.new_game()
+    brain.ready(position().start)
+    brain.choose([position([9])])
+    told = [line for line in (tmp_path / "log").read_text().splitlines() if not line.startswith("INFO")]
+    board = ["START 5", "BOARD", "3,0,2", "1,1,1", "3,1,2", "DONE", "TURN 0,4"]
+    assert told == [*board, "START 5", "BOARD", "4,1,1", "1,1,2", "DONE", "START 5", "TURN 4,1"]
+    assert "INFO max_memory 8000000" in (tmp_path / "log").read_text()
+
+
+def test_positions_that_nobody_knows_the_moves_of(player, tmp_path):
+    brain = player("good", tmp_path / "log")
+    start = gomoku.from_fen("x4/1o3/5/5/3x1/5/5 w exact")
+    assert brain.choose([position([4], start)]) == [1]
+    told = (tmp_path / "log").read_text().splitlines()
+    assert told[:2] == ["RECTSTART 5,7", "INFO rule 1"]
+    assert told[-6:] == ["BOARD", "0,0,1", "1,1,2", "3,4,1", "4,0,2", "DONE"]
+
+
+def test_clocks_are_told(player, tmp_path):
+    brain = player("good", tmp_path / "log")
+    brain.choose([position(clock=Clock(5000.7, 4000, 20))])
+    brain.choose([position([0, 1], clock=Clock(4100, 4000, 20))])
+    told = (tmp_path / "log").read_text().splitlines()
+    moves = told[6:]
+    assert moves == [
+        *("INFO timeout_turn 5000", "INFO timeout_match 5000", "INFO time_left 5000", "BEGIN"),
+        *("INFO timeout_turn 4100", "INFO time_left 4100", "TURN 1,0"),
+    ]
+
+
+def test_what_is_no_answer_is_passed_over(player):
+    assert player("chatty").choose([position([0])]) == [1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "said"),
+    [
+        ("illegal", "illegal", "there is a stone"),
+        ("outside", "illegal", "no cell 77,3"),
+        ("gibberish", "crash", "hung"),
+        ("error", "crash", "I give up"),
+        ("hang", "crash", "hung: no move"),
+        ("late=900", "crash", "hung"),
+        ("flood", "crash", "hung"),
+        ("crash", "crash", r"ended \(status 3\)"),
+        ("refuses", "crash", "does not play on 5x5"),
+    ],
+)
+def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
+    brain, begin = player(mode), time.monotonic()
+    with pytest.raises(PlayerError, match=said) as caught:
+        brain.choose([position([0])])
+    assert caught.value.kind == kind
+    assert time.monotonic() - begin < 3
+
+
+def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
+    brain = player("once", tmp_path / "mark")
+    with pytest.raises(PlayerError):
+        brain.choose([position([7, 8])])
+    assert brain.choose([position([7, 8])]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("brain", "needs a program"),
+        ("brain:'x", "no command line"),
+        ("brain:x,movetime=0", "movetime must be 1 or more"),
+        ("brain:x,depth=3", "has no option 'depth'"),
+    ],
+)
+def test_texts_that_cannot_be_read(words, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        brain_player(PlayerText.parse(words))
+
+
+def test_rules_without_a_number(player):
+    with pytest.raises(ZugwerkError, match="freestyle and exact, not freestyle-4"):
+        player("good").choose([position(start=gomoku.initial_state(5, "freestyle-4"))])
+    assert [rule_number(name) for name in ("freestyle", "exact")] == [0, 1]
+    assert rule_words(6) == "continuous renju"
+
+
+def test_cells_as_text():
+    assert write_cell(7, 5) == "2,1"
+    assert read_cell(" 2, 1", 3, 5) == 7
+    for bad in ("5,0", "0,3", "a,b", "1", "1,2,3", "-1,0", "\u0663,1"):
+        with pytest.raises(ZugwerkError):
+            read_cell(bad, 3, 5)
+
+
+@pytest.mark.parametrize(("mode", "fault"), [("hang", "crash"), ("late=350", "time"), ("illegal", "illegal")])
+def test_faults_lose_games_of_a_match(mode, fault):
+    bad = text(mode, options="movetime=100,grace=600")
+    found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
+    assert (found.wins, found.losses) == (2, 0)
+    assert found.sides[1].forfeits == {fault: 2}
+
+
+def test_a_whole_match_of_brains():
+    patient = "movetime=3000,grace=3000"
+    one, other = text("good", options=patient), text("chatty", options=patient)
+    found = run_match(MatchSpec("gomoku", one, other, 4, "random:2", 5))
+    assert found.status == "finished"
+    assert not any(side.forfeits.get(kind) for side in found.sides for kind in ("illegal", "time", "crash"))

@@ -1,0 +1,233 @@
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
+from pipeline_src.players.engines.process import EngineProcess
+from pipeline_src.players.engines.uci import UciPlayer, uci_player
+from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.search.limits import Clock
+from tests.players.scripted_engine import START
+
+SCRIPT = Path(__file__).with_name("scripted_engine.py")
+SMALL = "1q1/3/1Q1 w"
+
+
+def command(mode, *more):
+    return f"'{sys.executable}' -S '{SCRIPT}' {mode} {' '.join(map(str, more))}".strip()
+
+
+@pytest.fixture
+def player():
+    made = []
+
+    def make(mode, *more, options="movetime=200,grace=300"):
+        made.append(uci_player(PlayerText.parse(f"uci:{command(mode, *more)},{options}")))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def position(fen=SMALL, actions=(), clock=None, with_start=True):
+    start = amazons.from_fen(fen)
+    state = start
+    for action in actions:
+        state = amazons.play(state, action)
+    rng = np.random.default_rng(0)
+    return Position(state, rng, start, tuple(actions), clock) if with_start else Position(state, rng)
+
+
+def gone(pid):
+    """Whether a process has ended; also where nobody has asked for its status yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def await_end(pid, seconds=5.0):
+    end = time.monotonic() + seconds
+    while not gone(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    return gone(pid)
+
+
+def test_a_legal_move_comes_back(player):
+    engine = player("good")
+    where = position()
+    assert amazons.is_legal(where.state, engine.choose([where])[0])
+    two = engine.choose([where, position(START)])
+    assert amazons.is_legal(position(START).state, two[1])
+
+
+def test_what_is_sent(player, tmp_path):
+    log = tmp_path / "log"
+    engine = player("good", log, options="movetime=50,nodes=7,option.Hash=16,name=old")
+    first = int(amazons.legal_actions(amazons.initial_state())[0])
+    engine.choose([position(START, [first])])
+    engine.choose([position(SMALL)])
+    engine.choose([position(SMALL, with_start=False)])
+    engine.choose([position(START, [first], Clock(5000.7, 4000, 20))])
+    engine.new_game()
+    engine.new_game()
+    assert log.read_text().splitlines() == [
+        *("uci", "setoption name Hash value 16", "ucinewgame", "isready"),
+        *("position startpos moves d1c1b1", "go movetime 50 nodes 7"),
+        *(f"position fen {SMALL}", "go movetime 50 nodes 7"),
+        *(f"position fen {SMALL}", "go movetime 50 nodes 7"),
+        *("position startpos moves d1c1b1", "go wtime 4000 btime 5000 winc 20 binc 20"),
+        *("ucinewgame", "isready"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [
+        ("none", "illegal"),
+        ("illegal", "illegal"),
+        ("gibberish", "illegal"),
+        ("hang", "crash"),
+        ("crash", "crash"),
+        ("flood", "crash"),
+    ],
+)
+def test_faults_have_a_kind_and_come_in_time(player, mode, kind):
+    engine = player(mode)
+    begin = time.monotonic()
+    with pytest.raises(PlayerError) as caught:
+        engine.choose([position()])
+    assert caught.value.kind == kind
+    assert time.monotonic() - begin < 3
+
+
+def test_garbage_before_the_move_is_passed_over(player):
+    assert amazons.is_legal(position().state, player("garbage").choose([position()])[0])
+
+
+def test_an_engine_that_ended_is_started_again(player, tmp_path):
+    engine = player("once", tmp_path / "mark")
+    with pytest.raises(PlayerError, match=r"ended \(status 3\)"):
+        engine.choose([position()])
+    assert amazons.is_legal(position().state, engine.choose([position()])[0])
+    os.kill(engine._process.pid, signal.SIGKILL)
+    assert await_end(engine._process.pid)
+    assert amazons.is_legal(position().state, engine.choose([position()])[0])
+
+
+def test_a_late_answer_is_not_taken_for_the_next(player):
+    engine = player("late=400", options="movetime=100,grace=200")
+    with pytest.raises(PlayerError, match="hung"):
+        engine.choose([position()])
+    assert engine._process is None
+
+
+@pytest.mark.parametrize("mode", ["hang", "child", "good"])
+def test_nothing_outlives_close(player, mode):
+    engine = player(mode)
+    if mode == "hang":
+        engine.ready()
+        engine._process.send(f"position fen {SMALL}")
+        engine._process.send("go")
+    else:
+        engine.choose([position()])
+    pid = engine._process.pid
+    members = _group(pid)
+    assert len(members) == (2 if mode == "child" else 1)
+    engine.close()
+    engine.close()
+    assert all(map(await_end, members))
+
+
+def test_no_file_handles_or_processes_are_left():
+    def pipes():
+        """Pipes that this process holds; earlier tests may leave some that are closed meanwhile."""
+        gc.collect()
+        links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+        return {target for target in map(os.path.realpath, links) if "pipe:" in target}
+
+    before, pids = pipes(), []
+    for close in (True, False):
+        engine = UciPlayer("amazons", [sys.executable, "-S", str(SCRIPT), "good"])
+        engine.ready()
+        assert pipes() - before
+        pids.append(engine._process.pid)
+        if close:
+            engine.close()
+        del engine
+    gc.collect()
+    assert all(map(await_end, pids))
+    end = time.monotonic() + 3  # the reader closes its pipe once it has seen its end
+    while pipes() - before and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not pipes() - before
+
+
+def test_an_engine_dies_with_the_process_that_started_it():
+    """Even where that is killed, and the engine hangs."""
+    program = (
+        "import sys, time\n"
+        "from pipeline_src.players.engines.process import EngineProcess\n"
+        "engine = EngineProcess([sys.executable, '-S', '-c', 'import time; time.sleep(1000)'])\n"
+        "print(engine.pid, flush=True)\n"
+        "time.sleep(1000)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        pid = int(process.stdout.readline())
+        assert not gone(pid)
+        process.kill()
+    assert await_end(pid)
+
+
+def test_a_killed_engine_is_noticed():
+    engine = EngineProcess([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+    os.kill(engine.pid, signal.SIGKILL)
+    with pytest.raises(PlayerError, match="ended"):
+        engine.read(time.monotonic() + 5)
+    assert not engine.alive()
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("uci", "needs a program"),
+        ("uci:'x", "no command line"),
+        ("uci:x,movetime=0", "movetime must be 1 or more"),
+        ("uci:x,movetime=fast", "is not a number"),
+        ("uci:x,width=3", "has no option 'width'"),
+    ],
+)
+def test_bad_texts_are_refused(text, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        uci_player(PlayerText.parse(text))
+
+
+def test_a_program_that_is_not_there_is_named():
+    with pytest.raises(PlayerError, match=r"engine '/no/such' cannot be started: No such file"):
+        uci_player(PlayerText.parse("uci:/no/such")).ready()
+    with pytest.raises(PlayerError, match=r"ended \(status 1\)"):
+        uci_player(PlayerText.parse(f"uci:{command('dead')}")).ready()
+
+
+def _group(group):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[2]) == group and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found

@@ -1,0 +1,67 @@
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import load, load_value
+
+
+@dataclass(frozen=True)
+class Inner:
+    rate: float
+
+
+@dataclass(frozen=True)
+class Section:
+    games: int
+    names: tuple[str, ...]
+    inner: Inner
+    limit: int | None = None
+    mode: Literal["fast", "slow"] = "fast"
+
+    def __post_init__(self):
+        if self.games < 1:
+            raise ValueError(f"games must be at least 1, not {self.games}")
+
+
+GOOD = "seed: 3\nsection:\n  games: 2\n  names: [a, b]\n  inner: {rate: 1}\n  limit: null\n"
+
+
+def read(tmp_path, text):
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    return load(Section, "section", path)
+
+
+def test_reads_nested_sections(tmp_path):
+    assert read(tmp_path, GOOD) == Section(2, ("a", "b"), Inner(1.0))
+    assert load_value(int, "seed", tmp_path / "params.yaml") == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("games: 2", "games: two", "section.games: expected int, found 'two'"),
+        ("games: 2", "games: true", "section.games: expected int, found True"),
+        ("games: 2", "games: 0", "section: games must be at least 1"),
+        ("games: 2", "gmaes: 2", "section.gmaes: unknown key; known: games"),
+        ("  games: 2\n", "", "section.games: missing"),
+        ("rate: 1", "rate: x", "section.inner.rate: expected float"),
+        ("rate: 1", "rat: 1", "section.inner.rat: unknown key"),
+        ("[a, b]", "[a, 1]", r"section.names\[1\]: expected str"),
+        ("limit: null", "mode: medium", "section.mode: 'medium' is not one of fast, slow"),
+        ("section:", "other:", "section 'section' is missing"),
+        ("seed: 3", "seed: [", "not valid YAML"),
+        (GOOD, "- 1\n", "expected sections with keys, found list"),
+    ],
+)
+def test_errors_name_file_and_key(tmp_path, old, new, message):
+    with pytest.raises(ZugwerkError, match=message) as error:
+        read(tmp_path, GOOD.replace(old, new))
+    assert "params.yaml" in str(error.value)
+
+
+def test_missing_file_says_where_to_run(tmp_path):
+    with pytest.raises(ZugwerkError, match="no such file"):
+        load(Section, "section", tmp_path / "params.yaml")

@@ -1,0 +1,75 @@
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.project.revision import WORKSPACE, opened
+from tests.report.project import estimate, git, make_project, write
+
+MATCH = "artifacts/reports/amazons/match.json"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return make_project(tmp_path_factory.mktemp("project"))
+
+
+def test_a_commit_is_laid_out_as_it_was_and_taken_away(project):
+    with opened("HEAD~1", project) as one:
+        assert read_json(one.folder / MATCH)["random"]["score"]["value"] == 0.2
+        assert one.params()["seed"] == 1
+        assert one.commit == git(project, "rev-parse", "HEAD~1")
+        assert one.commit.startswith(one.for_dvc)
+        assert one.title == f"HEAD~1 ({one.commit[:7]})"
+        folder = one.folder
+    assert not folder.exists()
+
+
+def test_an_experiment_is_found_by_its_name(project):
+    with opened("wide", project) as one:
+        assert one.commit == git(project, "rev-parse", "HEAD~1")
+
+
+def test_the_workspace_is_the_folder_itself_and_says_whether_it_was_changed(tmp_path):
+    project = make_project(tmp_path)
+    with opened(WORKSPACE, project) as one:
+        assert (one.folder, one.changed, one.for_dvc) == (project, False, None)
+    write(project, estimate(0.5, 0.4, 0.6), 1.0)
+    with opened(WORKSPACE, project) as one:
+        assert one.changed
+        assert one.title.endswith(" and changes)")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "--upload-pack=x", "-h", "HEAD:params.yaml", ""])
+def test_what_git_does_not_know_is_one_clear_error(project, name):
+    with pytest.raises(ZugwerkError, match="git knows no revision"), opened(name, project):
+        pass
+
+
+def test_two_experiments_of_one_name_are_told_apart_by_their_refs(tmp_path):
+    project = make_project(tmp_path)
+    base = git(project, "rev-parse", "HEAD~1")
+    git(project, "update-ref", f"refs/exps/{base[:2]}/{base[2:]}/wide", "HEAD")
+    with (
+        pytest.raises(ZugwerkError, match="several experiments are called 'wide'; give one of refs/exps/"),
+        opened("wide", project),
+    ):
+        pass
+    with opened(f"refs/exps/{base[:2]}/{base[2:]}/wide", project) as one:
+        assert one.commit == git(project, "rev-parse", "HEAD")
+
+
+def test_a_revision_without_metrics_and_a_folder_without_git(tmp_path, monkeypatch):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    with pytest.raises(ZugwerkError, match="not a git repository"), opened("HEAD", plain):
+        pass
+    git(plain, "init", "-q", "-b", "main")
+    with pytest.raises(ZugwerkError, match="git knows no revision 'HEAD'"), opened("HEAD", plain):
+        pass
+    git(plain, "commit", "-q", "--allow-empty", "-m", "Nothing")
+    with pytest.raises(ZugwerkError, match="no metrics in artifacts/reports; `dvc repro` makes"), opened("HEAD", plain):
+        pass
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ZugwerkError, match="git is not installed"), opened("HEAD", plain):
+        pass

@@ -1,0 +1,211 @@
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons import board
+from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
+from pipeline_src.search.amazons.evaluation import make_evaluator
+from pipeline_src.search.limits import Limit
+from tests.search.references import copy, negamax, ranked, solve
+
+FULL = Options(widths=(0,), table_mb=1)
+SMALL = [
+    "Q2/3/2q w",
+    "q2/3/2Q b",
+    "1Q1/1*1/1q1 w",
+    "1Q1/*1*/1q1 w",
+    "Q1q/*2/1*1/2* w",
+    "QQ*/1*1/*1*/qq1 w",
+    "*Q*1/2*1/1*2/*1q* w",
+    "Q*1*/*2*/2*1/1*1q w",
+    "Q*2/*1*1/2*1/1*1*/q2* b",
+]
+
+
+@pytest.fixture(scope="module")
+def start():
+    return amazons.initial_state()
+
+
+def after(plies, size=10, seed=0):
+    rng, state = np.random.default_rng(seed), amazons.initial_state(size)
+    for _ in range(plies):
+        state = amazons.play(state, int(rng.choice(amazons.legal_actions(state))))
+    return state
+
+
+def same(one, other):
+    return (one.action, one.value, one.depth, one.nodes, one.pv) == (
+        other.action,
+        other.value,
+        other.depth,
+        other.nodes,
+        other.pv,
+    )
+
+
+@pytest.mark.parametrize("fen", SMALL)
+def test_tiny_boards_are_won_by_whom_a_search_of_the_whole_tree_says(fen):
+    state = board.from_fen(fen)
+    exact = solve(copy(state), {})
+    result = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=20))
+    assert np.sign(result.value) == np.sign(exact)
+    assert abs(result.value) > 8000
+    left = amazons.play(state, result.action)
+    assert np.sign(-solve(left, {}, 1)) == np.sign(exact)
+
+
+@pytest.mark.parametrize(
+    "options", [FULL, Options(widths=(0,), table_mb=0, killers=0, scout=False), Options(widths=(0,), aspiration=2.0)]
+)
+@pytest.mark.parametrize("fen", SMALL[:6])
+def test_values_at_each_depth_are_those_of_a_search_without_cuts(fen, options):
+    state = board.from_fen(fen)
+    for depth in (1, 2, 3):
+        result = AlphaBeta(make_evaluator(), options).search(state, Limit(depth=depth))
+        assert result.value == pytest.approx(negamax(copy(state), make_evaluator(), depth), abs=1e-3)
+
+
+def test_two_plies_at_full_width_are_the_best_of_all_replies():
+    """On the big board, from rank alone; late enough that all the replies are soon counted."""
+    state = after(46)
+    evaluator, values = make_evaluator(), {}
+    actions, _ = ranked(copy(state), evaluator)
+    for action in actions:
+        reply = amazons.play(state, action)
+        values[action] = -max(ranked(reply, evaluator)[1]) if amazons.winner(reply) is None else 9999.0
+    result = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=2))
+    assert result.value == pytest.approx(max(values.values()))
+    assert values[result.action] == pytest.approx(result.value)
+
+
+@pytest.mark.parametrize("plies", [0, 20, 40])
+def test_one_ply_is_the_best_one_ply_value(plies):
+    state = after(plies)
+    actions, values = ranked(copy(state), make_evaluator())
+    result = AlphaBeta(make_evaluator()).search(state, Limit(depth=1))
+    assert result.value == max(values)
+    assert values[actions.index(result.action)] == result.value
+    assert result.nodes == len(actions)
+
+
+def test_the_same_search_gives_the_same_result_whatever_came_before(start):
+    limits = [Limit(nodes=20_000), Limit(depth=3), Limit(nodes=3_000)]
+    states = [start, after(10), after(30)]
+    used = AlphaBeta(make_evaluator(), Options(table_mb=1))
+    for _ in range(2):
+        for state in states:
+            for limit in limits:
+                fresh = AlphaBeta(make_evaluator(), Options(table_mb=1))
+                assert same(used.search(state, limit), fresh.search(state, limit, seed=7))
+
+
+def test_the_position_stays_as_it_was(start):
+    kept = copy(start)
+    AlphaBeta(make_evaluator()).search(start, Limit(nodes=5_000))
+    for array, before in zip(start, kept, strict=True):
+        np.testing.assert_array_equal(array, before)
+
+
+def test_node_limits_hold_but_for_one_position_ranked(start):
+    searcher = AlphaBeta(make_evaluator())
+    for state in (start, after(20)):
+        room = 4 * 35 * 35  # legal actions of a position, at the most
+        for nodes in (1, 100, 3_000, 10_000, 60_000):
+            result = searcher.search(state, Limit(nodes=nodes))
+            assert result.nodes <= nodes + room
+            assert result.nodes >= nodes
+            assert amazons.is_legal(state, result.action)
+
+
+@pytest.mark.parametrize("plies", [0, 16, 34])
+def test_the_variation_is_legal_and_as_long_as_the_search(plies):
+    state, reports = after(plies), []
+    AlphaBeta(make_evaluator()).search(state, Limit(nodes=100_000), on_info=reports.append)
+    assert len(reports) > 2
+    for report in reports:
+        line = state
+        for action in report.pv:
+            assert amazons.is_legal(line, action)
+            line = amazons.play(line, action)
+        assert report.pv[0] == report.action
+    assert all(len(report.pv) == report.depth for report in reports[:-1])
+    assert [r.depth for r in reports[:-1]] == list(range(1, len(reports)))
+
+
+@pytest.mark.parametrize("movetime", [1, 5, 20, 100, 300])
+def test_a_time_limit_is_kept(movetime, start):
+    searcher = AlphaBeta(make_evaluator())
+    searcher.prepare(start)
+    late = []
+    for state in (start, after(12), after(30)):
+        began = time.perf_counter()
+        result = searcher.search(state, Limit(movetime_ms=movetime))
+        late.append(1e3 * (time.perf_counter() - began) - movetime)
+        assert amazons.is_legal(state, result.action)
+    assert min(late) < 50  # a machine of one's own keeps to 2; a busy one lets the timer wait
+
+
+def test_a_stop_at_any_moment_leaves_a_legal_answer(start):
+    searcher, rng = AlphaBeta(make_evaluator()), random.Random(1)
+    searcher.prepare(start)
+    for state in (start, after(20)):
+        for _ in range(8):
+            timer = threading.Timer(rng.random() * 0.05, searcher.stop)
+            began = []
+
+            def start_timer(report, timer=timer, began=began):
+                if not began:
+                    began.append(report)
+                    timer.start()
+
+            result = searcher.search(state, Limit(movetime_ms=8_000), on_info=start_timer)
+            timer.join()
+            assert result.seconds < 4
+            assert amazons.is_legal(state, result.action)
+
+
+def test_a_search_cut_off_answers_with_what_it_has_proved():
+    """However many nodes there are, the answer is one of the best actions that the reports have named."""
+    state = after(24)
+    searcher = AlphaBeta(make_evaluator())
+    for nodes in range(2_000, 40_000, 1_700):
+        reports = []
+        result = searcher.search(state, Limit(nodes=nodes), on_info=reports.append)
+        assert result == reports[-1]
+        assert [r.nodes for r in reports] == sorted(r.nodes for r in reports)
+
+
+def test_a_single_action_is_played_at_once_on_time_but_searched_to_a_depth():
+    state = board.from_fen("Q*q3/1*4/**4/6/6/6 w")
+    assert len(amazons.legal_actions(state)) == 1
+    began = time.perf_counter()
+    assert AlphaBeta(make_evaluator()).search(state, Limit(movetime_ms=3_000)).depth == 1
+    assert time.perf_counter() - began < 1.5
+
+
+def test_options_and_limits_out_of_range_are_refused():
+    for wrong in ({"widths": ()}, {"widths": (-1,)}, {"table_mb": -1.0}, {"aspiration": float("nan")}, {"killers": -1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Options(**wrong)
+
+
+def test_another_process_loads_what_this_one_compiled(start):
+    AlphaBeta(make_evaluator()).prepare(start)
+    program = (
+        "from pipeline_src.games import amazons; from pipeline_src.search.alphabeta import nodes;"
+        "from pipeline_src.search.alphabeta.searcher import AlphaBeta;"
+        "from pipeline_src.search.amazons.evaluation import make_evaluator;"
+        "from pipeline_src.search.limits import Limit;"
+        "print(AlphaBeta(make_evaluator()).search(amazons.initial_state(), Limit(nodes=20_000)).action,"
+        "sum(nodes.search_root.stats.cache_hits.values()), sum(nodes.search_root.stats.cache_misses.values()))"
+    )
+    out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    action = AlphaBeta(make_evaluator()).search(start, Limit(nodes=20_000)).action
+    assert out.stdout.split() == [str(action), "1", "0"]

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+
+from pipeline_src.games.amazons import board, turns
+from pipeline_src.games.amazons.moves import buffers
+from pipeline_src.search import evaluator as generic
+from pipeline_src.search.amazons.batch import LANES
+from pipeline_src.search.amazons.evaluation import PARITY, make_evaluator, rank_all, value_of
+from pipeline_src.search.amazons.params import AmazonsEngine, Phase
+from pipeline_src.search.amazons.terms import terms
+from pipeline_src.search.evaluator import WIN
+from tests.search.amazons.reference import games, slow_terms
+
+SNAKE = "Q9/*********1/10/1*********/10/*********1/10/1*********/10/*********q w"
+
+MOBILE = AmazonsEngine(phases=(Phase(0, 1), Phase(1, 0.2, 0.3, 0.3, 0.2, 0.1), Phase(40, 0.1, 0.4, 0.2, 0.3, 0.3)))
+"""Weights under which every term counts."""
+
+
+def ranked(state, evaluator, stop_at=np.inf):
+    _, actions = buffers(state)
+    values = np.full(actions.size, np.nan, np.float32)
+    n = generic.rank(state, evaluator, actions, values, stop_at)
+    return actions[:n], values[:n]
+
+
+def slow_value(state, engine):
+    """The weighted terms, the weights by numpy's interpolation."""
+    if not turns.has_turn(state):
+        return -WIN
+    t1, t2, c1, c2, w, m = slow_terms(state, engine.tempo)
+    table = engine.table()
+    weights = [np.interp(w, table[:, 0], table[:, j]) for j in range(1, 6)]
+    parity = np.interp(w, table[:, 0], [PARITY] + [0.0] * (len(table) - 1))
+    return np.dot(weights, [t1, t2, c1, c2, m]) - parity
+
+
+def test_start_position_has_the_known_terms():
+    expected = (9.6, 3.2, 0.0, 0.0, 70.0, 0.0)
+    assert slow_terms(board.initial_state(), 0.2) == pytest.approx(expected)
+    assert terms(board.initial_state(), 0.2) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+@pytest.mark.parametrize(("size", "count"), [(6, 12), (8, 5), (10, 3)])
+def test_terms_against_the_slow_reference(size, count, greedy):
+    checked = 0
+    for state in games(size, count, greedy, 1):
+        assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9), board.to_fen(state)
+        checked += 1
+    assert checked > 100
+
+
+@pytest.mark.parametrize("fen", [SNAKE, "Q1*q/4/**2/q2Q b", "Q*q/***/3 w", "3/1Q1/3 w", "3/1Q1/3 b", "Q9/q9/10 w"])
+def test_long_ways_closed_areas_and_few_amazons(fen):
+    state = board.from_fen(fen)
+    assert terms(state, 0.2) == pytest.approx(slow_terms(state, 0.2), abs=1e-9)
+    check_children(state, AmazonsEngine())
+    check_children(state, MOBILE)
+
+
+def check_children(state, engine, every=1):
+    evaluator = make_evaluator(engine, state.amazons.shape[1])
+    actions, values = ranked(state, evaluator)
+    np.testing.assert_array_equal(actions, turns.legal_actions(state))
+    for i in range(0, len(actions), every):
+        child = turns.play(state, int(actions[i]))
+        assert values[i] == -np.float32(generic.evaluate(child, evaluator))
+        assert values[i] == pytest.approx(-slow_value(child, engine), abs=1e-5), board.to_fen(child)
+
+
+@pytest.mark.parametrize("engine", [AmazonsEngine(), MOBILE], ids=["default", "mobility"])
+@pytest.mark.parametrize("size", [6, 8, 10])
+def test_rank_writes_the_value_of_every_child(size, engine):
+    for i, state in enumerate(games(size, 3, size == 10, 2)):
+        if i % 7 == 0:
+            check_children(state, engine, every=max(1, len(turns.legal_actions(state)) // 8))
+
+
+@pytest.mark.parametrize(
+    "phases",
+    [
+        (Phase(0, 1),),
+        (Phase(0, 1), Phase(30, 0.5, m=0.5)),
+        (Phase(0, 1), Phase(5, 0.4, 0.6), Phase(20, 0.5, 0.1, c2=0.4), Phase(40, 0, 0, 0.5, 0.5)),
+    ],
+)
+def test_terms_left_out_where_they_weigh_nothing_change_nothing(phases):
+    engine = AmazonsEngine(tempo=0.3, phases=phases)
+    for i, state in enumerate(games(6, 2, False, 3)):
+        if i % 3 == 0:
+            check_children(state, engine, every=max(1, len(turns.legal_actions(state)) // 8))
+
+
+def test_rank_stops_once_a_value_is_high_enough():
+    evaluator = make_evaluator()
+    state = list(games(10, 1, False, 4))[6]
+    actions, values = ranked(state, evaluator)
+    assert len(actions) > 4 * LANES
+    for stop_at in np.quantile(values, [0.1, 0.5, 0.9, 0.99, 1.0]):
+        some, found = ranked(state, evaluator, float(stop_at))
+        np.testing.assert_array_equal(some, actions[: len(some)])
+        np.testing.assert_array_equal(found, values[: len(some)])
+        first = int(np.argmax(values >= stop_at))
+        assert first < len(some) <= first + LANES
+    assert len(ranked(state, evaluator, float(values.max()) + 1)[0]) == len(actions)
+
+
+def test_a_turn_that_leaves_the_opponent_none_wins():
+    state = board.from_fen("q*2/**2/4/3Q w")
+    evaluator = make_evaluator()
+    actions, values = ranked(state, evaluator)
+    assert (values == WIN).all()
+    assert len(actions) > 10
+    assert ranked(turns.play(state, int(actions[0])), evaluator)[0].size == 0
+    assert value_of(turns.play(state, int(actions[0])), evaluator) == -WIN
+
+
+def test_closed_areas_are_worth_the_squares_and_half_a_move():
+    evaluator = make_evaluator()
+    even, behind = "Q1*1q w", "Q1*2q w"
+    for text, value in ((even, -0.5), (behind, -1.5), (behind[:-1] + "b", 0.5)):
+        rank, side = text.split()
+        state = board.from_fen(f"{rank}/{'*' * (6 if '2' in rank else 5)}/{'*' * (6 if '2' in rank else 5)} {side}")
+        assert value_of(state, evaluator) == pytest.approx(value)
+
+
+def test_position_and_arrays_are_left_as_they_were():
+    state = board.initial_state(6)
+    before = [array.copy() for array in state]
+    _, actions = buffers(state)
+    rank_all(state, make_evaluator(), actions, np.empty(actions.size, np.float32))
+    assert all(np.array_equal(a, b) for a, b in zip(before, state, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("phases", "message"),
+    [
+        ((), "w = 0"),
+        ((Phase(1, 1),), "w = 0"),
+        ((Phase(0, 1), Phase(0, 1)), "rising"),
+        ((Phase(0, 0.5, 0.5),), "t1 = 1"),
+    ],
+)
+def test_phases_are_checked(phases, message):
+    with pytest.raises(ValueError, match=message):
+        AmazonsEngine(phases=phases)

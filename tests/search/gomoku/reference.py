@@ -1,0 +1,68 @@
+"""The evaluation of Gomoku, slow and obvious: every window and span of the board is looked at by itself."""
+
+from pipeline_src.games.gomoku.board import EXACT, LINE
+from pipeline_src.search.gomoku.evaluation import LOST, MOST, TWO_CELLS
+
+
+def lines(state, length):
+    """All rows of ``length`` cells, as (row, column) pairs."""
+    height, width = state.board.shape
+    for r in range(height):
+        for c in range(width):
+            for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                row = [(r + i * dr, c + i * dc) for i in range(length)]
+                if all(0 <= a < height and 0 <= b < width for a, b in row):
+                    yield row
+
+
+def at(state, cell):
+    """Colour of a cell, 0 where it is empty or off the board."""
+    height, width = state.board.shape
+    return int(state.board[cell]) if 0 <= cell[0] < height and 0 <= cell[1] < width else 0
+
+
+def lacking(state, colour):
+    """How many stones each window lacks that ``colour`` can still fill, with its cells."""
+    line, exact = int(state.turn[LINE]), state.turn[EXACT] == 1
+    for row in lines(state, line):
+        colours = [at(state, cell) for cell in row]
+        down, right = (row[1][i] - row[0][i] for i in (0, 1)) if line > 1 else (0, 0)
+        ends = [(row[0][0] - down, row[0][1] - right), (row[-1][0] + down, row[-1][1] + right)]
+        if 3 - colour in colours or (exact and line > 1 and colour in [at(state, end) for end in ends]):
+            continue
+        yield line - colours.count(colour), row
+
+
+def spans(state, colour):
+    """The same of the cells between the empty ends of a span."""
+    line = int(state.turn[LINE])
+    for row in lines(state, line + 1) if line > 1 else ():
+        colours = [at(state, cell) for cell in row]
+        if colours[0] == colours[-1] == 0 and 3 - colour not in colours:
+            yield line - 1 - colours.count(colour), row
+
+
+def value(state, weights):
+    """Value of an unfinished position to the side to move."""
+    line, mover = int(state.turn[LINE]), int(state.turn[0]) + 1
+    other = 3 - mover
+
+    def total(found):
+        return sum(weights.windows[n - 1] for n, _ in found if n < line and 1 <= n <= len(weights.windows))
+
+    def winning(colour):
+        return {cell for n, row in lacking(state, colour) if n == 1 for cell in row if at(state, cell) == 0}
+
+    def threes(colour):
+        return [row for n, row in spans(state, colour) if n == 1]
+
+    if winning(mover):
+        return LOST
+    if len(winning(other)) >= 2:
+        return -TWO_CELLS
+    points = total(lacking(state, mover)) - total(lacking(state, other))
+    points = min(MOST, max(-MOST, points))
+    if winning(other):
+        (cell,) = winning(other)
+        return points - weights.threats[0] if any(cell not in row for row in threes(other)) else points
+    return points + weights.threats[1] if threes(mover) else points

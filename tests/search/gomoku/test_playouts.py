@@ -1,0 +1,180 @@
+"""Plain UCT: beside a slow one in Python that draws the same numbers, and on positions with one right answer."""
+
+from math import log, sqrt
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku import board
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.playouts import EDGES, NODES, PlainUct, playout
+from pipeline_src.search.mcts.xorshift import below, high_below, seeded
+from tests.search.gomoku.positions import cells, position, random_states
+
+RESULT = {"draw": 0.5, "first": 1.0, "second": 0.0}
+
+
+def played_out(state, random):
+    """Points of Black; the same draws as the kernel's."""
+    left = gomoku.legal_actions(state).tolist()
+    while gomoku.winner(state) is None:
+        at = high_below(random, len(left))
+        cell, left[at] = left[at], left[-1]
+        left.pop()
+        state = gomoku.play(state, cell)
+    return RESULT[gomoku.winner(state)]
+
+
+class Node:
+    def __init__(self, state):
+        self.state, self.actions, self.children, self.tries, self.total = state, None, [], 0, 0.0
+
+
+def one_more(root, random, c):
+    """One playout of UCT as the paper has it; `Node.total` in points of who moved there."""
+    line, node, points = [root], root, None
+    while points is None:
+        if gomoku.winner(node.state) is not None:
+            points = RESULT[gomoku.winner(node.state)]
+            break
+        if node.actions is None:
+            node.actions = gomoku.legal_actions(node.state).tolist()
+        tried, n = len(node.children), len(node.actions)
+        if tried < n:
+            other = tried + below(random, n - tried)
+            node.actions[tried], node.actions[other] = node.actions[other], node.actions[tried]
+            node.children.append(Node(gomoku.play(node.state, node.actions[tried])))
+            node = node.children[-1]
+            over = gomoku.winner(node.state)
+            points = RESULT[over] if over else played_out(node.state, random)
+        else:
+            visits = sum(child.tries for child in node.children)
+            bounds = [x.total * (1.0 / x.tries) + c * sqrt(log(visits)) * sqrt(1.0 / x.tries) for x in node.children]
+            node = node.children[int(np.argmax(bounds))]
+        line.append(node)
+    for node in line:
+        node.tries += 1
+        node.total += points if gomoku.to_play(node.state) == 1 else 1 - points
+
+
+@pytest.mark.parametrize(
+    ("size", "variant"), [(3, "freestyle-3"), (4, "exact-3"), (5, "freestyle-4"), (6, "freestyle")]
+)
+def test_it_tries_what_a_slow_search_in_python_tries(size, variant):
+    for seed, state in enumerate(random_states(2, size, variant, seed=9)):
+        root, random = Node(state), seeded(seed)
+        for _ in range(250):
+            one_more(root, random, 0.6)
+        searcher = PlainUct(0.6)
+        found = searcher.search(state, Limit(nodes=250), seed)
+        expected = {a: (x.tries, x.total) for a, x in zip(root.actions, root.children, strict=False)}
+        tree = searcher.tree
+        edges = range(tree.first[0], tree.first[0] + tree.tried[0])
+        assert {int(tree.action[e]): (int(tree.tries[e]), float(tree.total[e])) for e in edges} == expected
+        assert expected[found.action] == max(expected.values())
+        tries, total = expected[found.action]
+        assert found.value == pytest.approx(2 * total / tries - 1)
+
+
+def test_a_playout_is_a_uniformly_random_game():
+    """Three empty cells: each order has the same chance, and who wins follows by hand."""
+    state = position("x x .\no o .\n. o x", 0, "freestyle-3")
+    random, buffer = seeded(3), np.empty(9, np.int32)
+    before = gomoku.to_fen(state)
+    results = [playout(state, buffer, random) for _ in range(6000)]
+    expected = np.mean([all_orders(state, order) for order in ORDERS])
+    assert np.mean(results) == pytest.approx(expected, abs=4 / sqrt(6000))
+    assert gomoku.to_fen(state) == before
+
+
+ORDERS = [(a, b, c) for a in (2, 5, 6) for b in (2, 5, 6) for c in (2, 5, 6) if len({a, b, c}) == 3]
+
+
+def all_orders(state, order):
+    for cell in order:
+        if gomoku.winner(state) is None:
+            state = gomoku.play(state, cell)
+    return 2 * RESULT[gomoku.winner(state)] - 1
+
+
+WIN = """
+. . . . . . .
+. o o . o . .
+. x x * x x .
+. . . . o . .
+. . . . . . .
+. . . . . . .
+. . . . . . ."""
+BLOCK = """
+. . . . . . .
+. . . . o . .
+o x x x x * .
+. . . . . . .
+. . o . . . .
+. . . o . . .
+. . . . . x ."""
+
+
+@pytest.mark.parametrize(("text", "side"), [(WIN, 0), (BLOCK, 1)])
+def test_it_takes_a_win_and_stops_one(text, side):
+    state = position(text.replace("*", "."), side)
+    for seed in range(3):
+        found = PlainUct().search(state, Limit(nodes=1000), seed)
+        assert found.action in cells(state, text)
+
+
+def test_a_seed_gives_a_search_and_another_seed_another():
+    state, searcher = gomoku.initial_state(9), PlainUct()
+    runs = [searcher.search(state, Limit(nodes=500), seed) for seed in (1, 2, 1)]
+    one, other, again = ((run.pv, run.value, run.depth) for run in runs)
+    assert one == again != other
+
+
+def test_memory_grows_with_the_tree_and_changes_nothing():
+    state, small, used = gomoku.initial_state(5, "freestyle-4"), PlainUct(), PlainUct()
+    used.search(gomoku.initial_state(5), Limit(nodes=30_000), 4)
+    reports = []
+    one = small.search(state, Limit(nodes=12_000), 4, on_info=reports.append)
+    other = used.search(state, Limit(nodes=12_000), 4)
+    assert len(reports) > 1
+    assert (one.action, one.value, one.depth, one.pv) == (other.action, other.value, other.depth, other.pv)
+    assert small.tree.used[:3].tolist() == used.tree.used[:3].tolist()
+
+
+def test_visits_add_up_and_nodes_come_one_a_playout():
+    searcher = PlainUct()
+    for playouts in (1, 2, 70, 900):
+        found = searcher.search(gomoku.initial_state(8), Limit(nodes=playouts), 5)
+        tree = searcher.tree
+        assert found.nodes == playouts
+        assert tree.used[NODES] == playouts + 1
+        for node in range(tree.used[NODES]):
+            if tree.first[node] >= 0:
+                edges = slice(tree.first[node], tree.first[node] + tree.tried[node])
+                assert tree.tries[edges].sum() == tree.visits[node]
+        assert tree.used[EDGES] <= tree.action.size
+
+
+def test_a_game_about_to_end_is_searched_to_its_end():
+    state = position("x o x\nx o o\n. x .", 1, "freestyle-3")
+    found = PlainUct().search(state, Limit(nodes=50))
+    assert found.value == 0.0
+    assert found.depth == 2
+    with pytest.raises(ZugwerkError, match="over"):
+        PlainUct().search(position("x x x\no o .\n. . .", 1, "freestyle-3"), Limit(nodes=5))
+
+
+def test_stopped_or_out_of_time_it_has_an_answer():
+    state, searcher = board.initial_state(15), PlainUct()
+    assert gomoku.is_legal(state, searcher.search(state, Limit(movetime_ms=0.001)).action)
+    found = searcher.search(state, Limit(movetime_ms=30))
+    assert found.nodes > 1
+    assert found.seconds < 5
+
+
+def test_a_negative_weight_is_refused():
+    for c in (-0.1, float("nan"), float("inf")):
+        with pytest.raises(ZugwerkError, match="c of 0 or more"):
+            PlainUct(c)

@@ -1,0 +1,68 @@
+"""A data set of a few random games on the small board, and params that train on it in a second."""
+
+from pathlib import Path
+
+from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.amazons_net.archive import read_games
+from pipeline_src.systems.amazons_net.build import build_dataset
+from pipeline_src.systems.amazons_net.params import AmazonsTrainParams, ResidualParams
+from tests.systems.amazons_net.positions import random_records
+
+SIZE = 6
+SECTION = {
+    "width": 0.05,
+    "fewest_filters": 4,
+    "dropout": 0.3,
+    "mover_relative": False,
+    "moved_first": False,
+    "augment": True,
+    "batch": 16,
+    "epochs": 2,
+    "patience": 5,
+    "optimizer": "rmsprop",
+    "learning_rate": 1e-3,
+    "schedule": "linear",
+    "warmup": 0.1,
+    "rho": 0.9,
+    "momentum": 0.9,
+    "epsilon": 1e-3,
+    "value_weight": 1.0,
+    "precision": "auto",
+    "checkpoint_steps": 4,
+    "residual": {
+        "channels": 8,
+        "blocks": 1,
+        "embedding": 4,
+        "augment": True,
+        "batch": 16,
+        "epochs": 2,
+        "patience": 5,
+        "optimizer": "adamw",
+        "learning_rate": 5e-3,
+        "schedule": "linear",
+        "warmup": 0.1,
+        "rho": 0.99,
+        "momentum": 0.9,
+        "epsilon": 1e-8,
+        "weight_decay": 0.01,
+        "value_weight": 1.0,
+        "precision": "auto",
+        "checkpoint_steps": 4,
+    },
+}
+
+
+def params(**changed):
+    """The section as its dataclass; a training of either net sees the changes that it has a key for."""
+    own = {name: value for name, value in changed.items() if name in SECTION["residual"]}
+    residual = ResidualParams(**{**SECTION["residual"], **own})
+    others = {name: value for name, value in changed.items() if name in SECTION}
+    return AmazonsTrainParams(**{**SECTION, **others, "residual": residual})
+
+
+def write_dataset(folder: Path, games: int = 14) -> None:
+    records = folder.parent / "games.parquet"
+    records.parent.mkdir(parents=True, exist_ok=True)
+    write_records(random_records(games, size=SIZE), records)
+    archive = read_games(records, SIZE, ("standard",))
+    build_dataset(archive, folder, size=SIZE, variants=("standard",), shares=(7.0, 2.0, 1.0), seed=1)

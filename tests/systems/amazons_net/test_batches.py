@@ -1,0 +1,79 @@
+import collections
+
+import numpy as np
+
+from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
+from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation, read, rows_by_type, squares, under
+from pipeline_src.systems.amazons_net.encode import encode
+from tests.systems.amazons_net.samples import SIZE
+
+
+def same(a, b):
+    return all(np.array_equal(x, y) for net in (1, 2) for x, y in zip(a[net], b[net], strict=True))
+
+
+def test_squares_of_the_patents_pairs():
+    assert squares(np.array([[3, 1], [4, 0], [-1, -1], [0, 9]], dtype=np.int8), 10).tolist() == [83, 94, -1, 0]
+
+
+def test_rows_are_of_the_split_and_type(dataset):
+    for split in ("train", "validation", "test"):
+        amazon, arrow = rows_by_type(dataset, split)
+        place = dataset.split(split)
+        assert sorted([*amazon, *arrow]) == list(range(place.start, place.stop))
+        assert not dataset.type[amazon].any()
+        assert dataset.type[arrow].all()
+
+
+def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset):
+    plan = Plan(dataset, batch=32, seed=1, augment=False)
+    epoch = list(Steps(plan, 0, plan.steps_per_epoch))
+    assert [batch.step for batch in epoch] == list(range(len(epoch)))
+    for net in (1, 2):
+        assert {len(batch[net].boards) for batch in epoch} == {32}
+        seen = collections.Counter(board.tobytes() for batch in epoch for board in batch[net].boards)
+        assert set(seen) == {dataset.board[row].tobytes() for row in plan.train[net - 1]}
+        assert sum(seen.values()) == 32 * plan.steps_per_epoch
+
+
+def test_a_batch_depends_on_seed_and_step_alone(dataset):
+    plan = Plan(dataset, batch=16, seed=1, augment=True)
+    forward = [plan.step(n) for n in range(2 * plan.steps_per_epoch)]
+    for n in (len(forward) - 1, 3, plan.steps_per_epoch, 0):
+        assert same(Plan(dataset, batch=16, seed=1, augment=True).step(n), forward[n])
+    assert not same(Plan(dataset, batch=16, seed=2, augment=True).step(3), forward[3])
+    assert not same(forward[0], forward[plan.steps_per_epoch])
+
+
+def test_a_batch_larger_than_the_split_repeats_it(dataset):
+    plan = Plan(dataset, batch=5000, seed=1, augment=False)
+    assert plan.steps_per_epoch == 1
+    assert len(plan.step(0).arrow.boards) == 5000
+
+
+def test_validation_is_each_sample_once(dataset):
+    plan = Plan(dataset, batch=16, seed=1, augment=True)
+    batches = list(Validation(plan))
+    assert len(batches) == len(Validation(plan))
+    for net in (1, 2):
+        boards = np.concatenate([batch[net].boards for batch in batches])
+        assert np.array_equal(boards, dataset.board[plan.validation[net - 1]])
+
+
+def test_what_was_played_is_legal_under_every_symmetry(dataset):
+    plan = Plan(dataset, batch=64, seed=1, augment=True)
+    for positions in plan.step(0)[1:]:
+        coded = encode(positions.boards, positions.movers, positions.moved)
+        for b, (start, to) in enumerate(zip(positions.start, positions.to, strict=True)):
+            row = 0 if positions.moved[b] >= 0 else coded.amazons[b].tolist().index(start)
+            assert coded.legal[b, row, to]
+
+
+def test_under_turns_the_board_and_all_squares_alike(dataset):
+    rows = rows_by_type(dataset, "train")[1][:COUNT]
+    plain, which = read(dataset, rows), np.arange(COUNT)
+    turned = under(plain, which)
+    assert np.array_equal(turned.boards, transform_boards(plain.boards, which))
+    for name in ("moved", "start", "to"):
+        assert np.array_equal(getattr(turned, name), transform_squares(getattr(plain, name), which, SIZE))
+    assert np.array_equal(turned.won, plain.won)

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons, kernels
+from pipeline_src.games.amazons import board
+from pipeline_src.players.player import PlayerText
+from pipeline_src.search.limits import Limit
+from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
+from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.puct import amazons_puct
+from tests.players.positions import positions, random_states, small_nets
+
+
+def mixed_states():
+    """Positions before a move and, every other, after one."""
+    states = []
+    for i, state in enumerate(random_states(11, 6)):
+        state = board.copy_state(state)
+        if i % 2:
+            steps = np.empty(kernels.max_steps(state), np.int32)
+            kernels.play_step(state, int(steps[i % kernels.write_steps(state, steps)]))
+        states.append(state)
+    return states
+
+
+def asked(states):
+    steps = np.full((len(states), kernels.max_steps(states[0])), 1 << 30, np.int32)
+    counts = np.array([kernels.write_steps(state, row) for state, row in zip(states, steps, strict=True)], np.int32)
+    for row, count in zip(steps, counts, strict=True):
+        row[count:] = 1 << 30  # not to be read
+    return type(states[0])(*(np.stack(arrays) for arrays in zip(*states, strict=True))), steps, counts
+
+
+def test_priors_and_values_are_the_nets_own():
+    states, nets = mixed_states(), NetsForward(small_nets(6), 4, threads=1)
+    priors, values = AmazonsNetEvaluator(nets)(*asked(states))
+    _, steps, counts = asked(states)
+    for state, row, of, n, value in zip(states, priors, steps, counts, values, strict=True):
+        view, mover = state.board[None, ::-1], np.array([board.COLOUR[state.turn[0]]], np.int8)
+        if state.turn[1] < 0:
+            answer = nets.move(view, mover)
+            places = [answer.amazons[0].tolist().index(step // 36) for step in of[:n].tolist()]
+            expected = [answer.log_p[0, k, step % 36] for k, step in zip(places, of[:n].tolist(), strict=True)]
+        else:
+            answer = nets.arrow(view, mover, state.turn[1:2])
+            expected = [answer.log_p[0, step] for step in of[:n].tolist()]
+        np.testing.assert_array_equal(row[:n], np.exp(np.array(expected, np.float32)))
+        assert row[:n].sum() == pytest.approx(1, abs=1e-5)
+        assert not row[n:].any()
+        assert value == 2 * answer.win_rate[0] - 1
+
+
+@pytest.fixture
+def model(tmp_path):
+    save_nets(tmp_path / "nets.pt", small_nets(6))
+    return tmp_path / "nets.pt"
+
+
+def player(text):
+    return amazons_puct(PlayerText.parse(text))
+
+
+def test_actions_are_legal_and_do_not_depend_on_the_company(model):
+    states = random_states(7, 6)
+    some = player(f"puct:{model},simulations=24,batch=4")
+    actions = some.choose(positions(states, seed=3))
+    assert all(amazons.is_legal(state, action) for state, action in zip(states, actions, strict=True))
+    assert [some.choose(positions([state], seed=4))[0] for state in states] == actions
+    assert some.choose(positions(states[2:5], seed=3)) == actions[2:5]
+    several = player(f"puct:{model},nodes=24,batch=4,leaves=6").choose(positions(states, seed=3))
+    assert all(amazons.is_legal(state, action) for state, action in zip(states, several, strict=True))
+
+
+def test_one_simulation_a_step_follows_the_priors(model):
+    """With next to no search the turn is the net's own."""
+    nets = player(f"puct:{model},simulations=2,c=100").searcher
+    for state in random_states(5, 6):
+        forward = nets.evaluate_batch.nets
+        view, mover = state.board[None, ::-1], np.array([board.COLOUR[state.turn[0]]], np.int8)
+        answer = forward.move(view, mover)
+        place = int(answer.log_p[0].argmax())
+        move = int(answer.amazons[0, place // 36]) * 36 + place % 36
+        assert nets.search(state, Limit(nodes=2)).action // 36 == move
+
+
+def test_a_time_limit_holds_for_each_position(model):
+    states = random_states(2, 6)
+    timed = player(f"puct:{model},movetime=30,batch=2")
+    assert timed.limit == Limit(movetime_ms=30)
+    actions = timed.choose(positions(states, seed=3))
+    assert all(amazons.is_legal(state, action) for state, action in zip(states, actions, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("puct:MODEL,depth=3", "cannot be limited by depth"),
+        ("puct:MODEL,simulations=5,nodes=5", "one option"),
+        ("puct:MODEL,batch=0", "batch must be whole"),
+        ("puct:MODEL,leaves=1.5", "leaves must be whole"),
+        ("puct:MODEL,share=0", "share of the limit"),
+        ("puct:MODEL,speed=1", "no option 'speed'"),
+    ],
+)
+def test_wrong_texts_are_refused(model, text, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        player(text.replace("MODEL", str(model))).choose(positions(random_states(1, 6), seed=1))
+
+
+def test_a_missing_model_is_named():
+    with pytest.raises(ZugwerkError, match="nowhere"):
+        player("puct:nowhere.pt")

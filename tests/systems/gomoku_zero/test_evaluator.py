@@ -1,0 +1,194 @@
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous, open_backend, resolve
+from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+from tests.systems.gomoku_zero.nets import SMALL, model, some_planes
+
+CONFIG = SMALL["plain"]
+BACKENDS = ("torch", "onnx", "onnx-int8")
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return open_backend(model(CONFIG), request.param)
+
+
+def positions(count: int, seed: int = 0) -> tuple[GomokuState, np.ndarray, np.ndarray]:
+    """Stacked states of random play on 6x6, their legal steps int32 [B, 36], their numbers [B]."""
+    rng, states = np.random.default_rng(seed), []
+    while len(states) < count:
+        state = gomoku.initial_state(6)
+        while gomoku.winner(state) is None:
+            states.append(state)
+            state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
+    chosen = [states[i] for i in rng.choice(len(states), count, replace=False)]
+    steps, counts = np.zeros((count, 36), np.int32), np.zeros(count, np.int32)
+    for b, state in enumerate(chosen):
+        legal = gomoku.legal_actions(state)
+        steps[b, : len(legal)], counts[b] = legal, len(legal)
+    return GomokuState(*(np.stack(arrays) for arrays in zip(*chosen, strict=True))), steps, counts
+
+
+def rows(batch: tuple[GomokuState, np.ndarray, np.ndarray], which: np.ndarray) -> tuple:
+    states, steps, counts = batch
+    return GomokuState(*(array[which] for array in states)), steps[which], counts[which]
+
+
+def test_priors_and_values_of_legal_steps(backend: Backend) -> None:
+    batch = positions(21)
+    priors, values = ZeroEvaluator(backend, CONFIG.positions, 8)(*batch)
+    assert priors.dtype == values.dtype == np.float32
+    np.testing.assert_allclose(priors.sum(1), 1, rtol=1e-5)
+    beyond = np.arange(36) >= batch[2][:, None]
+    assert (priors[beyond] == 0).all()
+    assert (priors[~beyond] > 0).all()
+    assert (np.abs(values) <= 1).all()
+    assert np.ptp(values) > 0.01
+
+
+def test_an_answer_depends_on_nothing_but_its_position(backend: Backend) -> None:
+    batch = positions(21)
+    evaluate = ZeroEvaluator(backend, CONFIG.positions, 8)
+    priors, values = evaluate(*batch)
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 7, 8, 9, 21):
+        which = rng.permutation(21)[:size]
+        some_priors, some_values = evaluate(*rows(batch, which))
+        assert (some_priors == priors[which]).all()
+        assert (some_values == values[which]).all()
+
+
+def test_backends_agree() -> None:
+    batch, made = positions(21), model(CONFIG)
+    answers = {name: ZeroEvaluator(open_backend(made, name), CONFIG.positions, 8)(*batch) for name in BACKENDS}
+    for mine, theirs in zip(answers["torch"], answers["onnx"], strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-4)
+    for mine, theirs in zip(answers["onnx-int8"], answers["onnx"], strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=0.1)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_agrees() -> None:
+    batch, made = positions(21), model(CONFIG)
+    answers = [ZeroEvaluator(open_backend(made, name), CONFIG.positions, 8)(*batch) for name in ("cuda", "onnx")]
+    for mine, theirs in zip(*answers, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=0.05)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is one")
+def test_without_a_gpu_that_is_told() -> None:
+    with pytest.raises(ZugwerkError, match="torch sees no GPU here; use another backend: onnx or torch"):
+        open_backend(model(CONFIG), "cuda")
+
+
+ASYNCHRONOUS = ["onnx", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))]
+
+
+@pytest.mark.parametrize("name", ASYNCHRONOUS)
+def test_two_batches_in_flight(name: BackendName) -> None:
+    evaluate = ZeroEvaluator(open_backend(model(CONFIG), name), CONFIG.positions, 4)
+    one, other = positions(6, seed=1), positions(9, seed=2)
+    first, second = evaluate.submit(*one), evaluate.submit(*other)
+    for pending, batch in ((second, other), (first, one)):
+        for mine, theirs in zip(evaluate.wait(pending), evaluate(*batch), strict=True):
+            assert (mine == theirs).all()
+
+
+def test_a_bare_function_will_do() -> None:
+    def run(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert planes.shape == (4, 5, 6, 6)
+        return np.zeros((4, 36), np.float32), planes[:, 4, 0, 0] / 2
+
+    batch = positions(5)
+    priors, values = ZeroEvaluator(run, 2, 4)(*batch)
+    black = batch[0].turn[:, 0] == 0
+    assert (values == np.where(black, 0.5, 0)).all()
+    np.testing.assert_allclose(priors[0, : batch[2][0]], 1 / batch[2][0], rtol=1e-6)
+
+
+def test_another_board_and_a_broken_net_are_told() -> None:
+    batch, made = positions(2), model(SMALL["oblong"])
+    with pytest.raises(ZugwerkError, match="a 6x6 board, but this model plays on 5x7"):
+        ZeroEvaluator(open_backend(made, "torch"), 2, 4)(*batch)
+    for logit, value, complaint in ((np.nan, 0.0, "numbers that are not finite"), (0.0, np.nan, "values that are not")):
+        answer = np.full((4, 36), logit, np.float32), np.full(4, value, np.float32)
+        with pytest.raises(ZugwerkError, match=complaint):
+            ZeroEvaluator(lambda _, answer=answer: answer, 2, 4)(*batch)
+    with pytest.raises(ZugwerkError, match="at least 1 row"):
+        ZeroEvaluator(lambda _: answer, 2, 0)
+
+
+def test_a_model_opens_from_file_bytes_and_memory(tmp_path: Path) -> None:
+    made = model(CONFIG)
+    save_model(tmp_path / "model.pt", made.net)
+    (tmp_path / "model.onnx").write_bytes(export_onnx(made))
+    planes = some_planes(CONFIG).numpy()
+    expected = open_backend(made, "onnx").run(planes)
+    for source in (tmp_path / "model.pt", str(tmp_path / "model.onnx"), export_onnx(made)):
+        opened = open_backend(source, "onnx")
+        assert (opened.info.height, opened.info.width, opened.info.positions) == (6, 6, 2)
+        assert (opened.info.game, opened.info.variant, opened.info.kind) == ("gomoku", "freestyle", "plain")
+        for mine, theirs in zip(opened.run(planes), expected, strict=True):
+            assert (mine == theirs).all()
+    assert isinstance(open_backend(tmp_path / "model.onnx", "auto"), Synchronous)
+
+
+def test_auto_is_the_fastest_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve("auto") == "cuda"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert resolve("auto") == "onnx"
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert resolve("auto") == "torch"
+    assert resolve("onnx-int8") == "onnx-int8"
+
+
+def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    import onnx
+
+    made = export_onnx(model(CONFIG))
+    foreign = onnx.load_model_from_string(made)
+    del foreign.metadata_props[:]
+    path = tmp_path / "model.onnx"
+    for content in (b"", b"not a model", made[: len(made) // 2], foreign.SerializeToString()):
+        path.write_bytes(content)
+        with pytest.raises(ZugwerkError, match=r"model\.onnx: damaged, or not exported by `zugwerk export`"):
+            open_backend(path)
+    with pytest.raises(ZugwerkError, match=r"none\.onnx: no such model; `zugwerk export"):
+        open_backend(tmp_path / "none.onnx")
+    path.write_bytes(made)
+    for name in ("torch", "cuda"):
+        with pytest.raises(ZugwerkError, match=r"runs model\.pt, not an ONNX model"):
+            open_backend(path, name)
+    with pytest.raises(ZugwerkError, match="no backend 'tpu'; there are: auto, torch"):
+        open_backend(path, "tpu")  # type: ignore[arg-type]
+    for key, value, complaint in (("game", "go", "made for go"), ("version", "0", "rules version 0; this is gomoku")):
+        other = onnx.load_model_from_string(made)
+        next(entry for entry in other.metadata_props if entry.key == key).value = value
+        with pytest.raises(ZugwerkError, match=complaint):
+            open_backend(other.SerializeToString())
+
+
+def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(export_onnx(model(CONFIG)))
+    code = (
+        "import sys\n"
+        "from pipeline_src.systems.gomoku_zero.backends import open_backend\n"
+        "from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator\n"
+        f"ZeroEvaluator(open_backend({str(path)!r}), 2, 4)\n"
+        "assert not {'torch', 'lightning', 'onnx'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,231 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.games import gomoku
+from pipeline_src.parallel import Parallel
+from pipeline_src.records.parquet import read_records
+from pipeline_src.systems.gomoku_zero import generation as made
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero.generation import run_generation
+from pipeline_src.systems.gomoku_zero.models import load_model
+from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.window import open_window
+from tests.systems.gomoku_zero.settings import change, write_params
+
+ROOT = Path(__file__).parents[2]
+ONE, TWO = Parallel(workers=1), Parallel(workers=2)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def setting(project):
+    return read_setting(write_params(project))
+
+
+def contents(folder):
+    """Bytes of all files but timings, by name."""
+    files = [p for p in sorted(Path(folder).rglob("*")) if p.is_file() and not p.name.endswith(".timings.json")]
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Two generations made in one go."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        own = read_setting(write_params(folder))
+        for number in (1, 2):
+            assert run_generation(number, own, ONE, Path("artifacts"))
+        assert not list(Path("work/gomoku").iterdir())
+    finally:
+        os.chdir(before)
+    return folder / "artifacts"
+
+
+def test_a_generation_leaves_games_window_models_and_report(undisturbed):
+    for number in (1, 2):
+        files = GenerationFiles(number, undisturbed)
+        records = read_records(files.games)
+        assert len(records) == 10
+        for record in records:
+            state = gomoku.initial_state(record.height, record.variant)
+            for action in record.actions:
+                state = gomoku.play(state, action)
+            assert gomoku.winner(state) == record.winner
+        report = read_json(files.report)
+        assert report["self_play"]["games"] == 10
+        assert len(read_records(files.gate_games)) == 4 == sum(report["gate"][k] for k in ("wins", "draws", "losses"))
+        assert load_model(files.model).variant == "freestyle-4"
+        seconds = read_json(files.timings)["seconds"]
+        assert set(seconds) == {"self_play", "train", "gate"}
+        assert files.curves.read_text().startswith("step,")
+    first, second = (open_window(GenerationFiles(number, undisturbed).window) for number in (1, 2))
+    assert set(first.generation) == {1}
+    assert set(second.generation) == {1, 2}
+    assert len(second.policy) <= 300
+    assert (first.policy.sum(axis=1) > 0.99).all()
+
+
+def test_the_best_player_is_the_new_one_only_if_it_scored_more(undisturbed):
+    for number in (1, 2):
+        files = GenerationFiles(number, undisturbed)
+        gate = read_json(files.report)["gate"]
+        assert gate["accepted"] == int(gate["wins"] > gate["losses"])
+        same = files.best.read_bytes() == files.model.read_bytes()
+        assert same == bool(gate["accepted"])
+    if not read_json(GenerationFiles(1, undisturbed).report)["gate"]["accepted"]:
+        assert load_model(GenerationFiles(1, undisturbed).best).config.kind == "uniform"
+
+
+def test_always_takes_the_new_player(setting, project):
+    run_generation(1, change(setting, "gate", always=True), ONE, Path("artifacts"))
+    files = GenerationFiles(1)
+    assert files.best.read_bytes() == files.model.read_bytes()
+
+
+def test_the_number_of_workers_changes_no_byte(undisturbed, setting, project):
+    for number in (1, 2):
+        run_generation(number, setting, TWO, Path("artifacts"))
+    assert contents("artifacts") == contents(undisturbed)
+
+
+@pytest.mark.parametrize("phase", ["play_groups", "learn", "play_gate", "_publish"])
+def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, monkeypatch, phase):
+    run_generation(1, setting, ONE, Path("artifacts"))
+    whole = getattr(made, phase)
+
+    def torn(*args):
+        if phase != "_publish":
+            whole(*args)  # done, but not yet marked so
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(made, phase, torn)
+    with pytest.raises(KeyboardInterrupt):
+        run_generation(2, setting, ONE, Path("artifacts"))
+    assert not GenerationFiles(2).timings.exists()
+    groups = {p: p.stat().st_mtime_ns for p in Path("work/gomoku").glob("02-*/group_*")}
+    assert len(groups) == 3
+
+    monkeypatch.setattr(made, phase, whole)
+    played = {}
+    publish = made._publish
+
+    def look(*args):
+        played.update({p: p.stat().st_mtime_ns for p in groups})
+        publish(*args)
+
+    monkeypatch.setattr(made, "_publish", look)
+    run_generation(2, setting, ONE, Path("artifacts"))
+    assert played == groups  # no game was played again
+    assert contents("artifacts") == contents(undisturbed)
+
+
+def test_a_whole_generation_is_made_again_only_if_something_changed(setting, project):
+    assert run_generation(1, setting, ONE, Path("artifacts"), again=False)
+    assert not run_generation(1, setting, ONE, Path("artifacts"), again=False)
+    assert run_generation(1, change(setting, "train", learning_rate=0.02), ONE, Path("artifacts"), again=False)
+
+
+def test_random_moves_as_the_first_games(setting, project):
+    run_generation(1, change(setting, "self_play", first="random"), ONE, Path("artifacts"))
+    policy = open_window(GenerationFiles(1).window).policy
+    assert (policy.max(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("name", ["best", "model", "learner"])
+def test_a_damaged_generation_before_is_named(undisturbed, setting, project, name):
+    run_generation(1, setting, ONE, Path("artifacts"))
+    path = getattr(GenerationFiles(1), name)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ZugwerkError, match=str(path)):
+        run_generation(2, setting, ONE, Path("artifacts"))
+    assert not GenerationFiles(2).timings.exists()
+    path.unlink()
+    with pytest.raises(ZugwerkError, match=f"{path}.*run the one before it first"):
+        run_generation(2, setting, ONE, Path("artifacts"))
+
+
+def test_a_model_of_another_board_is_refused(setting, project):
+    run_generation(1, setting, ONE, Path("artifacts"))
+    with pytest.raises(ZugwerkError, match="5x5"):
+        run_generation(2, change(setting, "game", size=6), ONE, Path("artifacts"))
+    assert not GenerationFiles(2).report.exists()
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "message"),
+    [
+        ("gomoku_game", {"size": 4, "variant": "freestyle"}, "gomoku_game: a line of 5 .* does not fit"),
+        ("gomoku_game", {"size": 2}, "gomoku_game: size must be 3 to 25"),
+        ("gomoku_train", {"window": 0}, "gomoku_train: window must be at least 1"),
+        ("gomoku_train", {"window": 8}, "window 8 is smaller than batch 16"),
+        ("gomoku_gate", {"games": 5}, "gomoku_gate: games must be even"),
+        ("gomoku_self_play", {"simulations": 0}, "simulations must be at least 1"),
+        ("gomoku_self_play", {"simulatoins": 8}, "gomoku_self_play.simulatoins: unknown key"),
+    ],
+)
+def test_params_that_contradict_each_other_are_refused(project, section, values, message):
+    with pytest.raises(ZugwerkError, match=message):
+        read_setting(write_params(project, **{section: values}))
+
+
+def command(project):
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline_src.stages.gomoku_cycle"],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undisturbed, project):
+    write_params(project)
+    killed = command(project)
+    deadline = time.monotonic() + 120
+    while not list(project.glob("work/gomoku/02-*/group_*")) and time.monotonic() < deadline:
+        assert killed.poll() is None, killed.communicate()
+        time.sleep(0.01)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    assert not (project / "artifacts/reports/gomoku/generations/02.timings.json").exists()
+    again = command(project)
+    out, err = again.communicate()
+    assert again.returncode == 0, err
+    assert "generation 01 (there already)" in out
+    assert contents(project / "artifacts") == contents(undisturbed)
+    assert not list(project.glob("work/gomoku/*"))
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_an_error_and_leaves_no_half_written_generation(project):
+    write_params(project)
+    code = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000));"
+        "from pipeline_src.stages import gomoku_cycle; from pipeline_src.errors import run_main;"
+        "import sys; sys.argv = ['gomoku_cycle']; run_main(gomoku_cycle.main)"
+    )
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((project / "artifacts").rglob("*.*"))

@@ -1,0 +1,44 @@
+import pytest
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import load
+from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
+from tests.systems.gomoku_zero.small import SECTION, params
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"window": 0}, "window must be at least 1"),
+        ({"window": 15}, "window 15 is smaller than batch 16"),
+        ({"batch": 0}, "batch"),
+        ({"passes": 0.0}, "passes must be above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"gradient_clip": 0.0}, "gradient_clip"),
+        ({"momentum": 1.0}, "momentum"),
+        ({"l2": -1.0}, "l2"),
+        ({"optimizer": "sgd", "weight_decay": 0.1}, "weight_decay is of adamw alone"),
+        ({"schedule": {"soon": 0.5}}, "schedule: soon"),
+        ({"schedule": {3: 0.0}}, "schedule: 3: 0.0"),
+        ({"optimizer": "adam"}, "'adam' is not one of adamw, sgd"),
+    ],
+)
+def test_params_that_make_no_sense_are_refused(tmp_path, changed, why):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"gomoku_train": {**SECTION, **changed}}))
+    with pytest.raises(ZugwerkError, match=f"gomoku_train.*{why}"):
+        load(GomokuTrainParams, "gomoku_train", path)
+
+
+def test_the_schedule_is_read_by_generation(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump({"gomoku_train": {**SECTION, "schedule": {10: 0.5, 9: 0.25}}}))
+    found = load(GomokuTrainParams, "gomoku_train", path)
+    assert [found.rate(n) / 5e-3 for n in (1, 8, 9, 10, 28)] == [1, 1, 0.25, 0.5, 0.5]
+
+
+def test_steps_count_the_new_positions():
+    assert params(passes=4.0, batch=256).steps(6400) == 100
+    assert params(passes=0.5, batch=100).steps(1000) == 5
+    assert params().steps(0) == 1

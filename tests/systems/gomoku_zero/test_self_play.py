@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from pipeline_src.games import gomoku
+from pipeline_src.systems.gomoku_zero import self_play
+from pipeline_src.systems.gomoku_zero.evaluators import even
+from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
+from pipeline_src.systems.gomoku_zero.self_play import play_self, temperature
+
+
+def params(**changed):
+    return GomokuSelfPlay(temperature_decay=0.96, **changed)
+
+
+def test_the_temperature_of_growing_boards_falls_at_once_after_ten_moves():
+    schedule = params(decay_from_start=True)
+    assert [temperature(ply, schedule) for ply in (1, 10)] == [1.0, 1.0]
+    assert temperature(11, schedule) == pytest.approx(0.638, abs=5e-4)
+    assert 1 / temperature(100, schedule) == pytest.approx(59, abs=0.5)
+
+
+def test_without_that_it_falls_move_by_move():
+    assert [temperature(ply, params()) for ply in (10, 11, 12)] == [1.0, 0.96, pytest.approx(0.96**2)]
+
+
+def test_what_is_learnt_can_be_as_cold_as_what_is_played():
+    start, seeds = gomoku.initial_state(5, "freestyle-4"), [[1], [2]]
+    shared = {"simulations": 30, "temperature_plies": 0, "temperature_decay": 0.5, "decay_from_start": True}
+    plain, cold = (
+        play_self(gomoku, start, even, GomokuSelfPlay(**shared, tempered_policy=on), seeds) for on in (False, True)
+    )
+    for one, other in zip(plain, cold, strict=True):
+        assert one.actions == other.actions  # moves are drawn alike
+        for ply, (visits, policy) in enumerate(zip(one.policies, other.policies, strict=True), 1):
+            weights = (visits.astype(float) / visits.max()) ** (1 / max(0.01, 0.5**ply))
+            np.testing.assert_allclose(policy, weights / weights.sum(), rtol=1e-5, atol=1e-6)
+
+
+def test_c_may_grow_with_the_visits():
+    """The formula itself is tested with the search; here, that self-play hands its constants on, in both searches."""
+    start, grows = (
+        gomoku.initial_state(5, "freestyle-4"),
+        GomokuSelfPlay(c=1.25, c_base=19652, fpu=0.1, own_visit=False),
+    )
+    for chooser in (self_play._Puct, self_play._Gumbel):
+        options = chooser(start, 2, even, grows).trees.options
+        assert (options.c, options.c_base, options.fpu, options.own_visit) == (1.25, 19652, 0.1, False)

@@ -1,0 +1,160 @@
+import dataclasses
+import errno
+import json
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.systems.gomoku_zero import window as zero_games
+from pipeline_src.systems.gomoku_zero.window import ARRAYS, extend_window, make_games, open_window, write_window
+from tests.systems.gomoku_zero.random_games import random_games
+
+
+def same(a, b):
+    arrays = all(np.array_equal(getattr(a, n), getattr(b, n)) and getattr(b, n).dtype == ARRAYS[n] for n in ARRAYS)
+    return arrays and (a.size, a.variant) == (b.size, b.variant)
+
+
+def per_game(games):
+    """Each game's content, as plain values."""
+    ends = np.cumsum(games.searched)
+    return [
+        (
+            games.generation[g],
+            games.winner[g],
+            games.searched_from[g],
+            games.actions[games.offsets[g] : games.offsets[g + 1]].tolist(),
+            games.policy[ends[g] - games.searched[g] : ends[g]].tolist(),
+        )
+        for g in range(len(games))
+    ]
+
+
+@pytest.fixture
+def window(tmp_path):
+    write_window(tmp_path / "07", random_games(4), {"passes": 4})
+    return tmp_path / "07"
+
+
+def test_a_window_is_read_as_it_was_written(tmp_path, window):
+    assert same(random_games(4), open_window(window))
+    manifest = json.loads((window / "manifest.json").read_text())
+    assert (manifest["games"], manifest["size"], manifest["params"]) == (4, 5, {"passes": 4})
+    assert manifest["positions"] == len(open_window(window).policy)
+    write_window(tmp_path / "again", random_games(4), {"passes": 4})
+    for file in window.iterdir():
+        assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_policies_are_of_the_plies_after_the_opening_stones():
+    games = make_games(
+        3, "freestyle-3", [[0, 1, 4, 2, 8], [0]], [1, 0], [np.eye(9)[[2, 8]], []], generation=2, searched_from=[3, 1]
+    )
+    assert games.searched.tolist() == [2, 0]
+    assert games.policy.argmax(1).tolist() == [2, 8]
+    assert games.generation.tolist() == [2, 2]
+
+
+def test_games_that_ended_within_the_opening_have_no_target():
+    games = make_games(3, "freestyle-3", [[0, 3]], [0], [np.empty((0, 9))], generation=1, searched_from=4)
+    assert games.searched.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("actions", "winners", "policies", "why"),
+    [
+        ([[0, 1]], [1], [np.eye(9)[:1]], "policy"),
+        ([[0, 1], [2]], [1], [np.eye(9)[:2], np.eye(9)[:1]], "1 games"),
+        ([[0, 1], [2]], [1, 1], [np.eye(9)[:1], np.eye(9)[:2]], "one policy a ply"),
+        ([[0, 1]], [2], [np.eye(9)[:2]], "winner"),
+    ],
+)
+def test_lists_that_do_not_fit_are_refused(actions, winners, policies, why):
+    with pytest.raises(ZugwerkError, match=why):
+        make_games(3, "freestyle-3", actions, winners, policies, generation=1)
+
+
+def test_the_oldest_games_go_first_and_go_whole():
+    old, new = random_games(5, generation=1), random_games(3, generation=2)
+    every = per_game(old) + per_game(new)
+    assert per_game(extend_window(None, old, 10**9)) == per_game(old)
+    counts = [len(policy) for *_, policy in every]
+    for drop in range(8):
+        for spare in (0, counts[drop - 1] - 1 if drop else 50):
+            kept = extend_window(old, new, sum(counts[drop:]) + spare)
+            assert per_game(kept) == every[drop:]
+            assert len(kept.actions) == kept.offsets[-1]
+    assert per_game(extend_window(old, new, 1)) == every[-1:]
+
+
+def test_a_window_that_was_cut_can_be_written_and_read(tmp_path):
+    cut = extend_window(random_games(5), random_games(3, generation=2), 40)
+    write_window(tmp_path / "02", cut)
+    assert same(cut, open_window(tmp_path / "02"))
+
+
+def test_games_of_another_board_cannot_follow():
+    with pytest.raises(ZugwerkError, match="freestyle-4 on 6x6 cannot follow a window of freestyle-4 on 5x5"):
+        extend_window(random_games(1), random_games(1, size=6), 100)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
+def test_a_damaged_array_is_named(window, name, damage):
+    path = window / f"{name}.npy"
+    content = bytearray(path.read_bytes())
+    if damage == "gone":
+        path.unlink()
+    else:
+        content[-1] ^= 1
+        path.write_bytes(content if damage == "flip" else content[:-7])
+    with pytest.raises(ZugwerkError, match=rf"{name}\.npy: .*run its generation again"):
+        open_window(window)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("game", "amazons", "its game is 'amazons'"),
+        ("version", 2, "its version is 2"),
+        ("rules", 0, "its rules is 0"),
+        ("sha256", None, "not a manifest"),
+        ("size", 6, "does not fit|policy is"),
+    ],
+)
+def test_a_manifest_of_something_else_is_refused(window, key, value, why):
+    manifest = json.loads((window / "manifest.json").read_text())
+    (window / "manifest.json").write_text(json.dumps({**manifest, key: value}))
+    with pytest.raises(ZugwerkError, match=why):
+        open_window(window)
+
+
+def test_a_missing_window_is_named(tmp_path):
+    with pytest.raises(ZugwerkError, match="03: no such replay window"):
+        open_window(tmp_path / "03")
+    (tmp_path / "03").mkdir()
+    with pytest.raises(ZugwerkError, match=r"manifest\.json"):
+        open_window(tmp_path / "03")
+
+
+def test_arrays_out_of_order_are_refused(tmp_path):
+    games = random_games(2)
+    games = dataclasses.replace(games, offsets=games.offsets[[0, 2, 1]])
+    write_window(tmp_path / "01", games)
+    with pytest.raises(ZugwerkError, match="01: "):
+        open_window(tmp_path / "01")
+
+
+def test_a_full_disk_leaves_the_old_window_and_nothing_beside_it(window, monkeypatch):
+    class Full(zero_games.ArrayStream):
+        def append(self, rows):
+            if self.path.name == "policy.npy":
+                raise OSError(errno.ENOSPC, "No space left on device", str(self.path))
+            super().append(rows)
+
+    monkeypatch.setattr(zero_games, "ArrayStream", Full)
+    with pytest.raises(OSError, match=r"policy\.npy"):
+        write_window(window, random_games(2))
+    assert same(open_window(window), random_games(4))
+    assert [p.name for p in window.parent.iterdir()] == ["07"]

@@ -1,0 +1,50 @@
+import pytest
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.systems.growing_boards.params import GrowingBoard, read_boards
+
+FIRST = {"size": 6, "generations": 3, "variant": "exact"}
+
+
+def write(path, larger, first=FIRST):
+    path = path / "params.yaml"
+    path.write_text(yaml.safe_dump({"growing_first": first, "growing_larger": larger}, sort_keys=False))
+    return path
+
+
+def test_boards_in_their_order(tmp_path):
+    larger = {"9": {"before": "6", "generations": 4}, "15": {"before": "9", "generations": 5}}
+    assert read_boards(write(tmp_path, larger)) == [
+        GrowingBoard(6, None, 3, "exact"),
+        GrowingBoard(9, 6, 4, "exact"),
+        GrowingBoard(15, 9, 5, "exact"),
+    ]
+    assert read_boards(write(tmp_path, {})) == [GrowingBoard(6, None, 3, "exact")]
+
+
+@pytest.mark.parametrize(
+    ("larger", "complaint"),
+    [
+        (None, "growing_larger: expected boards by size"),
+        (
+            {"9": {"before": "7", "generations": 4}},
+            'growing_larger.9: expected a board larger than 6, with before: "6"',
+        ),
+        ({"5": {"before": "6", "generations": 4}}, "growing_larger.5: expected a board larger than 6"),
+        ({"big": {"before": "6", "generations": 4}}, "growing_larger.big: expected a board larger than 6"),
+        ({"9": {"before": "6", "generations": 0}}, "growing_larger.9: generations must be at least 1"),
+        ({"9": {"before": "6"}}, "growing_larger.9.generations: missing"),
+        ({"99": {"before": "6", "generations": 4}}, "growing_larger.99: size must be"),
+    ],
+)
+def test_what_cannot_grow_is_refused_by_its_key(tmp_path, larger, complaint):
+    with pytest.raises(ZugwerkError) as error:
+        read_boards(write(tmp_path, larger))
+    assert complaint in str(error.value)
+    assert "params.yaml" in str(error.value)
+
+
+def test_the_first_board_is_checked_too(tmp_path):
+    with pytest.raises(ZugwerkError, match="growing_first: size must be"):
+        read_boards(write(tmp_path, {}, {"size": 2, "generations": 1}))

@@ -1,0 +1,157 @@
+import random
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.systems.joseki.build import Builder, merge
+from pipeline_src.systems.joseki.canonical import canonical_key, canonical_move, key_text
+from pipeline_src.systems.joseki.corners import PASS
+from pipeline_src.systems.joseki.library import prune
+from pipeline_src.systems.joseki.lookup import look_up
+from pipeline_src.systems.joseki.sequences import fingerprint, walk
+from tests.systems.joseki.games import at, random_record, record, symmetric_record
+from tests.systems.joseki.reference import SYMMETRIES
+
+GAMES = [random_record(seed) for seed in range(60)]
+
+
+def built(games, fewest_games=1):
+    builder = Builder()
+    builder.add(games)
+    return builder.library(fewest_games)
+
+
+@pytest.fixture(scope="module")
+def library():
+    return built(GAMES)
+
+
+def same(a, b):
+    return a.fewest_games == b.fewest_games and all(
+        np.array_equal(a.arrays()[name], b.arrays()[name]) for name in a.arrays()
+    )
+
+
+def by_dictionary(games):
+    """What a library holds, counted in the obvious way: {(pattern, move, next pattern): [played, games, won, lost]}."""
+    seen, found, where = Counter(), defaultdict(lambda: [0, set(), 0, 0]), defaultdict(list)
+    for game in games:
+        steps = walk([game]).steps
+        for i in range(len(steps.ply)):
+            (before, forms), (after, _) = canonical_key(steps.before[i]), canonical_key(steps.after[i])
+            name = key_text(before), canonical_move(steps.point[i], steps.colour[i], forms), key_text(after)
+            seen[name[2]] += steps.point[i] != PASS
+            row = found[name]
+            row[0] += 1
+            row[1].add(game.gid)
+            winner = {"first": 1, "second": 2}.get(game.winner, 0)
+            row[2] += winner == steps.colour[i]
+            row[3] += winner == 3 - steps.colour[i]
+            where[name].append((fingerprint(game), int(steps.ply[i]), game.gid))
+    samples = {}
+    for name, rows in where.items():
+        firsts = {game: (ply, gid) for game, ply, gid in sorted(rows, reverse=True)}
+        samples[name] = [(gid, ply) for _, (ply, gid) in sorted(firsts.items())][:3]
+    return seen, {name: [row[0], len(row[1]), *row[2:]] for name, row in found.items()}, samples
+
+
+def test_counts_are_those_of_a_plain_dictionary(library):
+    seen, transitions, samples = by_dictionary(GAMES)
+    names = [key_text(key) for key in library.keys]
+    assert names == sorted({name for row in transitions for name in (row[0], row[2])})
+    assert library.seen.tolist() == [seen[name] for name in names]
+    found, games = {}, {}
+    for t, origin in enumerate(library.origins().tolist()):
+        name = names[origin], int(library.move[t]), names[library.to[t]]
+        found[name] = [int(a[t]) for a in (library.played, library.games, library.wins, library.losses)]
+        pairs = zip(library.samples[t].tolist(), library.plies[t].tolist(), strict=True)
+        games[name] = [(int(library.gids[game]), ply) for game, ply in pairs if game >= 0]
+    assert found == transitions
+    assert games == samples
+
+
+def test_the_order_of_the_games_changes_nothing(library):
+    shuffled = GAMES.copy()
+    random.Random(1).shuffle(shuffled)
+    assert same(built(shuffled), library)
+
+
+@pytest.mark.parametrize("cut", [1, 20, 59])
+def test_adding_later_and_merging_are_the_same_as_building_at_once(library, cut):
+    first, second = built(GAMES[:cut]), built(GAMES[cut:])
+    grown = Builder(first)
+    grown.add(GAMES[cut:])
+    assert same(grown.library(), library)
+    assert same(merge(first, second), library)
+    assert same(merge(second, first), library)
+
+
+def test_games_counted_before_are_left_out(library):
+    builder = Builder(library)
+    added = builder.add([*GAMES[:7], random_record(99), random_record(99)])
+    assert (added.games, added.repeats) == (1, 8)
+    assert same(builder.library(), built([*GAMES, random_record(99)]))
+
+
+def test_games_with_an_illegal_move_are_named_and_change_nothing(library):
+    builder = Builder()
+    added = builder.add([*GAMES[:30], record([at(4, 4), at(4, 4)], gid=5), *GAMES[30:]])
+    assert (added.games, added.illegal) == (60, [(5, 1)])
+    assert same(builder.library(), library)
+
+
+def test_a_game_on_a_turned_board_adds_no_pattern():
+    game = random_record(5)
+    turned = [symmetric_record(game, symmetry, gid) for gid, symmetry in enumerate(SYMMETRIES) if not symmetry[2]]
+    one, all_eight = built([game]), built(turned)
+    np.testing.assert_array_equal(one.keys, all_eight.keys)
+    np.testing.assert_array_equal(8 * one.played, all_eight.played)
+
+
+def test_two_orders_of_one_position_meet_in_one_state_with_both_continuations():
+    one = record([at(4, 4), at(3, 6), at(6, 3), at(8, 4)])
+    other = record([at(6, 3), at(3, 6), at(4, 4), at(9, 3)], gid=2)
+    library = built([one, other])
+    window = walk([one]).steps.before[3]
+    found = look_up(library, window, 2)
+    assert sorted(map(tuple, found.points.tolist())) == [(73, 73), (82, 82)]
+
+
+def test_pruning_drops_what_one_game_alone_has(library):
+    kept = prune(library, 2)
+    assert 0 < kept.transitions < library.transitions
+    assert kept.games.min() == 2
+    touched = {*kept.origins().tolist(), *kept.to.tolist()}
+    assert touched == set(range(kept.states))
+    names = {key_text(key): i for i, key in enumerate(library.keys)}
+    of = {}
+    for t, origin in enumerate(library.origins().tolist()):
+        of[origin, int(library.move[t]), int(library.to[t])] = int(library.played[t])
+    states = [names[key_text(key)] for key in kept.keys]
+    for t, origin in enumerate(kept.origins().tolist()):
+        assert of[states[origin], int(kept.move[t]), states[kept.to[t]]] == kept.played[t]
+    assert same(prune(kept, 2), kept)
+    assert prune(library, 1000).states == 0
+
+
+def test_a_pruned_library_takes_no_games(library):
+    pruned = prune(library, 2)
+    with pytest.raises(ZugwerkError, match="cannot be added to or merged"):
+        Builder(pruned)
+    with pytest.raises(ZugwerkError, match="cannot be added to or merged"):
+        merge(built([random_record(99)]), pruned)
+    with pytest.raises(ZugwerkError, match="already without"):
+        prune(pruned, 1)
+
+
+def test_libraries_that_share_games_are_not_merged():
+    with pytest.raises(ZugwerkError, match="2 games are in both"):
+        merge(built(GAMES[:4]), built(GAMES[2:6]))
+
+
+def test_an_empty_library_knows_nothing():
+    nothing = built([])
+    assert look_up(nothing, np.zeros((10, 10), np.int8), 1).state == -1
+    assert same(merge(nothing, built(GAMES[:3])), built(GAMES[:3]))

@@ -1,0 +1,127 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.systems.search_depth.head import SEARCHES, chosen_depths, depth_value
+from pipeline_src.systems.search_depth.models import SavedDepthNet, load_depth_net, make_depth_net, save_depth_net
+from pipeline_src.systems.search_depth.net import (
+    DepthConfig,
+    DepthNet,
+    PublishedDepthConfig,
+    ResidualDepthConfig,
+    Shrink,
+)
+
+CONFIGS: list[DepthConfig] = [
+    PublishedDepthConfig(size=10, planes=1, outputs=1),
+    PublishedDepthConfig(size=10, planes=1, outputs=5, filters=3, shrink="pooling"),
+    PublishedDepthConfig(size=10, planes=7, outputs=5, filters=3, shrink="dense"),
+    ResidualDepthConfig(size=10, planes=7, outputs=5, channels=4, blocks=2),
+]
+
+
+def fresh(config: DepthConfig) -> DepthNet:
+    torch.manual_seed(1)
+    net = make_depth_net(config)
+    with torch.no_grad():
+        for weight in net.parameters():
+            weight.normal_(0, 0.3)
+    return net.eval()
+
+
+def saved(config: DepthConfig = CONFIGS[0]) -> SavedDepthNet:
+    return SavedDepthNet(fresh(config), "reached", 3, 7, "linear" if config.outputs == 1 else "classes", "published")
+
+
+def test_the_paper_s_net_read_literally_has_69_parameters() -> None:
+    assert sum(p.numel() for p in fresh(CONFIGS[0]).parameters()) == 5 * 5 + 1 + 5 * 5 + 1 + 4 * 4 + 1
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.kind}-{getattr(c, 'shrink', '')}")
+def test_boards_become_outputs(config: DepthConfig) -> None:
+    assert fresh(config)(torch.rand(3, config.planes, 10, 10)).shape == (3, config.outputs)
+
+
+@pytest.mark.parametrize(("shrink", "sides"), [("stride", [4, 2, 1]), ("pooling", [8, 2, 1]), ("dense", [8, 6, 5])])
+def test_convolutions_shrink_as_the_table_says(shrink: Shrink, sides: list[int]) -> None:
+    net, seen = fresh(PublishedDepthConfig(10, 1, 1, 2, shrink)), []
+    for module in net.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            module.register_forward_hook(lambda _m, _i, out: seen.append(out.shape[-1]))
+    net(torch.rand(1, 1, 10, 10))
+    assert seen == sides
+
+
+def test_a_board_that_does_not_end_in_one_square_is_refused() -> None:
+    with pytest.raises(ValueError, match="shrink: stride does not take 8x8 to 1x1"):
+        make_depth_net(PublishedDepthConfig(8, 1, 1))
+    assert make_depth_net(PublishedDepthConfig(8, 1, 1, shrink="dense"))(torch.rand(1, 1, 8, 8)).shape == (1, 1)
+
+
+def test_heads_stay_within_the_classes() -> None:
+    wild = np.array([[-100.0], [3.4], [3.6], [100.0]], np.float32)
+    assert chosen_depths("linear", wild, 3, 7).tolist() == [3, 3, 4, 7]
+    assert chosen_depths("sigmoid", wild, 3, 7).tolist() == [3, 7, 7, 7]
+    assert chosen_depths("sigmoid", np.zeros((1, 1), np.float32), 3, 7).tolist() == [5]
+    assert depth_value("sigmoid", torch.zeros(1, 1), 3, 7).tolist() == [5.0]
+
+
+def test_confidence_asks_for_as_many_layers_as_it_takes() -> None:
+    logits = np.log(np.array([[0.5, 0.1, 0.25, 0.1, 0.05]], np.float32))
+    layers = [int(chosen_depths("classes", logits, 3, 7, c)[0]) for c in (None, 0.4, 0.55, 0.8, 0.9, 1.0)]
+    assert layers == [3, 3, 4, 5, 6, 7]
+
+
+def test_costs_buy_what_a_share_of_the_clock_affords() -> None:
+    costs = np.log([0.01, 3.0, 0.5, 4.0, 2.0])  # a layer never takes less than the one before: 1, 3, 3, 12, 24 %
+    outputs = np.append(costs, 5 / SEARCHES)[None].astype(np.float32)
+    left = (0.0, 0.1, 0.2, 0.55, 0.65, 1.0)
+    assert [int(chosen_depths("costs", outputs, 3, 7, left=x)[0]) for x in left] == [3, 3, 5, 5, 6, 6]
+    assert chosen_depths("costs", outputs.repeat(2, 0), 3, 7, left=np.array([1.0, 0.06]), shares=1.5).tolist() == [7, 3]
+    last = np.append(costs, -1.0)[None].astype(np.float32)  # this search is still to come
+    assert chosen_depths("costs", last, 3, 7, left=0.2).tolist() == [6]
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.kind}-{getattr(c, 'shrink', '')}")
+def test_saved_models_come_back_equal(tmp_path: Path, config: DepthConfig) -> None:
+    model = saved(config)
+    save_depth_net(tmp_path / "a.pt", model)
+    save_depth_net(tmp_path / "other" / "b.pt", model)
+    assert (tmp_path / "a.pt").read_bytes() == (tmp_path / "other" / "b.pt").read_bytes()
+    again = load_depth_net(tmp_path / "a.pt", label="reached", classes=(3, 7))
+    assert again.net.config == config
+    assert not again.net.training
+    assert (again.head, again.inputs) == (model.head, model.inputs)
+    planes = torch.rand(2, config.planes, 10, 10)
+    assert torch.equal(again.net(planes), model.net(planes))
+
+
+def test_a_model_for_something_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    save_depth_net(path, saved())
+    with pytest.raises(ZugwerkError, match=r"model\.pt: trained for classes 3 to 7, not 2 to 7; `dvc repro depth_tra"):
+        load_depth_net(path, classes=(2, 7))
+    with pytest.raises(ZugwerkError, match=r"model\.pt: trained for the label 'reached', not 'needed'"):
+        load_depth_net(path, label="needed")
+
+
+def test_missing_and_damaged_models_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model; `dvc repro depth_train`"):
+        load_depth_net(tmp_path / "none.pt")
+    path = tmp_path / "model.pt"
+    save_depth_net(path, saved())
+    whole = path.read_bytes()
+    for content in (whole[: len(whole) // 2], b"", b"not a model"):
+        path.write_bytes(content)
+        with pytest.raises(ZugwerkError, match=r"model\.pt: damaged, or no model that chooses"):
+            load_depth_net(path)
+
+
+def test_sigmoid_values_are_the_formula_s() -> None:
+    outputs = torch.tensor([[0.7], [-1.2]])
+    expected = [3 + 4 / (1 + math.exp(-0.7)), 3 + 4 / (1 + math.exp(1.2))]
+    assert depth_value("sigmoid", outputs, 3, 7).tolist() == pytest.approx(expected)

@@ -1,0 +1,216 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
+from pipeline_src.search.limits import Clock, SearchResult
+from pipeline_src.systems.search_depth.choices import Choice, FixedDepth
+from pipeline_src.systems.search_depth.head import SEARCHES
+from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
+from pipeline_src.systems.search_depth.net import PublishedDepthConfig
+from pipeline_src.systems.search_depth.player import DepthPlayer
+from pipeline_src.systems.search_depth.square_layers import SquareSearch
+from tests.systems.search_depth.players import GAME
+
+ENGINE = "nodes_per_ms=1000,clock=1000,width=12,table_mb=1"
+CLOSED = amazons.from_fen("Q2*1q/2**2/******/******/******/****** w")
+
+
+def position(state=None, left=None, played=4):
+    clock = None if left is None else Clock(left, left)
+    state = amazons.initial_state() if state is None else state
+    return Position(state, np.random.default_rng(1), None, (0,) * played, clock)
+
+
+class Recorder:
+    """Searches nothing, and remembers what it was asked."""
+
+    def __init__(self):
+        self.limits = []
+
+    def search(self, state, limit, seed=0, on_info=None):
+        self.limits.append(limit)
+        action = int(amazons.legal_actions(state)[0])
+        return SearchResult(action, 0.0, limit.depth or 1, limit.nodes or 1, (action,), 0.0)
+
+
+def player(chooser, **options):
+    return DepthPlayer(Recorder(), chooser, **{"clock_ms": 1000.0, "nodes_per_ms": 1000.0} | options)
+
+
+@given(
+    left=st.floats(0, 1000),
+    played=st.integers(0, 120),
+    legal=st.integers(2, 2500),
+    depth=st.none() | st.integers(1, 9),
+    rate=st.sampled_from([0.0, 100.0, 1000.0]),
+    within=st.sampled_from([0.0, 2.0]),
+)
+def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, rate, within):
+    one = player(FixedDepth(3), nodes_per_ms=rate, within=within)
+    limit = one.limit_of(Clock(left, left), played, legal, depth)
+    assert limit.depth == depth
+    if rate:
+        assert limit.movetime_ms is None
+        assert limit.nodes == 1 or limit.nodes <= 0.2 * left * rate
+        assert limit.nodes == 1 or limit.nodes + legal <= left * rate + 1  # one ply of the next move stays
+    else:
+        assert limit.nodes is None
+        assert limit.movetime_ms <= max(0.2 * left, min(1.0, max(left / 2, 1e-3)))
+
+
+def test_the_choice_is_charged_and_its_search_is_limited():
+    dear = {"choose": lambda *_: Choice(5, 700_000), "most_nodes": lambda *_: 0}
+    one = player(type("Dear", (), dear)())
+    thought = one.consider(position(left=1000.0))
+    assert thought.choice == Choice(5, 700_000)
+    limit = one.searcher.limits[0]
+    assert limit.depth == 5
+    assert limit.nodes <= 0.2 * 300_000
+    assert thought.nodes == 700_000 + limit.nodes
+
+
+def test_the_used_share_of_the_clock_is_told():
+    seen = []
+
+    class Asked:
+        def choose(self, state, legal, used, seed):
+            seen.append((legal, used))
+            return Choice(2)
+
+        def most_nodes(self, state):
+            return 0
+
+    one = player(Asked())
+    for left in (1000.0, 750.0, 10.0, None):
+        one.consider(position(left=left))
+    assert [legal for legal, _ in seen] == [2176] * 4
+    np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.99, 0.0])
+
+
+def test_a_share_of_the_move_limits_a_choice_where_it_is_asked_for():
+    free, bound = player(FixedDepth(9)), player(FixedDepth(9), within=1.5)
+    deepening = player(None)
+    clock = Clock(1000.0, 1000.0)
+    share = deepening.limit_of(clock, 10, 1500, None).nodes
+    assert (
+        bound.limit_of(clock, 10, 1500, 9).nodes == math.floor(1.5 * share)
+        or abs(bound.limit_of(clock, 10, 1500, 9).nodes - 1.5 * share) <= 2
+    )
+    assert free.limit_of(clock, 10, 1500, 9).nodes > 3 * share
+
+
+def test_what_needs_no_search_is_free():
+    one = player(FixedDepth(4))
+    thought = one.consider(position(CLOSED, left=10.0))
+    assert thought.choice is None
+    assert thought.nodes == 0
+    assert amazons.is_legal(CLOSED, thought.result.action)
+    assert one.searcher.limits == []
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_fixed_depth_is_searched(depth):
+    one = make_player("amazons", f"alphabeta:depth={depth},{ENGINE}")
+    thought = one.consider(position(left=1000.0))
+    assert thought.result.depth == depth
+    assert thought.choice == Choice(depth)
+
+
+def test_iterative_deepening_spends_its_share():
+    one = make_player("amazons", f"alphabeta:{ENGINE}")
+    thought = one.consider(position(left=1000.0))
+    share = one.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
+    assert thought.choice is None
+    assert share <= thought.nodes <= share + 2500  # a node is ranked whole
+    assert one.choose([position(left=1000.0)]) == [thought.result.action]
+
+
+def test_iterative_deepening_can_leave_a_depth_that_it_could_hardly_finish():
+    plain, careful = (make_player("amazons", f"alphabeta:{ENGINE},within=2{more}") for more in ("", ",begin=0.1"))
+    searched, whole = plain.consider(position(left=1000.0)), careful.consider(position(left=1000.0))
+    limit = plain.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
+    assert searched.nodes >= limit
+    assert whole.nodes < limit
+    assert whole.result.depth == searched.result.depth  # the depth that it was stopped in did not count
+    assert 0.1 * limit < whole.nodes
+
+
+def test_a_table_goes_by_the_legal_turns():
+    one = make_player("amazons", f"alphabeta:depth=table,lowest=1,table=2177/100,{ENGINE}")
+    assert one.consider(position(left=1000.0)).choice == Choice(2)
+    assert one.limit_at(position(left=1000.0)).depth == 2
+
+
+def test_a_net_is_asked_about_the_squares(tmp_path):
+    torch.manual_seed(0)
+    net = make_depth_net(PublishedDepthConfig(10, 1, 1, filters=3))
+    path = tmp_path / "model.pt"
+    save_depth_net(path, SavedDepthNet(net.eval(), "reached", 1, 3, "linear", "published"))
+    text = f"alphabeta:depth=cnn,model={path},simulations=5,plies=7,forward_nodes=33,{ENGINE}"
+    one = make_player("amazons", text)
+    thought = one.consider(position(left=1000.0))
+    seed = int(np.random.default_rng(1).integers(1 << 62))
+    layers, cost = SquareSearch(one.chooser.squares.evaluator, 5, 7).search(amazons.initial_state(), seed)
+    assert thought.choice.nodes == cost + 33
+    assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
+    assert thought.result.depth == thought.choice.depth
+    most = one.chooser.most_nodes(amazons.initial_state())
+    assert cost + 33 <= most == 5 * (2 * 92 + 1) + 33
+    late = one.consider(position(left=4 * (most + 2176) / 1000 - 0.001))  # 1,000 nodes a millisecond
+    assert late.choice is None
+    assert late.result.depth == 1
+    assert one.consider(position(left=4 * (most + 2176) / 1000)).choice is not None
+    with pytest.raises(ZugwerkError, match="its head 'linear' shares out no clock"):
+        make_player("amazons", f"{text},shares=1.5")
+
+
+def test_a_net_of_costs_goes_by_the_clock(tmp_path):
+    torch.manual_seed(0)
+    net = make_depth_net(PublishedDepthConfig(10, 1, 4, filters=3))
+    bias = net.layers[-1].bias
+    net.layers[-1].weight.data.zero_()
+    bias.data.copy_(torch.tensor([np.log(0.01), np.log(3), np.log(3), 10 / SEARCHES]))  # 1, 3, 9 % of a clock; 10 to go
+    path = tmp_path / "model.pt"
+    save_depth_net(path, SavedDepthNet(net.eval(), "reached", 1, 3, "costs", "published"))
+
+    def asked(left, shares):
+        text = f"alphabeta:depth=cnn,model={path},shares={shares},{ENGINE}"
+        return make_player("amazons", text).consider(position(left=left)).choice.depth
+
+    clock = make_player("amazons", f"alphabeta:{ENGINE}").clock_ms
+    assert [asked(share * clock, 1) for share in (1.0, 0.5, 0.2, 0.05)] == [3, 2, 1, 1]
+    assert [asked(0.5 * clock, shares) for shares in (0.1, 1, 2)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("depth=cnn", "depth=cnn needs model=PATH"),
+        ("depth=cnn,model=nowhere.pt", "nowhere.pt: no such model"),
+        ("depth=4,model=some.pt,nodes_per_ms=1", "model goes with depth=cnn alone"),
+        ("depth=4,table=9/3,nodes_per_ms=1", "table goes with depth=table alone"),
+        ("depth=table,table=3/9", "falling numbers"),
+        ("depth=0,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96"),
+        ("depth=table,nodes_per_ms=-1", "nodes_per_ms cannot be -1"),
+        ("depth=table,simulations=1.5", "simulations cannot be 1.5"),
+        ("depth=table,clock=0", "clock cannot be 0"),
+        ("depth=table,speed=3", "no option 'speed'"),
+    ],
+)
+def test_what_is_wrong_with_a_text_is_told(options, complaint):
+    with pytest.raises(ZugwerkError, match=complaint):
+        make_player("amazons", f"alphabeta:{options}")
+
+
+def test_a_players_own_options_go_before_those_of_the_game():
+    one = make_player("amazons", GAME.player("game_plies=44,width=5"))
+    assert (one.game_plies, one.clock_ms, one.nodes_per_ms) == (44, GAME.clock_ms, GAME.nodes_per_ms)
+    assert make_player("amazons", GAME.player()).game_plies == GAME.game_plies
