@@ -79,7 +79,6 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 
 docs: $(STAMP)  ## Write the pages below docs/reference from the code.
 	$(BIN)/python -m pipeline_src.project.reference
-	$(BIN)/python -m pipeline_src.project.graph
 
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock

@@ -3,22 +3,19 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pipeline_src import source_hash
 
-
-def kept_folder(root: Path, sources: Iterable[str], key: Any) -> Path:
+def kept_folder(root: Path, code: str, key: Any) -> Path:
     """The folder of this very run under ``root``, made if need be; those of any other are removed.
 
     Args:
         root: a folder that git and DVC do not look at.
-        sources: folders of the package whose files decide what the groups hold.
+        code: digest of what plays them (`project.code`).
         key: all else that does, as JSON can write it.
     """
-    digest = hashlib.sha256(source_hash(sources).encode())
+    digest = hashlib.sha256(code.encode())
     digest.update(json.dumps(key, sort_keys=True).encode())
     folder = root / digest.hexdigest()[:16]
     for other in root.glob("*"):

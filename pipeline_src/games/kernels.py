@@ -13,8 +13,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 from numba.extending import overload
+
+from pipeline_src.jit import njit
 
 Ids = npt.NDArray[np.int32]
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])

@@ -8,7 +8,7 @@ import numpy as np
 from pipeline_src import streams
 from pipeline_src.arena.games import play_games, random_openings
 from pipeline_src.errors import run_main
-from pipeline_src.games.game import get_game
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import load, load_value
@@ -24,7 +24,7 @@ FIRST_GID, FIRST_PLID = 100_001, 1_001
 
 def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord]:
     """The ``group``-th sixteen games: one pairing, one start."""
-    game = get_game("amazons")
+    game = amazons
     rng = np.random.default_rng([seed, streams.AMAZONS_ARCHIVE, group])
     first, second = (int(i) for i in rng.choice(len(params.players), 2, replace=False))
     variant = "cross" if rng.random() < params.cross_share else "standard"

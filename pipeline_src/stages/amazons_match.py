@@ -11,6 +11,7 @@ from pipeline_src import streams
 from pipeline_src.arena.match import MatchResult, play_match
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import load, load_value
@@ -42,7 +43,7 @@ def main() -> None:
     }
     matches = {
         name: play_match(
-            "amazons",
+            amazons.NAME,
             *texts[name],
             pairing.pairs,
             params.opening_plies,
@@ -54,7 +55,7 @@ def main() -> None:
     }
     first_gids = accumulate((len(match.games) for match in matches.values()), initial=1)
     games = [
-        match.records("amazons", size, "standard", gid)
+        match.records(amazons.NAME, size, "standard", gid)
         for match, gid in zip(matches.values(), first_gids, strict=False)
     ]
     write_records(chain.from_iterable(games), GAMES)
@@ -67,7 +68,7 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
         full = text.format_map(models)
     except (KeyError, ValueError, IndexError):
         raise ZugwerkError(f"player {text!r}: in braces may stand {', '.join(models)}") from None
-    make_player("amazons", full)
+    make_player(amazons.NAME, full)
     return full
 
 

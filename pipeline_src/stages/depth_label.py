@@ -19,8 +19,9 @@ from pipeline_src.arena.games import random_openings
 from pipeline_src.arena.kept_groups import kept_folder
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, written_aside
-from pipeline_src.games.game import get_game
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.project.code import digest
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
 from pipeline_src.systems.search_depth.labels import DEPTHS, label_games
@@ -30,8 +31,6 @@ from pipeline_src.systems.search_depth.positions import FIELDS, write_positions
 OUT = Path("artifacts/samples/depth")
 REPORT = Path("artifacts/reports/depth/label.json")
 WORK = Path("work/depth_label")
-SOURCES = ("arena", "games", "params", "players", "search")
-"""Folders of the package whose files decide how a game goes."""
 LEFT_OUT = ("closed", "single", "decided")
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -46,12 +45,12 @@ def main() -> None:
     began = time.perf_counter()
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
-    rules = get_game("amazons")
+    rules = amazons
     openings = random_openings(
         rules, rules.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
     )
     key = [dataclasses.asdict(params), dataclasses.asdict(game), dataclasses.asdict(engine), seed]
-    folder = kept_folder(WORK, SOURCES, key)
+    folder = kept_folder(WORK, digest("pipeline_src.stages.depth_label"), key)
     groups = range(0, params.games, params.group)
     paths = [folder / f"{first:06d}.npz" for first in groups]
     tasks = [

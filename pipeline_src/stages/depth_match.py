@@ -17,6 +17,7 @@ from pipeline_src.arena.kept_groups import kept_folder
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import digest
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
 from pipeline_src.systems.search_depth.matches import DepthMatch, checked_player, play_match
@@ -29,8 +30,6 @@ POSITIONS = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
 REPORTS = Path("artifacts/reports/depth")
 WORK = Path("work/depth_match")
-SOURCES = ("arena", "games", "nets", "params", "players", "samples", "search")
-"""Folders of the package whose files decide how a game goes."""
 
 
 def main() -> None:
@@ -49,7 +48,11 @@ def main() -> None:
     check_positions(positions.manifest, game)
     train = split_by_game(positions, split.shares, seed).train
     made_from = [read_json(POSITIONS / "manifest.json")["sha256"], models.hashes()]
-    folder = kept_folder(WORK, SOURCES, [dataclasses.asdict(game), dataclasses.asdict(engine), seed, made_from])
+    folder = kept_folder(
+        WORK,
+        digest("pipeline_src.stages.depth_match"),
+        [dataclasses.asdict(game), dataclasses.asdict(engine), seed, made_from],
+    )
     tables: dict[str, TunedTable] = {}
     matches: dict[str, DepthMatch] = {}
     for name, pairing in params.matches.items():

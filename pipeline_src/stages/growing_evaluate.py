@@ -18,6 +18,7 @@ from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import CURVE, BoardFiles
 from pipeline_src.systems.growing_boards.params import GrowingEvaluateParams, read_boards
@@ -94,7 +95,7 @@ def main() -> None:
 def _text(model: Path, params: GrowingEvaluateParams) -> str:
     if not model.is_file():
         raise ZugwerkError(f"{model}: no such model; `dvc repro growing_board` makes it")
-    return f"zero:{model},simulations={params.simulations}"
+    return f"{player.NAME}:{model},simulations={params.simulations}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write the reference pages below ``docs/reference``: params, commands, metrics.
+"""Write the reference pages below ``docs/reference``: params, commands, metrics, the graph.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """
@@ -10,11 +10,12 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.project.reference.commands import commands_page
+from pipeline_src.project.reference.graph import graph_page
 from pipeline_src.project.reference.metrics import metrics_page
 from pipeline_src.project.reference.params import params_page
 
 FOLDER = Path("docs/reference")
-PAGES = {"params.md": params_page, "cli.md": commands_page, "metrics.md": metrics_page}
+PAGES = {"params.md": params_page, "cli.md": commands_page, "metrics.md": metrics_page, "graph.md": graph_page}
 
 
 def outdated(folder: Path = Path()) -> dict[Path, str]:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 from pipeline_src.search.mcts.xorshift import below, seeded
 

@@ -4,16 +4,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pipeline_src import source_hash
 from pipeline_src.arena.balance import balanced_openings, central_cells
 from pipeline_src.arena.event import Event
 from pipeline_src.arena.fixtures import Board
 from pipeline_src.arena.match import start_state
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import digest
+from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.params import GomokuOpenings
-
-SOURCES = ("arena", "games", "nets", "players", "samples", "search")
-"""Folders of the package whose files decide how a game goes."""
 
 
 def gomoku_event(
@@ -38,7 +36,7 @@ def gomoku_event(
         group: games of a task.
         work: finished groups of games are kept here, in a folder of the code that played them; others are removed.
     """
-    keep = work / source_hash(SOURCES)[:16]
+    keep = work / digest(__name__, player.__name__)
     for old in work.glob("*"):
         if old != keep:
             shutil.rmtree(old)

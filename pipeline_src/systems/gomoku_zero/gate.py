@@ -1,18 +1,14 @@
 """The gate: a newly trained player becomes the best one only if it scores more against it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pipeline_src import streams
 from pipeline_src.arena.match import play_match
 from pipeline_src.files import write_json
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.evaluators import prepare_model
-
-if TYPE_CHECKING:
-    from pipeline_src.systems.gomoku_zero.generation import Work
+from pipeline_src.systems.gomoku_zero.work import Work
 
 CHUNK = 10
 """Rows of a forward pass: of twenty games ten wait for each player."""
@@ -23,8 +19,8 @@ def play_gate(work: Work) -> None:
     params, rules = work.setting.gate, work.setting.game
     backend = work.setting.self_play.backend
     new, best = (
-        f"zero:{prepare_model(model, backend, work.folder)},simulations={params.simulations},search={params.search},"
-        f"backend={backend},chunk={CHUNK}"
+        f"{player.NAME}:{prepare_model(model, backend, work.folder)},simulations={params.simulations},"
+        f"search={params.search},backend={backend},chunk={CHUNK}"
         for model in (work.folder / "model.pt", work.best)
     )
     seed = [work.setting.seed, streams.GATE, work.files.number]

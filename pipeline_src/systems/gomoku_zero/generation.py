@@ -4,7 +4,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.parallel import Parallel
@@ -15,29 +15,7 @@ from pipeline_src.systems.gomoku_zero.learn import learn
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.setting import Setting, make_key
 from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
-
-
-class Work(NamedTuple):
-    """Where a generation under way keeps what is done, and how it works."""
-
-    folder: Path
-    files: GenerationFiles
-    before: GenerationFiles | None
-    """Of the generation before; None for the first."""
-    setting: Setting
-    parallel: Parallel
-    start: Path | None = None
-    """Model that the first generation begins with; None: fresh weights, and a player that knows nothing."""
-
-    @property
-    def best(self) -> Path:
-        """The best player so far; before the first generation without a model, one that knows nothing."""
-        return self.before.best if self.before else self.start or self.folder / "best_before.pt"
-
-    @property
-    def player(self) -> Path | None:
-        """Model that plays itself; None where there is none yet."""
-        return self.best if self.before or self.start else None
+from pipeline_src.systems.gomoku_zero.work import Work
 
 
 def run_generation(

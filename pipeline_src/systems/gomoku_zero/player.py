@@ -17,9 +17,11 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backends import BackendName, ModelInfo, empty_state, open_backend
+from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo, empty_state
+from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
+NAME = "zero"
 PACKAGED = Path(__file__).parent / "weights/gomoku.pt"
 DEFAULT = Limit(nodes=300)
 """The paper's."""

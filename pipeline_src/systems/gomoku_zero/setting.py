@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline_src import source_hash
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import digest
 from pipeline_src.project.params import PARAMS_FILE, load, load_value
 from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
-
-SOURCES = ("cycle", "games", "nets", "players", "samples", "search", "training")
-"""Folders of the package whose files decide what a generation ends in."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +63,13 @@ def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
     Raises:
         ZugwerkError: one of these files is missing; names it.
     """
-    digest = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
-    digest.update(source_hash(SOURCES).encode())
+    key = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
+    key.update(digest("pipeline_src.systems.gomoku_zero.generation").encode())
     for path in made_from:
         try:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            key.update(hashlib.sha256(path.read_bytes()).digest())
         except OSError as error:
             raise ZugwerkError(
                 f"{path}: {error.strerror}; generation {number} is made from it: run the one before it first"
             ) from None
-    return digest.hexdigest()[:16]
+    return key.hexdigest()[:16]

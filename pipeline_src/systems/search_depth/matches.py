@@ -18,7 +18,7 @@ from pipeline_src.arena.games import random_openings
 from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
-from pipeline_src.games.game import get_game
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.players.registry import make_player
 from pipeline_src.systems.search_depth.games import ClockedGame, ClockedMove, play_on_clock
@@ -113,7 +113,7 @@ def play_match(
     """
     for text in (a, b):
         checked_player(text)
-    rules = get_game("amazons")
+    rules = amazons
     openings = random_openings(rules, rules.initial_state(10), pairs, game.opening_plies, [*seed, 0])
     digest = hashlib.sha256(json.dumps([a, b, dataclasses.asdict(game), list(seed)]).encode()).hexdigest()[:16]
     firsts = range(0, pairs, group)

@@ -79,11 +79,11 @@ def test_a_player_that_counts_nothing_cannot_play(tmp_path):
 
 
 def test_folders_of_other_runs_are_removed(tmp_path):
-    one = kept_folder(tmp_path, ("search",), {"seed": 1})
+    one = kept_folder(tmp_path, "code", {"seed": 1})
     (one / "group").write_text("games")
-    assert kept_folder(tmp_path, ("search",), {"seed": 1}) == one
+    assert kept_folder(tmp_path, "code", {"seed": 1}) == one
     assert (one / "group").exists()
-    other = kept_folder(tmp_path, ("search",), {"seed": 2})
+    other = kept_folder(tmp_path, "code", {"seed": 2})
     assert list(tmp_path.iterdir()) == [other]
 
 
