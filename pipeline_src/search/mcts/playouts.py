@@ -33,7 +33,7 @@ Ints = npt.NDArray[np.int32]
 
 
 @singledispatch
-def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:  # noqa: ARG001
+def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
     """Result, to the side to move, of a uniformly random game from ``state``: 1, 0 or -1; the state stays as it is.
 
     ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `xorshift`.
