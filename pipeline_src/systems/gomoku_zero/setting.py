@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.code import digest
 from pipeline_src.project.params import PARAMS_FILE, load, load_value
 from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
 
@@ -57,14 +56,14 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     )
 
 
-def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
-    """Hash of params, code, generation number and of the files that a generation is made from (16 hex digits).
+def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:
+    """Hash of code, params, generation number and of the files that a generation is made from (16 hex digits).
 
     Raises:
         ZugwerkError: one of these files is missing; names it.
     """
     key = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
-    key.update(digest("pipeline_src.systems.gomoku_zero.generation").encode())
+    key.update(code.encode())
     for path in made_from:
         try:
             key.update(hashlib.sha256(path.read_bytes()).digest())
