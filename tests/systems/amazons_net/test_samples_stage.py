@@ -42,7 +42,7 @@ def test_records_to_data_set_and_report(project):
 
 
 def test_as_a_command_it_ends_in_one_line_without_records(project):
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     ended = subprocess.run(
         [sys.executable, "-m", "pipeline_src.stages.amazons_samples"],
         env={"PYTHONPATH": root, "PATH": ""},
