@@ -12,6 +12,7 @@ one ply deep, or with ``--nodes`` in alpha-beta; any other word is a player's te
 
 import argparse
 import time
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -48,8 +49,13 @@ def read_set(text: str) -> AmazonsEngine:
     phases = []
     for part in SETS.get(text, text).split(";"):
         w, _, weights = part.partition(":")
-        phases.append(Phase(float(w), *map(float, weights.split(","))))
+        phases.append(phase([float(w), *map(float, weights.split(","))]))
     return AmazonsEngine(phases=tuple(phases))
+
+
+def phase(row: Iterable[float]) -> Phase:
+    """A row of `AmazonsEngine.table`, or the beginning of one."""
+    return Phase(**dict(zip(Phase.model_fields, map(float, row), strict=False)))
 
 
 def spell(engine: AmazonsEngine) -> str:
@@ -95,7 +101,7 @@ def varied(engine: AmazonsEngine, rng: np.random.Generator) -> AmazonsEngine:
         step = rng.choice([-0.1, -0.05, 0.05, 0.1]) * (0.3 if j == 5 else 1.0)  # m is of the order of t1 + t2
         table[k, j] = max(0.0, table[k, j] + step)
         table[k, 1:5] *= total / table[k, 1:5].sum()
-    return AmazonsEngine(engine.tempo, tuple(Phase(*map(float, row)) for row in table))
+    return AmazonsEngine(tempo=engine.tempo, phases=tuple(map(phase, table)))
 
 
 def search(text: str, tries: int, pairs: int, seed: int) -> None:

@@ -1,6 +1,5 @@
 """Train a model on a data set, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -49,7 +48,7 @@ def work_folder(
 ) -> Path:
     """A folder for this very training: another one under any other data, params, seed, threads, code or torch."""
     digest = hashlib.sha256(source_hash(SOURCES).encode())
-    key = [dataclasses.asdict(params), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
+    key = [params.model_dump(), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
     digest.update(json.dumps([key, torch.__version__], sort_keys=True).encode())
     return root / f"{model}-{digest.hexdigest()[:16]}"
 

@@ -1,23 +1,20 @@
 """All params of the cycle, and the key that tells whether a generation was made from just these."""
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline_src import source_hash
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, load, load_value
+from pipeline_src.project.params import PARAMS_FILE, Params, load, load_value
 from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
 
 SOURCES = ("cycle", "games", "nets", "players", "samples", "search", "training")
 """Folders of the package whose files decide what a generation ends in."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Params):
     """What a generation is made with, beside the generation before it."""
 
     seed: int
@@ -52,7 +49,7 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     """
     return Setting(
         seed=load_value(int, "seed", path),
-        game=GomokuGame(size, variant),
+        game=GomokuGame(size=size, variant=variant),
         net=load(GomokuNet, "growing_net", path),
         self_play=load(GomokuSelfPlay, "growing_self_play", path),
         train=load(GomokuTrainParams, "growing_train", path),
@@ -66,7 +63,7 @@ def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
     Raises:
         ZugwerkError: one of these files is missing; names it.
     """
-    digest = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps([setting.model_dump(), number], sort_keys=True).encode())
     digest.update(source_hash(SOURCES).encode())
     for path in made_from:
         try:
