@@ -8,7 +8,7 @@ from pipeline_src.project.params import Count, Params
 
 
 class Parallel(Params):
-    """How tasks run side by side; nothing here changes a result, so no stage lists this section among its params."""
+    """How tasks run side by side; nothing here changes a result."""
 
     backend: Literal["loky", "dask", "ray"] = "loky"
     """Processes of joblib's loky on this machine, or a cluster's."""

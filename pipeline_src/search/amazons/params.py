@@ -28,7 +28,7 @@ class Phase(Params):
 
 
 class AmazonsEngine(Params):
-    """The evaluation of the Amazons, Territory, Position and Mobility by openness, and the search's memory."""
+    """The evaluation, Territory (t1, t2), Position (c1, c2) and Mobility (m) by openness w, and the search's memory."""
 
     tempo: Fraction = 0.2
     """Worth to the side to move of a square that both sides reach in the same number of moves."""
