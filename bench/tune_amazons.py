@@ -22,7 +22,7 @@ from pipeline_src.games.game import get_game
 from pipeline_src.players.amazons.basic import OnePlyPlayer
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.player import Player
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.evaluation import make_evaluator
@@ -66,7 +66,7 @@ def spell(engine: AmazonsEngine) -> str:
 
 def player(text: str, nodes: int = 0) -> Player:
     """One ply deep with a set of weights, or in alpha-beta with so many nodes a move; or the player of that name."""
-    if text.partition(":")[0] in PLAYERS["amazons"]:
+    if text.partition(":")[0] in players_of("amazons"):
         return make_player("amazons", text)
     evaluator = make_evaluator(read_set(text))
     if not nodes:

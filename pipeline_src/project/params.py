@@ -188,6 +188,6 @@ def unwrapped(hint: Any, metadata: Iterable[Any] = ()) -> tuple[Any, dict[str, f
 def bound_words(bounds: Mapping[str, float]) -> str:
     """Bounds in words, such as ``at least 1``."""
     if bounds.keys() == {"ge", "le"}:
-        return f"{bounds['ge']:g} to {bounds['le']:g}"
-    words = [f"{words} {bounds[name]:g}" for name, words in BOUNDS.items() if name in bounds]
+        return f"{bounds['ge']:.12g} to {bounds['le']:.12g}"
+    words = [f"{words} {bounds[name]:.12g}" for name, words in BOUNDS.items() if name in bounds]
     return " and ".join(words).replace("a multiple of 2", "even")
