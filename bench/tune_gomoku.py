@@ -18,7 +18,7 @@ from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
 from pipeline_src.players.gomoku.alphabeta import EXACT
 from pipeline_src.players.player import Player
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.gomoku.evaluation import Weights, make_evaluator
@@ -43,7 +43,7 @@ def spell(weights: Weights) -> str:
 
 def player(text: str, depth: int) -> Player:
     """Alpha-beta with a set of weights, or the player of that name."""
-    if text.partition(":")[0] in PLAYERS["gomoku"]:
+    if text.partition(":")[0] in players_of("gomoku"):
         return make_player("gomoku", text)
     return SearchPlayer(AlphaBeta(make_evaluator(read_set(text)), EXACT), Limit(depth=depth))
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -78,9 +78,9 @@ def open_source(games: GamesParams, crawl: CrawlParams, archive: Path, seed: int
         hint = "`dvc repro` makes it" if own else "expected replica, live, or a folder or Parquet file of your own"
         raise ZugwerkError(f"{path}: no such archive to crawl; {hint}")
     quirks = games.quirks if own else NO_QUIRKS
-    identity = _as_json(asdict(games)) | {
+    identity = _as_json(games.model_dump()) | {
         "source": "replica" if own else "archive",
-        "quirks": asdict(quirks),
+        "quirks": quirks.model_dump(),
         "seed": seed,
         "archive": _digest(path),
         "code": _code_digest(),
@@ -94,7 +94,7 @@ def _replica(path: Path, gtid: str, quirks: QuirkParams, seed: int, work: Path) 
     """Base URL of a replica, which ends with the block, or with this process, however that ends."""
     command = [sys.executable, "-m", "spiders.replica", "--archive", str(path), "--gtid", gtid, "--seed", str(seed)]
     command += ["--port", "0", "--until-stdin-closes"]
-    command += [f"--{field.name.replace('_', '-')}={getattr(quirks, field.name)}" for field in fields(quirks)]
+    command += [f"--{name.replace('_', '-')}={value}" for name, value in quirks]
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     log = work / "replica.log"
     work.mkdir(parents=True, exist_ok=True)

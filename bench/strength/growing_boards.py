@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,7 +144,8 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
             if generation % every == 0 or generation == curve[-1][0]:
                 texts[f"{run} {generation}"] = _text(files[run].model(generation))
                 models.append((run, generation, spent / total))
-    chosen = replace(load(GrowingEvaluateParams, "growing_evaluate").openings, count=max(pairs, 64))
+    openings = load(GrowingEvaluateParams, "growing_evaluate").openings
+    chosen = openings.model_copy(update={"count": max(pairs, 64)})
     event = gomoku_event(
         *(texts, board.size, board.variant, chosen, [seed, 17], parallel, 40, folders["scratch"].parent / "games")
     )

@@ -6,7 +6,6 @@ of these very models. Example: ``python -m bench.strength.search_depth --only cn
 """
 
 import argparse
-import dataclasses
 import datetime
 import hashlib
 import json
@@ -95,8 +94,8 @@ class Setting:
         tables = {name: f"depth=table,lowest={self.game.lowest},table={table}" for name, table in TABLES.items()}
         self.texts = PLAYERS | tables | load(DepthMatchParams, "depth_match").players
         key = [
-            dataclasses.asdict(self.game),
-            dataclasses.asdict(load(AmazonsEngine, "amazons_engine")),
+            self.game.model_dump(),
+            load(AmazonsEngine, "amazons_engine").model_dump(),
             read_json(POSITIONS / "manifest.json")["sha256"],
             {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in self.paths.items()},
         ]

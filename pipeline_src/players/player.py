@@ -61,32 +61,6 @@ class PlayerText:
             options[key] = setting
         return cls(name, value, options)
 
-    def no_value(self) -> None:
-        """Refuse a value after the colon.
-
-        Raises:
-            ZugwerkError: there is one.
-        """
-        if self.value:
-            raise ZugwerkError(f"player '{self.name}' takes no {self.value!r} after the colon")
-
-    def numbers(self, **defaults: float) -> dict[str, float]:
-        """The options as numbers, with defaults for those not given.
-
-        Raises:
-            ZugwerkError: a key that is not among the defaults, or a value that is no number.
-        """
-        found = dict(defaults)
-        for key, setting in self.options.items():
-            if key not in defaults:
-                known = ", ".join(defaults) or "none"
-                raise ZugwerkError(f"player '{self.name}' has no option {key!r}; its options: {known}")
-            try:
-                found[key] = float(setting)
-            except ValueError:
-                raise ZugwerkError(f"player '{self.name}': {key}={setting!r} is not a number") from None
-        return found
-
 
 def _is_option(item: str) -> bool:
     """Whether an item is ``key=value``; a path such as ``runs/lr=0.1/nets.pt`` is not."""

@@ -5,7 +5,6 @@ Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positio
 only what is missing: finished groups of games are kept under ``work/``.
 """
 
-import dataclasses
 import shutil
 import time
 from pathlib import Path
@@ -49,7 +48,7 @@ def main() -> None:
     openings = random_openings(
         rules, rules.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
     )
-    key = [dataclasses.asdict(params), dataclasses.asdict(game), dataclasses.asdict(engine), seed]
+    key = [params.model_dump(), game.model_dump(), engine.model_dump(), seed]
     folder = kept_folder(WORK, digest("pipeline_src.stages.depth_label"), key)
     groups = range(0, params.games, params.group)
     paths = [folder / f"{first:06d}.npz" for first in groups]

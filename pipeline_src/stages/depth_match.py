@@ -6,7 +6,6 @@ Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, an
 and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
 """
 
-import dataclasses
 import shutil
 import time
 from pathlib import Path
@@ -49,9 +48,7 @@ def main() -> None:
     train = split_by_game(positions, split.shares, seed).train
     made_from = [read_json(POSITIONS / "manifest.json")["sha256"], models.hashes()]
     folder = kept_folder(
-        WORK,
-        digest("pipeline_src.stages.depth_match"),
-        [dataclasses.asdict(game), dataclasses.asdict(engine), seed, made_from],
+        WORK, digest("pipeline_src.stages.depth_match"), [game.model_dump(), engine.model_dump(), seed, made_from]
     )
     tables: dict[str, TunedTable] = {}
     matches: dict[str, DepthMatch] = {}

@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.registry import PLAYERS
+from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players.options import Options
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import Limit, SearchResult
@@ -37,11 +38,11 @@ class TwoPlies:
         pass
 
 
-def last_cell(text):
+def last_cell(options: Options):
     return LastCell()
 
 
-def two_plies(text):
+def two_plies(options: Options):
     from pipeline_src.players.searching import SearchPlayer
 
     return SearchPlayer(TwoPlies(), Limit(nodes=1))
@@ -49,8 +50,8 @@ def two_plies(text):
 
 @pytest.fixture(autouse=True)
 def players(monkeypatch):
-    makers = {name: f"{__name__}:{name}" for name in ("last_cell", "two_plies")}
-    monkeypatch.setitem(PLAYERS, "gomoku", makers)
+    for name in ("last_cell", "two_plies"):
+        monkeypatch.setitem(PLAYERS, name, f"{__name__}:{name}")
 
 
 def test_perft_of_the_start_and_of_positions():

@@ -15,7 +15,8 @@ from pipeline_src.cli.app import app
 from pipeline_src.cli.board_text import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.players.registry import PLAYERS
+from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players.options import Options
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
@@ -34,14 +35,14 @@ class Nasty:
         return [int(gomoku.legal_actions(position.state)[0]) for position in positions]
 
 
-def nasty(text):
+def nasty(options: Options):
     return Nasty()
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(PLAYERS["gomoku"], "nasty", f"{__name__}:nasty")
+    monkeypatch.setitem(PLAYERS, "nasty", f"{__name__}:nasty")
     return tmp_path
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
+from pipeline_src.players.options import Options
 from pipeline_src.players.player import PlayerText
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, maker_of, makers_of, open_maker
 
 
 def test_texts_become_players():
@@ -44,9 +45,9 @@ def test_a_text_taken_apart(text, name, value, options):
         ("one_ply:noise=1,noise=2", "cannot read 'noise=2'"),
         ("one_ply:noise=1,,", "cannot read ''"),
         ("one_ply:noise=loud", "noise='loud' is not a number"),
-        ("one_ply:noise=-1", "noise must be 0 or more"),
-        ("one_ply:noise=nan", "noise must be 0 or more"),
-        ("one_ply:noise=inf", "noise must be 0 or more"),
+        ("one_ply:noise=-1", "noise must be at least 0"),
+        ("one_ply:noise=nan", "noise must be at least 0"),
+        ("one_ply:noise=inf", "noise must be at least 0"),
         ("nets:no/such/nets.pt", "no/such/nets.pt: no such model; `dvc repro amazons_train` makes it"),
         ("nets:no/such/nets.pt,temperature=1", "has no option 'temperature'"),
     ],
@@ -61,11 +62,12 @@ def test_a_game_without_players():
         make_player("chess", "random")
 
 
-def test_every_maker_is_there():
-    for makers in PLAYERS.values():
-        for where in makers.values():
-            module, _, maker = where.partition(":")
-            assert callable(getattr(__import__(module, fromlist=[maker]), maker))
+@pytest.mark.parametrize("game", ["amazons", "gomoku"])
+def test_every_maker_takes_options_with_an_example_that_it_is_meant_for(game):
+    for where in makers_of(game).values():
+        _, options = open_maker(where)
+        assert issubclass(options, Options)
+        assert maker_of(game, PlayerText.parse(options.EXAMPLE)) == where
 
 
 def test_players_without_a_net_bring_no_torch():

@@ -76,7 +76,7 @@ def random_and(**changes):
         (random_and(b="nets:{best}"), "in braces may stand published, residual"),
         (random_and(a="nets:{residual}"), "residual/nets.pt: no such model"),
         ({"matches": {}}, "matches must name at least one"),
-        (random_and(pairs=0), "matches.random.pairs must be at least 1"),
+        (random_and(pairs=0), "amazons_match.matches.random: pairs must be at least 1"),
         ({"opening_plies": 0}, "opening_plies must be 1 to 20"),
     ],
 )

@@ -1,7 +1,5 @@
 """Label, as `dvc repro` runs it, with a clock of next to nothing."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import yaml
@@ -17,7 +15,7 @@ PARAMS = {
     "seed": 1,
     "parallel": {"workers": 1},
     "amazons_engine": {},
-    "depth_game": dataclasses.asdict(GAME),
+    "depth_game": GAME.model_dump(),
     "depth_label": LABEL,
 }
 

@@ -180,7 +180,7 @@ def test_the_game_shown_is_a_picture_of_the_last_headline_game(project):
     ({"opponents": opponents(9)}, "openings.count must be at least 9"),
     ({"headline_games": 9}, "gomoku_evaluate.headline_games: unknown key"),
     ({"search": "minimax"}, "search: 'minimax' is not one of puct, gumbel"),
-    ({"opponents": opponents(0)}, "opponents.mcts1000.pairs must be at least 1"),
+    ({"opponents": opponents(0)}, "opponents.mcts1000: pairs must be at least 1"),
     ({"opponents": opponents(4, "mcts9")}, "no player 'mcts9' for gomoku"),
     ({"openings": SECTION["openings"] | {"judge": "random"}}, "'random' cannot judge"),
     ({"openings": SECTION["openings"] | {"area": 6}}, "no square of 6"),

@@ -16,7 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
 from pipeline_src.players.player import Player, Position
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.players.think import Bounds, Found, close, think, warm_up
 from pipeline_src.players.turn_time import thinking_ms
@@ -290,7 +290,7 @@ class Session:
         try:
             check_state(info, board.start)
         except ZugwerkError as error:
-            others = ", ".join(name for name in PLAYERS["gomoku"] if name not in NEEDS_A_MODEL)
+            others = ", ".join(name for name in players_of("gomoku") if name not in NEEDS_A_MODEL)
             return f"{error}; on any board, by any rule: --player {others}"
         return None
 

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from pipeline_src.games.gomoku.turns import legal_actions
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import Position
+
+
+class RandomOptions(Options):
+    """Every empty cell with the same chance."""
+
+    EXAMPLE = "random"
 
 
 class RandomPlayer:
@@ -14,8 +21,6 @@ class RandomPlayer:
         return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
-def random_player(text: PlayerText) -> RandomPlayer:
-    """``random``."""
-    text.no_value()
-    text.numbers()
+def random_player(_: RandomOptions) -> RandomPlayer:
+    """The player ``random``."""
     return RandomPlayer()

@@ -10,13 +10,11 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
-from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
 from pipeline_src.systems.amazons_net.forward import NetsForward, after_move
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.protocol import Nets
 
-PACKAGED = Path(__file__).parent / "weights/amazons.pt"
 BATCH = 16
 """Positions of a forward pass: as many as a task of a match has games in lock step."""
 
@@ -91,13 +89,3 @@ class NetsPlayer:
 def _nets_of(path: Path, _written: int) -> Nets:
     """A model, read once a process; a file written anew is read anew."""
     return load_nets(path)
-
-
-def nets_player(text: PlayerText) -> NetsPlayer:
-    """``nets[:MODEL]``; without one, the net that comes with the package.
-
-    Raises:
-        ZugwerkError: no model there, or an option.
-    """
-    text.numbers()
-    return NetsPlayer.load(model_path(text, PACKAGED))

@@ -18,13 +18,14 @@ from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.kernels import outcome
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.clocks import GameClock
+from pipeline_src.players.options import read_options
 from pipeline_src.players.player import PlayerText
 from pipeline_src.search.alphabeta.searcher import DECIDED
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, Searcher, SearchResult
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
-from pipeline_src.systems.search_depth.player import DepthPlayer, depth_player
+from pipeline_src.systems.search_depth.player import DepthOptions, DepthPlayer, depth_player
 from pipeline_src.systems.search_depth.square_layers import SquareSearch
 
 DEPTHS = 16
@@ -54,7 +55,7 @@ def label_games(
 
     A game depends on ``seed``, its number and its opening alone, on a clock of nodes.
     """
-    player = depth_player(PlayerText.parse(game.player()))
+    player = depth_player(read_options(DepthOptions, PlayerText.parse(game.player())))
     squares = SquareSearch(make_evaluator("amazons"), game.simulations, game.plies)
     found = Labelled()
     for number, opening in enumerate(openings, first):

@@ -115,7 +115,7 @@ def play_match(
         checked_player(text)
     rules = amazons
     openings = random_openings(rules, rules.initial_state(10), pairs, game.opening_plies, [*seed, 0])
-    digest = hashlib.sha256(json.dumps([a, b, dataclasses.asdict(game), list(seed)]).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(json.dumps([a, b, game.model_dump(), list(seed)]).encode()).hexdigest()[:16]
     firsts = range(0, pairs, group)
     paths = [folder / f"{digest}-{first:06d}-{min(pairs, first + group):06d}.json" for first in firsts]
     tasks = [

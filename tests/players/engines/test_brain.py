@@ -9,10 +9,10 @@ from pipeline_src.arena.matches import run_match
 from pipeline_src.arena.spec import MatchSpec
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.engines.brain import brain_player
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock
 
 SCRIPT = Path(__file__).with_name("scripted_brain.py")
@@ -28,7 +28,7 @@ def player():
     made = []
 
     def make(mode, *more, **options):
-        made.append(brain_player(PlayerText.parse(text(mode, *more, **options))))
+        made.append(make_player("gomoku", text(mode, *more, **options)))
         return made[-1]
 
     yield make
@@ -133,15 +133,15 @@ def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("brain", "needs a program"),
+        ("brain", "needs a command, as in brain:"),
         ("brain:'x", "no command line"),
-        ("brain:x,movetime=0", "movetime must be 1 or more"),
+        ("brain:x,movetime=0", "movetime must be at least 1"),
         ("brain:x,depth=3", "has no option 'depth'"),
     ],
 )
 def test_texts_that_cannot_be_read(words, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
-        brain_player(PlayerText.parse(words))
+        make_player("gomoku", words)
 
 
 def test_rules_without_a_number(player):

@@ -199,9 +199,9 @@ def test_a_net_of_costs_goes_by_the_clock(tmp_path):
         ("depth=4,table=9/3,nodes_per_ms=1", "table goes with depth=table alone"),
         ("depth=table,table=3/9", "falling numbers"),
         ("depth=0,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96"),
-        ("depth=table,nodes_per_ms=-1", "nodes_per_ms cannot be -1"),
-        ("depth=table,simulations=1.5", "simulations cannot be 1.5"),
-        ("depth=table,clock=0", "clock cannot be 0"),
+        ("depth=table,nodes_per_ms=-1", "nodes_per_ms must be at least 0, not -1"),
+        ("depth=table,simulations=1.5", "simulations must be a whole number, not 1.5"),
+        ("depth=table,clock=0", "clock must be above 0, not 0"),
         ("depth=table,speed=3", "no option 'speed'"),
     ],
 )

@@ -1,15 +1,13 @@
-"""What reads each section of params.yaml, and what its fields say about themselves."""
+"""The sections of params.yaml, the model that reads each, and the model and the JSON schema of the whole file."""
 
-import ast
-import dataclasses
 import inspect
-import itertools
-import textwrap
 import typing
 from typing import Any
 
+from pydantic import Field, create_model
+
 from pipeline_src.parallel import Parallel
-from pipeline_src.project.reference.tables import sentence
+from pipeline_src.project.params import Count, Named, Params
 from pipeline_src.records.crawl_params import CrawlParams
 from pipeline_src.report.positions.params import ReportPositionsParams
 from pipeline_src.search.amazons.params import AmazonsEngine
@@ -27,6 +25,7 @@ from pipeline_src.systems.gomoku_zero.params import (
     GomokuEvaluateParams,
     GomokuGame,
     GomokuGate,
+    GomokuGeneration,
     GomokuNet,
     GomokuSelfPlay,
     GomokuTrainParams,
@@ -69,10 +68,10 @@ SECTIONS: dict[str, Any] = {
     "gomoku_self_play": GomokuSelfPlay,
     "gomoku_train": GomokuTrainParams,
     "gomoku_gate": GomokuGate,
-    "gomoku_generations": dict[str, Any],
+    "gomoku_generations": Named[GomokuGeneration],
     "gomoku_evaluate": GomokuEvaluateParams,
     "growing_first": GrowingFirst,
-    "growing_larger": dict[str, GrowingLarger],
+    "growing_larger": Named[GrowingLarger],
     "growing_convergence": GrowingConvergence,
     "growing_net": GomokuNet,
     "growing_self_play": GomokuSelfPlay,
@@ -91,17 +90,42 @@ SECTIONS: dict[str, Any] = {
     "depth_match": DepthMatchParams,
     "report_positions": ReportPositionsParams,
 }
-"""What reads each section of params.yaml; of the mappings, the keys are names of the user's own."""
+"""The model of each section; the names in `Named` ones are the user's own."""
 
 
-def attribute_docs(kind: type) -> dict[str, str]:
-    """The docstrings below a dataclass' fields, its parents' among them, by field."""
-    found: dict[str, str] = {}
-    for base in reversed(kind.__mro__):
-        if not dataclasses.is_dataclass(base):
-            continue
-        body = typing.cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]).body
-        for node, after in itertools.pairwise(body):
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and isinstance(after, ast.Expr):
-                found[node.target.id] = sentence(typing.cast(str, typing.cast(ast.Constant, after.value).value))
-    return found
+class TopLevel(Params):
+    """Keys of params.yaml that are no sections."""
+
+    profile: str
+    """Name of the profile; changes nothing by itself."""
+    seed: int
+    """Seed of everything that is drawn."""
+    torch_threads: Count
+    """Threads of torch on the CPU; another number may change the last bits of what is trained."""
+
+
+def about(kind: Any) -> str:
+    """The docstring of a section's model; of a mapping, that of what it holds."""
+    return inspect.getdoc(typing.get_args(kind)[1] if typing.get_args(kind) else kind) or ""
+
+
+_FIELDS: dict[str, Any] = {name: (kind, Field(description=about(kind))) for name, kind in SECTIONS.items()}
+ParamsFile = create_model("ParamsFile", __base__=TopLevel, **_FIELDS)
+"""All of params.yaml."""
+
+
+def json_schema(*, whole: bool = True) -> dict[str, Any]:
+    """The JSON schema of params.yaml, or, not ``whole``, of a profile, which may leave out any key."""
+    schema: dict[str, Any] = _tidied(ParamsFile.model_json_schema(), [] if whole else ["required"])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _tidied(node: Any, without: list[str]) -> Any:
+    """A schema without the titles that pydantic gives to all, and with descriptions as one line each."""
+    if isinstance(node, dict):
+        left_out = ["title", *without]  # a key of that name has a schema, which is a dict, for its value
+        kept = {key: value for key, value in node.items() if key not in left_out or isinstance(value, dict)}
+        return {key: _tidied(value, without) for key, value in kept.items()}
+    if isinstance(node, list):
+        return [_tidied(value, without) for value in node]
+    return " ".join(node.split()).replace("``", "`") if isinstance(node, str) else node
