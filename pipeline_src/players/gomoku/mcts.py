@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.board import initial_state
+from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.board import initial_state
+from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.players.options import Options
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.evaluation import make_evaluator
