@@ -1,4 +1,4 @@
-"""Write the reference below ``docs/reference``: params and their JSON schemas, commands, metrics.
+"""Write the reference below ``docs/reference``: params and their JSON schemas, players, commands, metrics.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """
@@ -14,6 +14,7 @@ from pipeline_src.files import written_aside
 from pipeline_src.project.reference.commands import commands_page
 from pipeline_src.project.reference.metrics import metrics_page
 from pipeline_src.project.reference.params import params_page
+from pipeline_src.project.reference.players import players_page
 from pipeline_src.project.sections import json_schema
 
 FOLDER = Path("docs/reference")
@@ -21,6 +22,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "params.md": params_page,
     "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
     "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
+    "players.md": lambda _: players_page(),
     "cli.md": commands_page,
     "metrics.md": metrics_page,
 }
