@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
+from tqdm import tqdm
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.crew import Crew, Results
 from pipeline_src.parallel.setting import Parallel
@@ -27,8 +29,6 @@ def run_tasks(
         ZugwerkError: a task that ended its worker each time it was tried, once all others are done; as `Crew.run`.
         Exception: whatever a task raised.
     """
-    from tqdm import tqdm
-
     results: dict[int, R] = {}
     with (
         closing(run_as_they_come(function, tasks, parallel)) as found,

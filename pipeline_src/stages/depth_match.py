@@ -6,6 +6,7 @@ Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, an
 and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
 """
 
+import hashlib
 import shutil
 import time
 from pathlib import Path
@@ -95,8 +96,6 @@ class _Models(dict[str, Path]):
 
     def hashes(self) -> dict[str, str]:
         """sha256 by name."""
-        import hashlib
-
         return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(self.items())}
 
 

@@ -214,7 +214,10 @@ def test_a_model_sets_the_board(monkeypatch):
         class info:  # noqa: N801
             height, width, variant = 7, 7, "exact"
 
-    monkeypatch.setattr(sys.modules[__name__], "nasty", lambda text: Model())
+    def model(options: Options):
+        return Model()
+
+    monkeypatch.setattr(sys.modules[__name__], "nasty", model)
     assert " 7  .  .  .  .  .  .  .  7" in run(against="nasty").stdout
     assert "play by --size 7 --variant exact, or against alphabeta" in str(
         run("--size", "9", against="nasty").exception

@@ -1,4 +1,4 @@
-"""Write the reference pages below ``docs/reference``: params and their JSON schemas, commands, metrics, the graph.
+"""Write the reference pages below ``docs/reference``: params and their JSON schemas, players, commands, metrics, the graph.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """
@@ -15,6 +15,7 @@ from pipeline_src.project.reference.commands import commands_page
 from pipeline_src.project.reference.graph import graph_page
 from pipeline_src.project.reference.metrics import metrics_page
 from pipeline_src.project.reference.params import params_page
+from pipeline_src.project.reference.players import players_page
 from pipeline_src.project.sections import json_schema
 
 FOLDER = Path("docs/reference")
@@ -22,6 +23,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "params.md": params_page,
     "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
     "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
+    "players.md": lambda _: players_page(),
     "cli.md": commands_page,
     "metrics.md": metrics_page,
     "graph.md": graph_page,

@@ -111,7 +111,7 @@ class ZeroOptions(Nodes):
     300 simulations a move if no limit is given.
     """
 
-    EXAMPLE = "zero:artifacts/models/gomoku/best/model.pt,simulations=300"
+    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,simulations=300"
     VALUE = "model"
     ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
     DEFAULT = Limit(nodes=300)
