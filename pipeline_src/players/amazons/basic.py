@@ -10,11 +10,11 @@ from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
 from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Player, PlayerText, Position
 from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, rank_all
 
 
-class RandomPlayer:
+class RandomPlayer(Player):
     """Every legal turn with the same chance."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -22,7 +22,7 @@ class RandomPlayer:
         return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
-class OnePlyPlayer:
+class OnePlyPlayer(Player):
     """The turn whose position is worth most by the static evaluation."""
 
     def __init__(self, noise: float = 0.0, evaluator: AmazonsEvaluator | None = None) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from pipeline_src.games.gomoku.turns import legal_actions
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Player, PlayerText, Position
 
 
-class RandomPlayer:
+class RandomPlayer(Player):
     """Every empty cell with the same chance."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:

@@ -2,11 +2,11 @@
 
 import math
 
+import pipeline_src.search.gomoku.playouts  # noqa: F401 - makes the search know the game
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import initial_state
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import SearchPlayer, read_limit
-from pipeline_src.search.gomoku import playouts  # noqa: F401 - makes the search know the game
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.playouts import FOREVER, PlainUct
 from pipeline_src.search.mcts.playouts import C as STANDARD_C

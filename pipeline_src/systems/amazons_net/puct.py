@@ -2,18 +2,20 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import AmazonsState, initial_state
 from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Player, PlayerText, Position
 from pipeline_src.players.searching import read_limit, with_nodes
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator, Floats, Ints
+from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.player import BATCH, PACKAGED, NetsPlayer
 
 DEFAULT = Limit(nodes=200)
@@ -21,11 +23,18 @@ TREE = 1 << 14
 """Nodes of a tree where only time limits the search."""
 
 
-class PuctPlayer:
+class PuctPlayer(Player):
     """Searches all positions in lock step, so that the net sees them as one batch; on time, one after the other."""
 
-    def __init__(self, searcher: Puct, limit: Limit) -> None:
-        self.searcher, self.limit = searcher, limit
+    limit: Limit
+
+    def __init__(self, searcher: Puct, limit: Limit, nets: NetsForward) -> None:
+        """``nets`` are those that the searcher asks."""
+        self.searcher, self.limit, self.nets = searcher, limit, nets
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`."""
+        self.nets.check_board(*state.board.shape)
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""
@@ -70,7 +79,7 @@ def amazons_puct(text: PlayerText) -> PuctPlayer:
     tree = TREE if limit.nodes is None else limit.nodes + 2
     Puct(_even, options, nodes=8).search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
     evaluator = AmazonsNetEvaluator(nets)
-    return PuctPlayer(Puct(evaluator, options, tree, int(numbers["leaves"]), numbers["share"]), limit)
+    return PuctPlayer(Puct(evaluator, options, tree, int(numbers["leaves"]), numbers["share"]), limit, nets)
 
 
 def _even(_: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
