@@ -13,7 +13,7 @@ from pipeline_src.arena.clock import TimeControl
 from pipeline_src.arena.game import PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.openings import Opening, random_openings, read_openings
-from pipeline_src.arena.result import Match
+from pipeline_src.arena.result import Match, Pair
 from pipeline_src.arena.runner import Board, play_fixtures, play_group, swapped_pair
 from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
@@ -121,16 +121,16 @@ def run_match(
         journal = None
         if out is not None:
             journal = stack.enter_context(Journal(journal_of(out), spec.identity(), resume=resume))
-            match.pairs = pairs_of(journal, spec.pairs)
+            match.pairs = {number: pair for number, pair in pairs_of(journal).items() if number < spec.pairs}
         missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
         try:
             _watch(on_pair, match)
             tasks = [(board, fixtures[number]) for number in missing]
             found = stack.enter_context(closing(run_as_they_come(play_group, tasks, parallel, pool.rest)))
             for index, rows in found:
+                match.pairs[missing[index]] = _pair(rows)
                 if journal is not None:
                     journal.add(str(missing[index]), rows)
-                match.pairs[missing[index]] = _pair(rows)
                 _watch(on_pair, match)
                 if match.decided:
                     break
@@ -149,12 +149,12 @@ def journal_of(out: Path) -> Path:
     return out.with_suffix(".journal.jsonl")
 
 
-def pairs_of(journal: Journal, most: int) -> dict[int, tuple[PlayedGame, PlayedGame]]:
-    """The first ``most`` pairs that are in the journal of a match, by number."""
-    return {int(key): _pair(rows) for key, rows in journal.entries.items() if int(key) < most}
+def pairs_of(journal: Journal) -> dict[int, Pair]:
+    """The pairs that are in the journal of a match, by number."""
+    return {int(key): _pair(rows) for key, rows in journal.entries.items()}
 
 
-def _pair(rows: Sequence[dict[str, Any]]) -> tuple[PlayedGame, PlayedGame]:
+def _pair(rows: Sequence[dict[str, Any]]) -> Pair:
     one, other = map(PlayedGame.from_json, rows)
     return one, other
 

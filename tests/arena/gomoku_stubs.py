@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline_src.arena import pool
 from pipeline_src.games import gomoku
+from pipeline_src.players.player import Player
 from pipeline_src.players.registry import PLAYERS
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
@@ -24,9 +26,12 @@ def stubs(monkeypatch):
     """The stubs in the registry; in this process alone, so with one worker."""
     monkeypatch.setitem(PLAYERS, "gomoku", PLAYERS.get("gomoku", {}) | STUBS)
     CALLS.clear()
+    pool.dismiss()
+    yield
+    pool.dismiss()
 
 
-class Careful:
+class Careful(Player):
     """Plays a winning move with a chance that is its skill, else any."""
 
     def __init__(self, skill):

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.players.player import Player
 from pipeline_src.players.registry import PLAYERS
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
@@ -19,7 +20,7 @@ def run(*words):
     return CliRunner().invoke(app, ["gomoku", *words])
 
 
-class LastCell:
+class LastCell(Player):
     """Plays the last empty cell at once."""
 
     def choose(self, positions):

@@ -16,7 +16,7 @@ from pipeline_src.players.engines.uci import UciPlayer, uci_player
 from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.search.limits import Clock
-from tests.players.scripted_engine import START
+from tests.players.engines.scripted_engine import START
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
 SMALL = "1q1/3/1Q1 w"
