@@ -16,7 +16,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pipeline_src.arena.games import play_games, random_openings
+from pipeline_src.arena.game import POINTS, Fixture, OpenGame, play
+from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
 from pipeline_src.players.amazons.basic import OnePlyPlayer
@@ -39,7 +40,6 @@ SETS = {
     "territory": "0:1; 1:.5,.5",
     "t1": "0:1",
 }
-POINTS = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
 
 
 def read_set(text: str) -> AmazonsEngine:
@@ -81,9 +81,16 @@ def match(a: Player, b: Player, pairs: int, seed: int, size: int = 10) -> Score:
     for group in range(0, pairs, GROUP):
         plies = 2 + group // GROUP % 5
         openings = random_openings(rules, start, min(GROUP, pairs - group), plies, [seed, group])
-        rngs = [np.random.default_rng([seed, group, i]) for i in range(len(openings))]
-        one = play_games(rules, a, b, openings, rngs, start)
-        other = play_games(rules, b, a, openings, rngs, start)
+        seats = ((a, b), (b, a))
+        one, other = (
+            play(
+                [
+                    OpenGame(rules, start, Fixture("", "", opening, (seed, group, i, swapped)), seats[swapped])
+                    for i, opening in enumerate(openings)
+                ]
+            )
+            for swapped in (0, 1)
+        )
         points += [(POINTS[x.winner][0], POINTS[y.winner][1]) for x, y in zip(one, other, strict=True)]
     return pair_score(points)
 

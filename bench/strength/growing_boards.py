@@ -24,6 +24,8 @@ import numpy as np
 import yaml
 
 from pipeline_src.arena.event import Pairing
+from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
@@ -144,15 +146,15 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
             if generation % every == 0 or generation == curve[-1][0]:
                 texts[f"{run} {generation}"] = _text(files[run].model(generation))
                 models.append((run, generation, spent / total))
-    openings = load(GrowingEvaluateParams, "growing_evaluate").openings
-    chosen = openings.model_copy(update={"count": max(pairs, 64)})
-    event = gomoku_event(
-        *(texts, board.size, board.variant, chosen, [seed, 17], parallel, 40, folders["scratch"].parent / "games")
-    )
-    played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
+    chosen = load(GrowingEvaluateParams, "growing_evaluate").openings
+    chosen = chosen.model_copy(update={"count": max(pairs, 64)})
+    on = Board("gomoku", board.size, board.variant)
+    with stage_journal(folders["scratch"].parent / "games", "growing_boards", {}) as journal:
+        event = gomoku_event(texts, on, chosen, [seed, 17], parallel, 40, journal)
+        played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
     return [
-        Point(run, seed, number, spent, list(zip(one.points[::2], one.points[1::2], strict=True)))
-        for (run, number, spent), one in zip(models, played, strict=True)
+        Point(run, seed, number, spent, match.points)
+        for (run, number, spent), match in zip(models, played, strict=True)
     ]
 
 

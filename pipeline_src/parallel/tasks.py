@@ -20,10 +20,27 @@ _CREWS: dict[Parallel, Crew] = {}
 """The last one hired: to start processes costs seconds, and a stage runs many sets of tasks."""
 
 
+def nothing(*_: object) -> None:
+    """What most workers have to do in the end, and most callers with each result."""
+
+
 def run_tasks(
-    function: Callable[..., R], tasks: Sequence[tuple[Any, ...]], parallel: Parallel, description: str
+    function: Callable[..., R],
+    tasks: Sequence[tuple[Any, ...]],
+    parallel: Parallel,
+    description: str,
+    at_end: Callable[[], None] = nothing,
+    on_result: Callable[[int, R], None] = nothing,
 ) -> list[R]:
     """``function(*task)`` for every task, in the tasks' order; a progress bar in a terminal.
+
+    Args:
+        function: a top-level function.
+        tasks: its arguments.
+        parallel: where they run.
+        description: title of the bar.
+        at_end: see `run_as_they_come`.
+        on_result: called here with a task's index and result as soon as it has finished.
 
     Raises:
         ZugwerkError: a task that ended its worker each time it was tried, once all others are done; as `Crew.run`.
@@ -31,11 +48,12 @@ def run_tasks(
     """
     results: dict[int, R] = {}
     with (
-        closing(run_as_they_come(function, tasks, parallel)) as found,
+        closing(run_as_they_come(function, tasks, parallel, at_end)) as found,
         tqdm(total=len(tasks), desc=description, disable=None) as bar,
     ):
         for index, result in found:
             results[index] = result
+            on_result(index, result)
             bar.update()
     for index in range(len(tasks)):
         if index not in results:
@@ -45,10 +63,6 @@ def run_tasks(
                 "perhaps for want of memory: lower parallel.workers, or see the log of the cluster. The others are done"
             )
     return [results[index] for index in range(len(tasks))]
-
-
-def nothing() -> None:
-    """What most workers have to do in the end."""
 
 
 def run_as_they_come(

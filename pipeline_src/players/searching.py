@@ -7,10 +7,10 @@ import numpy as np
 
 from pipeline_src.games.kernels import max_actions, write_actions
 from pipeline_src.players.options import Options
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
 from pipeline_src.project.params import Count, Positive
 from pipeline_src.search.clock import expected_plies, movetime_ms
-from pipeline_src.search.limits import Limit, Searcher
+from pipeline_src.search.limits import Limit, OnInfo, Searcher
 
 
 class Nodes(Options):
@@ -42,21 +42,42 @@ class Limits(Nodes, Depth):
     """Limits of a move by depth, nodes or time; the first one reached counts."""
 
 
-class SearchPlayer:
+class SearchPlayer(Player):
     """Searches each position in turn."""
+
+    searches = True
+    limit: Limit
 
     def __init__(self, searcher: Searcher, limit: Limit) -> None:
         """``limit`` holds for every move, unless the game is played on a clock."""
         self.searcher, self.limit = searcher, limit
 
-    def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`."""
-        return [
-            self.searcher.search(
-                position.state, self.limit_at(position), seed=int(position.rng.integers(1 << 62))
-            ).action
-            for position in positions
-        ]
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`."""
+        return [self._search(position, NO_BOUNDS) for position in positions]
+
+    def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
+        """See `Player.think`."""
+        return self._search(position, bounds, on_info)
+
+    def _search(self, position: Position, bounds: Bounds, on_info: OnInfo | None = None) -> Thought:
+        seed = int(position.rng.integers(1 << 62))
+        found = self.searcher.search(position.state, self._limit(position, bounds), seed, on_info)
+        return Thought(found.action, found, found.nodes)
+
+    def _limit(self, position: Position, bounds: Bounds) -> Limit:
+        if bounds.infinite:
+            return Limit()
+        if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
+            return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms)
+        return self.limit_at(position)
+
+    def _warm_up(self, position: Position) -> None:
+        self.think(position, Bounds(depth=1 if self.limit.depth is not None else None, nodes=1))  # minimax needs depth
+
+    def stop(self) -> None:
+        """See `Player.stop`."""
+        self.searcher.stop()
 
     def limit_at(self, position: Position) -> Limit:
         """The player's own limit, or what the game's clock leaves for this move."""

@@ -11,8 +11,9 @@ import shutil
 from pathlib import Path
 
 from pipeline_src import streams
-from pipeline_src.arena.event import Pairing
-from pipeline_src.arena.outcome import Outcome
+from pipeline_src.arena.event import Pairing, records
+from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
@@ -52,28 +53,21 @@ def main() -> None:
         BEST: _text(files.best, params),
         **{str(number): _text(files.model(number), params) for number in rated},
     }
-    event = gomoku_event(
-        texts,
-        board.size,
-        board.variant,
-        params.openings,
-        [seed, streams.GROWING_EVALUATE],
-        parallel,
-        params.group,
-        WORK,
-    )
-    best, *others = event.play(
-        [
-            Pairing("headline", BEST, OPPONENT, params.pairs),
-            *(Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated),
-        ]
-    )
+    on, stream = Board("gomoku", board.size, board.variant), [seed, streams.GROWING_EVALUATE]
+    with stage_journal(WORK, "growing_evaluate", {}) as journal:
+        event = gomoku_event(texts, on, params.openings, stream, parallel, params.group, journal)
+        best, *others = event.play(
+            [
+                Pairing("headline", BEST, OPPONENT, params.pairs),
+                *(Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated),
+            ]
+        )
     write_table(REPORTS / "losses.csv", [{"size": size, **row} for size, rows in curves.items() for row in rows])
     write_table(
         REPORTS / "strength.csv",
         [
-            {"generation": number, "multiply_adds": spent[number], **played.score.as_metrics()}
-            for number, played in zip(rated, others, strict=True)
+            {"generation": number, "multiply_adds": spent[number], **match.score.as_metrics()}
+            for number, match in zip(rated, others, strict=True)
         ],
     )
     reports = {str(one.size): read_json(BoardFiles(one.size).report) for one in boards}
@@ -87,8 +81,7 @@ def main() -> None:
             "multiply_adds_in_all": spent[max(spent)],
         },
     )
-    outcome = Outcome({"headline": [best], "rated": others}, [])
-    write_records([*outcome.records(texts, board.size, board.variant)], GAMES)
+    write_records(records(on, [("headline", best.games), *(("rated", match.games) for match in others)]), GAMES)
     shutil.rmtree(WORK)
 
 

@@ -9,6 +9,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.gomoku import PLAYERS
 from pipeline_src.players.options import Options
+from pipeline_src.players.player import Player
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import Limit, SearchResult
@@ -20,7 +21,7 @@ def run(*words):
     return CliRunner().invoke(app, ["gomoku", *words])
 
 
-class LastCell:
+class LastCell(Player):
     """Plays the last empty cell at once."""
 
     def choose(self, positions):

@@ -17,12 +17,14 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.players.gomoku import PLAYERS
 from pipeline_src.players.options import Options
+from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
+from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 
 
-class Nasty:
+class Nasty(Player):
     """Fails at its first move, as an engine does that crashed."""
 
     def __init__(self):
@@ -211,8 +213,10 @@ def test_a_random_side_follows_the_seed():
 
 def test_a_model_sets_the_board(monkeypatch):
     class Model(Nasty):
-        class info:  # noqa: N801
-            height, width, variant = 7, 7, "exact"
+        only = OneBoard(7, 7, "exact")
+
+        def check(self, state):
+            check_state(self.only, state)
 
     def model(options: Options):
         return Model()

@@ -55,6 +55,7 @@ def test_the_report_counts_the_games_that_are_kept(project):
             state = amazons.play(state, action)
         assert amazons.winner(state) == game.winner
         assert (game.source, game.variant, game.height) == ("engine", "standard", 6)
+    assert not amazons_match.WORK.exists()
     assert play(project) == once
 
 

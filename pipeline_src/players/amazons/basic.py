@@ -9,7 +9,7 @@ from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.options import Options
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import Player, Position
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, rank_all
 
@@ -29,7 +29,7 @@ class OnePlyOptions(Options):
     """Standard deviation, in squares, of a normal error added to each turn's value."""
 
 
-class RandomPlayer:
+class RandomPlayer(Player):
     """Every legal turn with the same chance."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -37,7 +37,7 @@ class RandomPlayer:
         return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
-class OnePlyPlayer:
+class OnePlyPlayer(Player):
     """The turn whose position is worth most by the static evaluation."""
 
     def __init__(self, noise: float = 0.0, evaluator: AmazonsEvaluator | None = None) -> None:

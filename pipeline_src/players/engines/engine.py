@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.options import Options
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import Player, Position
 from pipeline_src.project.params import NonNegative
 
 START_S = 300.0
@@ -20,7 +20,7 @@ GRACE_S = 5.0
 """After the end of its time, for an engine to answer before it counts as hung."""
 
 
-class EnginePlayer:
+class EnginePlayer(Player):
     """One engine process: started by the first move, and again after it ended or had to be killed.
 
     A protocol says how to greet the engine and how to ask it for a move.
@@ -40,15 +40,11 @@ class EnginePlayer:
         return [self._choose(position) for position in positions]
 
     def ready(self, start: Any = None) -> None:  # noqa: ARG002 - for protocols that must know the board
-        """Start the engine and wait until it is ready, for a game from ``start`` where that is known.
-
-        Raises:
-            PlayerError: it cannot be started, or does not say that it is ready.
-        """
+        """See `Player.ready`; waits until the engine is ready, for a game from ``start`` where that is known."""
         self._running()
 
     def close(self) -> None:
-        """End the engine; the next move starts it again."""
+        """See `Player.close`."""
         if self._process is not None:
             self._process.close()
         self._process = None

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.players.clocks import clock_words
 from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.engines.uci_text import read_move, write_move
@@ -48,7 +47,7 @@ class UciPlayer(EnginePlayer):
 
     def _choose(self, position: Position) -> int:
         first = self._game.to_play(position.state) == 0
-        go = clock_words(position, first) or list(self._go)
+        go = _clock_words(position, first) or list(self._go)
         with self._ended_on_error():
             process = self._running()
             self._fresh = False
@@ -101,6 +100,18 @@ class UciPlayer(EnginePlayer):
         """What follows ``word`` on the line that begins with it."""
         words = self._await(process, lambda line: line.split()[:1] == [word], word, seconds).split()
         return words[1] if len(words) > 1 else "(none)"
+
+
+def _clock_words(position: Position, first_to_move: bool) -> list[str]:
+    """The clock of a position in the words of a ``go`` command; none where there is no clock."""
+    clock = position.clock
+    if clock is None:
+        return []
+    white, black = (clock.own_ms, clock.other_ms) if first_to_move else (clock.other_ms, clock.own_ms)
+    return [
+        *("wtime", str(int(white)), "btime", str(int(black))),
+        *("winc", str(int(clock.increment_ms)), "binc", str(int(clock.increment_ms))),
+    ]
 
 
 class UciOptions(ProgramOptions, Limits):

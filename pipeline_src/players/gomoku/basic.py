@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipeline_src.games.gomoku.turns import legal_actions
 from pipeline_src.players.options import Options
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import Player, Position
 
 
 class RandomOptions(Options):
@@ -13,7 +13,7 @@ class RandomOptions(Options):
     EXAMPLE = "random"
 
 
-class RandomPlayer:
+class RandomPlayer(Player):
     """Every empty cell with the same chance."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:

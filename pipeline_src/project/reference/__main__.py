@@ -1,4 +1,4 @@
-"""Write the reference pages below ``docs/reference``: params and their JSON schemas, players, commands, metrics, the graph.
+"""Write the reference pages below ``docs/reference``: params, their JSON schemas, players, commands, metrics, graph.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """

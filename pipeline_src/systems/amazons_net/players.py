@@ -85,4 +85,5 @@ def amazons_puct(options: PuctPlayerOptions) -> "PuctPlayer":
     Puct(even, formula, nodes=8).search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
     limit = options.limit
     tree = TREE if limit.nodes is None else limit.nodes + 2
-    return PuctPlayer(Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share), limit)
+    searcher = Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share)
+    return PuctPlayer(searcher, limit, nets)

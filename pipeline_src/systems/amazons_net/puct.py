@@ -1,21 +1,30 @@
 """PUCT guided by the Amazons nets as a player."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import Player, Position
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.systems.amazons_net.evaluator import Floats, Ints
+from pipeline_src.systems.amazons_net.forward import NetsForward
 
 
-class PuctPlayer:
+class PuctPlayer(Player):
     """Searches all positions in lock step, so that the net sees them as one batch; on time, one after the other."""
 
-    def __init__(self, searcher: Puct, limit: Limit) -> None:
-        self.searcher, self.limit = searcher, limit
+    limit: Limit
+
+    def __init__(self, searcher: Puct, limit: Limit, nets: NetsForward) -> None:
+        """``nets`` are those that the searcher asks."""
+        self.searcher, self.limit, self.nets = searcher, limit, nets
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`."""
+        self.nets.check_board(*state.board.shape)
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""

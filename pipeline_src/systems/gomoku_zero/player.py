@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import OneBoard, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.limits import Limit
@@ -54,19 +54,27 @@ class ZeroPlayer(SearchPlayer):
         """
         super().__init__(searcher, limit)
         self.puct, self.info, self.considered = searcher, info, considered
+        self.only = OneBoard(info.height, info.width, info.variant)
         self.temperature, self.plies = temperature, plies
         self._trees: PuctTrees | None = None
 
-    def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`.
+    def check(self, state: GomokuState) -> None:
+        """See `Player.check`."""
+        check_state(self.info, state)
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`.
 
         Raises:
             ZugwerkError: a position of another board size or variant than the model's.
         """
         for position in positions:
-            check_state(self.info, position.state)
+            self.check(position.state)
         if self.limit.movetime_ms is not None or any(position.clock is not None for position in positions):
-            return super().choose(positions)
+            return super().consider(positions)
+        return [Thought(action) for action in self._choose_together(positions)]
+
+    def _choose_together(self, positions: Sequence[Position]) -> list[int]:
         trees, simulations = self._room(positions), self.limit.nodes or 0
         for g, position in enumerate(positions):
             trees.plant(g, position.state)

@@ -5,14 +5,16 @@ nor what the moves still expected need to be answered one ply deep. A search tha
 it has found. Without a chooser the player is the yardstick: iterative deepening for the clock's share of each move.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 from pydantic import model_validator
 
+from pipeline_src.games.amazons.board import to_play
 from pipeline_src.games.amazons.turns import legal_actions
 from pipeline_src.players.amazons.alphabeta import EngineOptions
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.project.params import Count, NonNegative, Positive, Whole
 from pipeline_src.search.amazons.endgame import closing_turn
@@ -25,21 +27,30 @@ RESERVE = 4
 """On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
 
 
-@dataclass(frozen=True)
-class Thought:
-    """A move, and what went into it."""
+class DepthMove(NamedTuple):
+    """A move for which there was a search, as the record of a game keeps it (`Thought.note`)."""
 
-    result: SearchResult
-    choice: Choice | None
+    ply: int
+    side: int
+    used: float
+    """Share of the side's clock that was gone before it."""
+    asked: int
+    """Depth that was chosen; 0 where nothing chose."""
+    reached: int
+    """Depth that was completed."""
+    nodes: int
+    """That the engine searched."""
+    choosing: int
+    """Node equivalents that the choice was charged."""
+
+
+@dataclass(frozen=True)
+class DepthThought(Thought):
+    """A move and the choice of its depth. One without a search was free."""
+
+    choice: Choice | None = None
     """None where nothing was chosen: an ending that is counted, a single legal turn, a clock all but empty, or nobody
     to choose."""
-    searched: bool
-    """Whether the engine searched; where it did not, the move was free."""
-
-    @property
-    def nodes(self) -> int:
-        """What the clock is charged."""
-        return (self.result.nodes if self.searched else 0) + (self.choice.nodes if self.choice else 0)
 
 
 class DepthPlayer(SearchPlayer):
@@ -71,23 +82,30 @@ class DepthPlayer(SearchPlayer):
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
         self.within, self.game_plies, self.begin = within, game_plies, begin
 
-    def choose(self, positions: Any) -> list[int]:
-        """See `Player.choose`."""
-        return [self.consider(position).result.action for position in positions]
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`; the thoughts are `DepthThought`."""
+        return [self._decide(position) for position in positions]
 
-    def consider(self, position: Position) -> Thought:
-        """Choose a depth and search; the game is not over."""
+    def _decide(self, position: Position) -> DepthThought:
+        """Choose a depth and search."""
         state, seed = position.state, int(position.rng.integers(1 << 62))
         filling = closing_turn(state)
         if filling is not None:
-            return Thought(SearchResult(filling.action, filling.value, 1, 0, (filling.action,), 0.0), None, False)
+            return DepthThought(filling.action)
         turns = legal_actions(state)
         if turns.size == 1:
-            only = int(turns[0])
-            return Thought(SearchResult(only, 0.0, 1, 0, (only,), 0.0), None, False)
+            return DepthThought(int(turns[0]))
         choice, limit = self._plan(position, turns.size, seed)
         on_info = self._stop_in_time(limit) if self.begin and choice is None else None
-        return Thought(self.searcher.search(state, limit, seed, on_info), choice, True)
+        found = self.searcher.search(state, limit, seed, on_info)
+        depth, choosing = (choice.depth, choice.nodes) if choice else (0, 0)
+        used = 0.0 if position.clock is None else self._used(position.clock)
+        move = DepthMove(len(position.actions), to_play(state), used, depth, found.depth, found.nodes, choosing)
+        return DepthThought(found.action, found, found.nodes + choosing, move, choice)
+
+    def _used(self, clock: Clock) -> float:
+        """Share of the side's clock that is gone."""
+        return min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
 
     def _stop_in_time(self, limit: Limit) -> OnInfo:
         """Ends a search after a depth when the next one could hardly be finished."""
@@ -107,7 +125,7 @@ class DepthPlayer(SearchPlayer):
 
     def _plan(self, position: Position, legal: int, seed: int) -> tuple[Choice | None, Limit]:
         clock, played = position.clock, len(position.actions)
-        used = 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
+        used = 0.0 if clock is None else self._used(clock)
         if clock is None:
             clock = Clock(self.clock_ms, self.clock_ms)
         choice, depth = None, None

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline_src.arena.matches import run_match
-from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
@@ -163,8 +162,8 @@ def test_cells_as_text():
 def test_faults_lose_games_of_a_match(mode, fault):
     bad = text(mode, options="movetime=100,grace=600")
     found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
-    assert (found.wins, found.losses) == (2, 0)
-    assert found.sides[1].forfeits == {fault: 2}
+    assert (found.standing.wins, found.standing.losses) == (2, 0)
+    assert found.side(1).forfeits == {fault: 2}
 
 
 def test_a_whole_match_of_brains():
@@ -172,4 +171,4 @@ def test_a_whole_match_of_brains():
     one, other = text("good", options=patient), text("chatty", options=patient)
     found = run_match(MatchSpec("gomoku", one, other, 4, "random:2", 5))
     assert found.status == "finished"
-    assert not any(side.forfeits.get(kind) for side in found.sides for kind in ("illegal", "time", "crash"))
+    assert (found.forfeits(0), found.forfeits(1)) == ({}, {})

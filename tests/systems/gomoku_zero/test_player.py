@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pipeline_src.players.think import Bounds, think
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
@@ -9,7 +10,6 @@ from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.setup import from_fen
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.think import Bounds, think
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
