@@ -1,9 +1,9 @@
 import pytest
 
-from pipeline_src.arena import journal
 from pipeline_src.arena.journal import Journal, run_kept, stage_journal
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import Code
 
 ALONE = Parallel(workers=1)
 RAN = []
@@ -78,6 +78,6 @@ def test_other_code_and_other_params_of_a_stage_begin_anew(tmp_path, monkeypatch
     assert entries(seed=1) == {"group": 1}
     assert entries(seed=2) == {}
     assert entries("other_stage", seed=2) == {}
-    monkeypatch.setattr(journal, "source_hash", lambda folders: "edited")
+    monkeypatch.setattr(Code, "digest_of_all", lambda _: "edited")
     assert entries("other_stage", seed=2) == {}
     assert [path.name for path in tmp_path.iterdir()] == ["journal.jsonl"]

@@ -3,8 +3,9 @@ import os
 import pytest
 
 from pipeline_src.arena import pool
+from pipeline_src.players.amazons import PLAYERS
+from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player
-from pipeline_src.players.registry import PLAYERS
 
 MADE = []
 
@@ -18,14 +19,22 @@ class Made(Player):
         self.closed += 1
 
 
-def made_player(text):
-    MADE.append(text.value)
+class MadeOptions(Options):
+    VALUE = "path"
+
+    path: str = ""
+    model: str = ""
+    k: float = 0.0
+
+
+def made_player(options: MadeOptions):
+    MADE.append(options.path)
     return Made()
 
 
 @pytest.fixture(autouse=True)
 def made(monkeypatch, tmp_path):
-    monkeypatch.setitem(PLAYERS, "amazons", {"made": "tests.arena.test_pool:made_player"})
+    monkeypatch.setitem(PLAYERS, "made", "tests.arena.test_pool:made_player")
     monkeypatch.chdir(tmp_path)
     pool.dismiss()
     MADE.clear()
