@@ -124,7 +124,7 @@ class Fault:
 
 
 def first_fault(kind: Any, error: ValidationError) -> Fault:
-    """Of the faults that pydantic found an unknown key, else a missing one, else the first."""
+    """The fault that is told: an unknown key, else a missing one, else the first that pydantic found."""
     order = {"extra_forbidden": 0, "invalid_key": 0, "missing": 1}
     found = min(error.errors(include_url=False), key=lambda one: order.get(one["type"], 2))
     (kind, bounds), owner, name, known = unwrapped(kind), "", "", tuple[str, ...]()
@@ -190,4 +190,4 @@ def bound_words(bounds: Mapping[str, float]) -> str:
     if bounds.keys() == {"ge", "le"}:
         return f"{bounds['ge']:.12g} to {bounds['le']:.12g}"
     words = [f"{words} {bounds[name]:.12g}" for name, words in BOUNDS.items() if name in bounds]
-    return " and ".join(words).replace("a multiple of 2", "even")
+    return " and ".join("even" if one == "a multiple of 2" else one for one in words)

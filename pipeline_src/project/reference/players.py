@@ -41,7 +41,7 @@ class Listed(NamedTuple):
     name: str
     """As it begins a player's text."""
     with_options: list[str]
-    """Of several players of one name, this one is meant where a text has one of these."""
+    """Where several players have this name, this one is meant by texts with one of these options."""
     meaning: str
     example: str
     options: list[Option]

@@ -48,11 +48,11 @@ class Panel(Params):
     """One board with one heat map."""
 
     label: str
-    """What the map shows."""
+    """Name of what the map shows."""
     board: Items[str]
     """Ranks from the top one down, a letter a square (`LETTERS`)."""
     to_play: Side | None = None
-    """Whose win rate ``value`` is; None where the game is over."""
+    """Side whose win rate ``value`` is; None where the game is over."""
     last: Items[str] = ()
     """Squares that the last turn touched."""
     played: Items[str] = ()
@@ -90,7 +90,7 @@ class Example(Params):
     game: GameName
     panels: Items[Panel]
     moves: Items[str] = ()
-    """Of a whole game, all of it from the start; else none."""
+    """All moves of a whole game from the start; else none."""
 
 
 def write_examples(path: Path | str, examples: Iterable[Example]) -> None:

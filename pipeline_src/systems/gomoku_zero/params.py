@@ -156,7 +156,7 @@ class GomokuSelfPlay(Params):
     opening_plies: Whole = 0
     """A game begins with 0 to so many uniformly random stones."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8", "cuda"] = "auto"
-    """What runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
+    """Program that runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
     chunk: Count = 64
     """Positions of a forward pass; fewer are padded, so that an answer depends on its position alone."""
 

@@ -139,7 +139,7 @@ class ZeroOptions(Nodes):
     leaves: Count = 1
     """Leaves of one tree in a batch."""
     backend: BackendName = "auto"
-    """What runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
+    """Program that runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
     chunk: Count = 8
     """Rows of the net's batches; fewer are padded. By default most of ONNX Runtime's speed, and little lost where a
     single game is played."""

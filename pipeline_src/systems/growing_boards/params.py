@@ -89,8 +89,7 @@ class GrowingEvaluateParams(Params):
     pairs: Count = 50
     """Pairs of games of the best player in the end."""
     every: Count = 3
-    """Of the generations, each so many-th is rated too, and the last one, and the net as it came from the smaller
-    board."""
+    """Each so many-th generation is rated too, and the last one, and the net as it came from the smaller board."""
     rated_pairs: Count = 10
     """Pairs of games of each of those."""
     simulations: Count = 64

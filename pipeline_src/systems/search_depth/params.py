@@ -14,8 +14,8 @@ class DepthGame(Params):
     clock_ms: Positive
     """Time of a side, in milliseconds; published: 900,000."""
     nodes_per_ms: NonNegative
-    """What turns the clock into one of nodes, so that no machine decides a game; about as many as the engine searches
-    in a millisecond; 0: wall time."""
+    """Nodes that a millisecond of the clock is worth, about as many as the engine searches in one, so that no machine
+    decides a game; 0: the clock is one of wall time."""
     game_plies: Annotated[int, Field(ge=2)]
     """Over how many plies of a game a player that deepens iteratively shares out its clock; once the areas are closed
     no move takes time."""
@@ -100,7 +100,7 @@ class DepthBalancing(Params):
     block: Count = 20_000
     """Most rows of a class that SMOTE looks for neighbours among at once: its time goes with their square."""
     few: Literal["error", "leave"] = "error"
-    """What to do with a class that has too few rows for ``k_neighbors``: stop, or leave it as it is."""
+    """A class that has too few rows for ``k_neighbors`` ends the training, or is left as it is."""
 
     @model_validator(mode="after")
     def _a_block_has_neighbours(self) -> Self:
@@ -134,15 +134,15 @@ class DepthModelParams(Params):
     """One model."""
 
     label: Literal["reached", "needed"]
-    """What it learns to say: the depth that was reached, or the least that would have sufficed."""
+    """The depth that it learns to tell: the one that was reached, or the least that would have sufficed."""
     balance: Balance
     """How the training split is balanced, see `pipeline_src.systems.search_depth.balance`."""
     inputs: Literal["published", "full"] = "published"
-    """What it sees, see `pipeline_src.systems.search_depth.planes`."""
+    """Planes that it sees, see `pipeline_src.systems.search_depth.planes`."""
     net: Literal["published", "residual"] = "published"
     """Kind of net, see `pipeline_src.systems.search_depth.net`."""
     head: Literal["linear", "sigmoid", "classes", "costs"] = "linear"
-    """What its outputs mean, see `pipeline_src.systems.search_depth.head`."""
+    """Meaning of its outputs, see `pipeline_src.systems.search_depth.head`."""
     filters: Count = 16
     """Filters of each convolution; the paper's 'three kernels', read literally, are 1."""
     shrink: Literal["stride", "pooling", "dense"] = "stride"

@@ -177,7 +177,7 @@ class DepthOptions(EngineOptions):
     clock: Positive = PUBLISHED_CLOCK_MS
     """Milliseconds that a side begins with, from which the used share is told."""
     nodes_per_ms: NonNegative = 0.0
-    """What turns the clock into one of nodes; 0: wall time."""
+    """Nodes that a millisecond of the clock is worth; 0: the clock is one of wall time."""
     simulations: Count = 8
     """Simulations of the search that fills a net's input."""
     plies: Whole = 100
@@ -208,7 +208,7 @@ class DepthOptions(EngineOptions):
         return self
 
     def chooser(self) -> Chooser | None:
-        """What chooses the depth; None for iterative deepening.
+        """The chooser of the depth; None for iterative deepening.
 
         Raises:
             ZugwerkError: no such model, or a table that is none.
