@@ -51,16 +51,13 @@ def balanced_openings(
     rules, expert = get_game(game), make_player(game, judge)
     if not expert.searches:
         raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
-    seen = set[bytes]()
 
-    def balanced(opening: tuple[int, ...], state: Any) -> bool:
-        form = canonical_form(state.board, rules.to_play(state))
-        if form in seen or abs(_value(expert, state, start, opening)) > bound:
-            return False
-        seen.add(form)
-        return True
+    def form(opening: tuple[int, ...], state: Any) -> bytes | None:
+        if abs(_value(expert, state, start, opening)) > bound:
+            return None
+        return canonical_form(state.board, rules.to_play(state))
 
-    openings = draw_openings(rules, start, count, plies, seed, balanced, among)
+    openings = draw_openings(rules, start, count, plies, seed, form, among)
     if len(openings) < count:
         raise ZugwerkError(
             f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "

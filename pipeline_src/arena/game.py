@@ -12,7 +12,7 @@ from pipeline_src.arena.clock import GameClock
 from pipeline_src.games.game import Game
 from pipeline_src.players.errors import ErrorKind, PlayerError
 from pipeline_src.players.player import Player, Position, Thought
-from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.record import Winner
 
 NO_ACTION = -1
 """Legal nowhere."""
@@ -67,24 +67,6 @@ class PlayedGame:
         lists = {name: tuple(row["fixture"][name]) for name in ("opening", "seed")}
         notes = tuple(map(tuple, row["notes"]))
         return cls(**{**row, **plain, "notes": notes, "fixture": Fixture(**{**row["fixture"], **lists})})
-
-    def record(
-        self, game: str, gid: int, height: int, width: int, variant: str, event: str | None = None
-    ) -> GameRecord:
-        """For an archive; without an ``event``, a forfeit stands there. A start that has no name is the variant."""
-        return GameRecord(
-            game=game,
-            gid=gid,
-            source="engine",
-            variant=self.fixture.start or variant,
-            height=height,
-            width=width,
-            actions=self.actions,
-            winner=self.winner,
-            first_name=self.fixture.first,
-            second_name=self.fixture.second,
-            event=event if event is not None else "" if self.ended == "board" else f"forfeit:{self.ended}",
-        )
 
 
 class OpenGame:

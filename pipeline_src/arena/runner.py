@@ -75,9 +75,22 @@ class Board:
         return OpenGame(get_game(self.game), start, fixture, seats, clock)
 
     def record(self, played: PlayedGame, gid: int, event: str | None = None) -> GameRecord:
-        """See `PlayedGame.record`."""
-        height, width = self.start(played.fixture.start).board.shape
-        return played.record(self.game, gid, height, width, self.variant or get_game(self.game).VARIANTS[0], event)
+        """For an archive; without an ``event``, a forfeit stands there. A start that has no name is the variant."""
+        fixture = played.fixture
+        height, width = self.start(fixture.start).board.shape
+        return GameRecord(
+            game=self.game,
+            gid=gid,
+            source="engine",
+            variant=fixture.start or self.variant or get_game(self.game).VARIANTS[0],
+            height=height,
+            width=width,
+            actions=played.actions,
+            winner=played.winner,
+            first_name=fixture.first,
+            second_name=fixture.second,
+            event=event if event is not None else "" if played.ended == "board" else f"forfeit:{played.ended}",
+        )
 
 
 def movetime(text: str) -> float | None:

@@ -12,7 +12,7 @@ from pipeline_src.arena.game import Fixture, play
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import run_main
-from pipeline_src.games.game import get_game
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
@@ -30,9 +30,9 @@ def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord
     stream = (seed, streams.AMAZONS_ARCHIVE, group)
     rng = np.random.default_rng(stream)
     first, second = (int(i) for i in rng.choice(len(params.players), 2, replace=False))
-    board = Board("amazons", 10, "cross" if rng.random() < params.cross_share else "standard")
+    board = Board(amazons.NAME, 10, "cross" if rng.random() < params.cross_share else "standard")
     count = min(GROUP, params.games - group * GROUP)
-    openings = random_openings(get_game("amazons"), board.start(), count, params.opening_plies, stream)
+    openings = random_openings(amazons, board.start(), count, params.opening_plies, stream)
     games = [
         board.begin(Fixture(params.players[first], params.players[second], opening, (*stream, i, 1)))
         for i, opening in enumerate(openings)

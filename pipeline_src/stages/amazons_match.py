@@ -17,6 +17,7 @@ from pipeline_src.arena.result import Match
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.project.params import load, load_value
@@ -39,7 +40,7 @@ def main() -> None:
     params, engine = load(AmazonsMatchParams, "amazons_match"), amazons_engine()
     seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
     models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
-    board = Board("amazons", load_nets(models["published"]).config.size)
+    board = Board(amazons.NAME, load_nets(models["published"]).config.size)
     texts = {
         name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
         for name, pairing in params.matches.items()
@@ -69,7 +70,7 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
         full = text.format_map(models)
     except (KeyError, ValueError, IndexError):
         raise ZugwerkError(f"player {text!r}: in braces may stand {', '.join(models)}") from None
-    pool.player("amazons", full)
+    pool.player(amazons.NAME, full)
     return full
 
 

@@ -21,7 +21,7 @@ from pipeline_src.arena.journal import run_kept, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.games.game import get_game
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
@@ -46,9 +46,8 @@ def main() -> None:
     began = time.perf_counter()
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
-    rules = get_game("amazons")
     openings = random_openings(
-        rules, rules.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
+        amazons, amazons.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
     )
     identity = {
         "depth_label": dataclasses.asdict(params),
