@@ -83,6 +83,6 @@ def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
 
 
 def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
-    """What the judge makes of a position, to the side to move."""
+    """The judge's value of a position, to the side to move."""
     found = expert.think(Position(state, np.random.default_rng(0), start, opening)).found
     return 0.0 if found is None else found.value

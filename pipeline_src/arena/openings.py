@@ -1,4 +1,4 @@
-"""What is played before the players come in: random plies, nothing, or the lines of a file."""
+"""Openings, played before the players come in: random plies, none, or the lines of a file."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def draw_openings(
     form: Callable[[tuple[int, ...], Any], Hashable],
     among: Collection[int] | None = None,
 ) -> list[tuple[int, ...]]:
-    """As `random_openings`, but no two of the same ``form``; fewer where `ATTEMPTS` draws did not give another.
+    """Random openings, no two of the same ``form``; fewer where `ATTEMPTS` draws did not give another.
 
     Args:
         game: the rules.

@@ -40,10 +40,10 @@ BEST = "best"
 
 
 class Outcome(NamedTuple):
-    """What was played."""
+    """All matches."""
 
     tables: dict[str, list[Match]]
-    """By what the matches were for."""
+    """Matches of pairs by their purpose."""
     best_of: list[BestOf]
     """Those of table 4, which end when they are decided."""
 
