@@ -51,16 +51,13 @@ def balanced_openings(
     rules, expert = get_game(game), make_player(game, judge)
     if not expert.searches:
         raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
-    seen = set[bytes]()
 
-    def balanced(opening: tuple[int, ...], state: Any) -> bool:
-        form = canonical_form(state.board, rules.to_play(state))
-        if form in seen or abs(_value(expert, state, start, opening)) > bound:
-            return False
-        seen.add(form)
-        return True
+    def form(opening: tuple[int, ...], state: Any) -> bytes | None:
+        if abs(_value(expert, state, start, opening)) > bound:
+            return None
+        return canonical_form(state.board, rules.to_play(state))
 
-    openings = draw_openings(rules, start, count, plies, seed, balanced, among)
+    openings = draw_openings(rules, start, count, plies, seed, form, among)
     if len(openings) < count:
         raise ZugwerkError(
             f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "
@@ -86,6 +83,6 @@ def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
 
 
 def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
-    """What the judge makes of a position, to the side to move."""
+    """The judge's value of a position, to the side to move."""
     found = expert.think(Position(state, np.random.default_rng(0), start, opening)).found
     return 0.0 if found is None else found.value

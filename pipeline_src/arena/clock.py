@@ -1,4 +1,4 @@
-"""How games are timed: `TimeControl` of a match, `GameClock` of one game under way."""
+"""Clocks: `TimeControl` for a match, `GameClock` for one game under way."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from pipeline_src.search.limits import Clock
 
 @dataclass(frozen=True)
 class TimeControl:
-    """How the games of a match are timed; times in milliseconds."""
+    """Timing of the games of a match; times in milliseconds."""
 
     clock_ms: float | None = None
     """Time of a side for the whole game; None: each move is timed for itself, and only the arena looks at the watch."""
     increment_ms: float = 0.0
     """Added after each move."""
     nodes_per_ms: float = 0.0
-    """Where it is above 0, the clock is charged in nodes, so many a millisecond, and no machine decides a game."""
+    """Above 0, the clock is charged in nodes, so many a millisecond, and no machine decides a game."""
     margin_ms: float = 100.0
     """That a move may take beyond the time that its player sets itself; without a clock."""
 
@@ -30,13 +30,13 @@ class GameClock:
         self.left_ms = None if control.clock_ms is None else [control.clock_ms] * 2
 
     def seen_by(self, side: int) -> Clock | None:
-        """As `Position.clock` has it."""
+        """The clock that the player of ``side`` is shown, None where no clock runs down."""
         if self.left_ms is None:
             return None
         return Clock(self.left_ms[side], self.left_ms[1 - side], self.control.increment_ms)
 
     def cost(self, thought: Thought, used_ms: float) -> float:
-        """What a move is charged that took ``used_ms`` of wall time: nodes, or milliseconds to the microsecond."""
+        """Price of a move that took ``used_ms`` of wall time: nodes, or milliseconds to the microsecond."""
         return thought.nodes if self.control.nodes_per_ms else round(used_ms, 3)
 
     def spend(self, side: int, cost: float) -> str:

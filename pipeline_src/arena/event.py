@@ -24,7 +24,7 @@ class Pairing(NamedTuple):
     """A match of colour-swapped pairs that is to be played."""
 
     table: str
-    """What the match is for; the same two may meet for more than one thing."""
+    """Purpose of the match; the same two may meet for more than one."""
     a: str
     """Name of the player whose points are told."""
     b: str
@@ -33,7 +33,7 @@ class Pairing(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """How long a best-of match goes on."""
+    """Length of a best-of match."""
 
     best_of: int = 5
     """Odd."""
@@ -74,7 +74,7 @@ class BestOf:
 
     @property
     def standing(self) -> Standing:
-        """Of ``a``."""
+        """Wins, draws and losses of ``a``."""
         return Standing.of([POINTS[game.winner][not self.a_is_first(i)] for i, game in enumerate(self.games)])
 
     def won(self, rules: Rules) -> bool | None:
@@ -98,7 +98,7 @@ class Event:
     group: int = 40
     """Games of a task."""
     journal: Journal | None = None
-    """See `play_fixtures`."""
+    """Keeps finished groups of games."""
 
     def play(self, pairings: Sequence[Pairing]) -> list[Match]:
         """Play them all, each from openings of its own choice, none twice."""

@@ -12,15 +12,15 @@ from pipeline_src.arena.clock import GameClock
 from pipeline_src.games.game import Game
 from pipeline_src.players.errors import ErrorKind, PlayerError
 from pipeline_src.players.player import Player, Position, Thought
-from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.record import Winner
 
 NO_ACTION = -1
 """Legal nowhere."""
 Ended = Literal["board"] | ErrorKind
-"""On the board, or by a forfeit of the loser."""
+"""A game ends on the board, or by a forfeit of the loser."""
 SIDES: tuple[Winner, Winner] = ("first", "second")
 POINTS: dict[Winner, tuple[float, float]] = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
-"""Of who moved first and of who moved second, by winner."""
+"""Points of who moved first and of who moved second, by winner."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Fixture:
     opening: tuple[int, ...]
     """Legal actions, played before the players come in."""
     seed: tuple[int, ...]
-    """Of the game's generator, from which both players draw."""
+    """Seed of the game's generator, from which both players draw."""
     start: str = ""
     """Position text before the opening; empty for the standard start."""
 
@@ -52,39 +52,21 @@ class PlayedGame:
     mover: int = 0
     """Side that made the first move after the opening."""
     spent: tuple[float, ...] = ()
-    """What each move after the opening cost on the game's clock, that of a forfeit included; empty without a clock."""
+    """Price of each move after the opening on the game's clock, that of a forfeit included; empty without a clock."""
     notes: tuple[tuple[float, ...], ...] = ()
-    """What players noted of their moves (`Thought.note`)."""
+    """Notes that players made of their moves (`Thought.note`)."""
 
     def spent_by(self, side: int) -> tuple[float, ...]:
-        """What the moves of one side cost."""
+        """Prices of the moves of one side."""
         return self.spent[0 if side == self.mover else 1 :: 2]
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> "PlayedGame":
-        """Of `dataclasses.asdict`, after it was JSON."""
+        """The game that `dataclasses.asdict` made this row of, before it was JSON."""
         plain = {name: tuple(row[name]) for name in ("actions", "spent")}
         lists = {name: tuple(row["fixture"][name]) for name in ("opening", "seed")}
         notes = tuple(map(tuple, row["notes"]))
         return cls(**{**row, **plain, "notes": notes, "fixture": Fixture(**{**row["fixture"], **lists})})
-
-    def record(
-        self, game: str, gid: int, height: int, width: int, variant: str, event: str | None = None
-    ) -> GameRecord:
-        """For an archive; without an ``event``, a forfeit stands there. A start that has no name is the variant."""
-        return GameRecord(
-            game=game,
-            gid=gid,
-            source="engine",
-            variant=self.fixture.start or variant,
-            height=height,
-            width=width,
-            actions=self.actions,
-            winner=self.winner,
-            first_name=self.fixture.first,
-            second_name=self.fixture.second,
-            event=event if event is not None else "" if self.ended == "board" else f"forfeit:{self.ended}",
-        )
 
 
 class OpenGame:
@@ -118,11 +100,11 @@ class OpenGame:
 
     @property
     def side(self) -> int:
-        """Whose turn it is."""
+        """The side to move."""
         return self.rules.to_play(self.state)
 
     def position(self) -> Position:
-        """As the player sees it whose turn it is."""
+        """The game as the player of the side to move sees it."""
         clock = None if self.clock is None else self.clock.seen_by(self.side)
         return Position(self.state, self.rng, self.start, tuple(self.actions), clock)
 

@@ -1,4 +1,4 @@
-"""What a match or a stage has finished, so that one which is killed goes on from there: `Journal`.
+"""`Journal` keeps the finished tasks of a match or a stage, so that one which is killed goes on from there.
 
 One JSON object a line, on the disk when `Journal.add` returns: first the identity of what is done, then a line for each
 task, its key and what came of it. Only the last line can be torn, by a kill while it was written; it is dropped.
@@ -121,7 +121,7 @@ def run_kept(
     journal: Journal | None = None,
     at_end: Callable[[], None] = nothing,
 ) -> dict[str, Any]:
-    """As `run_tasks`, for tasks by key: those that the journal has are not run, the others go there as they finish."""
+    """`run_tasks` with a memory: tasks whose keys the journal has are not run, the others go there as they finish."""
     known = {} if journal is None else journal.entries
     missing = [key for key in tasks if key not in known]
 

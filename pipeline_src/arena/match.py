@@ -19,14 +19,13 @@ from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_as_they_come
+from pipeline_src.parallel.tasks import nothing
 from pipeline_src.players.player import PlayerText
 from pipeline_src.records.parquet import write_records
 
 GROUP = 16
 """Pairs that a task of `play_match` plays in lock step. Fixed: each game's seed tells its group."""
 ALONE = Parallel(workers=1)
-OnPair = Callable[[Match], None]
-"""Called with the match so far whenever there is one pair more, and once before."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +34,16 @@ class MatchSpec:
 
     game: str
     a: str
-    """Text of the player whose score is told."""
+    """Text of player A; scores are reported for A."""
     b: str
-    """Text of the other."""
+    """Text of player B."""
     games: int
     """Even: each opening is played twice, with the sides swapped."""
     openings: str = "random:2"
     """``random:PLIES``, ``none`` or a file (`read_openings`)."""
     size: int = 10
     variant: str | None = None
-    """Of the game; None is its standard one."""
+    """Rules or start position; None is the game's standard one."""
     seed: int = 1
     clock: tuple[float, float] | None = None
     """Milliseconds a side and increment a move; without one, a player's own ``movetime`` is watched."""
@@ -67,7 +66,7 @@ class MatchSpec:
 
     @property
     def board(self) -> Board:
-        """On what the games are played, and how they are timed."""
+        """The board of the games, with their time control."""
         time, increment = self.clock or (None, 0.0)
         return Board(self.game, self.size, self.variant, TimeControl(time, increment, margin_ms=self.margin))
 
@@ -90,7 +89,7 @@ def run_match(
     parallel: Parallel = ALONE,
     sprt: Sprt | None = None,
     resume: bool = True,
-    on_pair: OnPair | None = None,
+    on_pair: Callable[[Match], None] = nothing,
 ) -> Match:
     """Play a match, or what is left of it.
 
@@ -101,11 +100,11 @@ def run_match(
         parallel: where pairs are played side by side. Timed games want a core each.
         sprt: ends the match as soon as it is decided.
         resume: False plays anew what the journal has.
-        on_pair: watches.
+        on_pair: called with the match so far whenever there is one pair more, and once before.
 
     Returns:
-        What was played; `Match.status` says whether that is all. Ctrl-C ends the match, and it is of the pairs
-        finished by then.
+        The match, whose `Match.status` says whether all of it was played. Ctrl-C ends it with the pairs finished by
+        then.
 
     Raises:
         ZugwerkError: bad openings, a player that cannot be made or an engine that cannot be started, or the journal
@@ -116,7 +115,7 @@ def run_match(
         swapped_pair(spec.a, spec.b, opening.actions, (spec.seed, 1, number), opening.start)
         for number, opening in enumerate(spec.read_openings())
     ]
-    board.check((spec.a, spec.b))
+    board.check(game for pair in fixtures for game in pair)
     with ExitStack() as stack:
         journal = None
         if out is not None:
@@ -124,14 +123,14 @@ def run_match(
             match.pairs = {number: pair for number, pair in pairs_of(journal).items() if number < spec.pairs}
         missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
         try:
-            _watch(on_pair, match)
+            on_pair(match)
             tasks = [(board, fixtures[number]) for number in missing]
             found = stack.enter_context(closing(run_as_they_come(play_group, tasks, parallel, pool.rest)))
             for index, rows in found:
                 match.pairs[missing[index]] = _pair(rows)
                 if journal is not None:
                     journal.add(str(missing[index]), rows)
-                _watch(on_pair, match)
+                on_pair(match)
                 if match.decided:
                     break
             if len(match.pairs) < spec.pairs:
@@ -145,7 +144,7 @@ def run_match(
 
 
 def journal_of(out: Path) -> Path:
-    """Where the journal of a match lies."""
+    """Path of a match's journal."""
     return out.with_suffix(".journal.jsonl")
 
 
@@ -157,11 +156,6 @@ def pairs_of(journal: Journal) -> dict[int, Pair]:
 def _pair(rows: Sequence[dict[str, Any]]) -> Pair:
     one, other = map(PlayedGame.from_json, rows)
     return one, other
-
-
-def _watch(on_pair: OnPair | None, match: Match) -> None:
-    if on_pair is not None:
-        on_pair(match)
 
 
 def play_match(

@@ -1,6 +1,6 @@
-"""What is played before the players come in: random plies, nothing, or the lines of a file."""
+"""Openings, played before the players come in: random plies, none, or the lines of a file."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,7 @@ def random_openings(game: Game, start: Any, count: int, plies: int, seed: Sequen
     Raises:
         ZugwerkError: the game does not have that many openings of this length.
     """
-    drawn = set[tuple[int, ...]]()
-
-    def is_fresh(opening: tuple[int, ...], _: Any) -> bool:
-        known = opening in drawn
-        drawn.add(opening)
-        return not known
-
-    found = draw_openings(game, start, count, plies, seed, is_fresh)
+    found = draw_openings(game, start, count, plies, seed, lambda opening, _: opening)
     if len(found) < count:
         raise ZugwerkError(f"{ATTEMPTS} draws gave no opening of {plies} plies beside the {len(found)} already drawn")
     return found
@@ -53,10 +46,10 @@ def draw_openings(
     count: int,
     plies: int,
     seed: Sequence[int],
-    accept: Callable[[tuple[int, ...], Any], bool],
+    form: Callable[[tuple[int, ...], Any], Hashable],
     among: Collection[int] | None = None,
 ) -> list[tuple[int, ...]]:
-    """As `random_openings`, but ``accept`` says which are refused; fewer where `ATTEMPTS` draws did not give another.
+    """Random openings, no two of the same ``form``; fewer where `ATTEMPTS` draws did not give another.
 
     Args:
         game: the rules.
@@ -64,20 +57,21 @@ def draw_openings(
         count: how many.
         plies: of an opening.
         seed: see `random_openings`.
-        accept: is asked about an opening and the position after it.
+        form: of an opening and the position after it; None refuses it.
         among: the actions that are drawn from, where they are legal; None is all.
     """
     if plies == 0:
         return [()] * count
-    openings = list[tuple[int, ...]]()
+    openings: dict[Hashable, tuple[int, ...]] = {None: ()}
     for number in range(count):
-        rngs = (np.random.default_rng([*seed, number, attempt]) for attempt in range(ATTEMPTS))
-        draws = (drawn for rng in rngs if (drawn := _draw(game, start, plies, rng, among)) is not None)
-        found = next((opening for opening, state in draws if accept(opening, state)), None)
-        if found is None:
+        for attempt in range(ATTEMPTS):
+            drawn = _draw(game, start, plies, np.random.default_rng([*seed, number, attempt]), among)
+            if drawn is not None and (found := form(*drawn)) not in openings:
+                openings[found] = drawn[0]
+                break
+        else:
             break
-        openings.append(found)
-    return openings
+    return [*openings.values()][1:]
 
 
 def _draw(

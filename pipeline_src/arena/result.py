@@ -1,4 +1,4 @@
-"""What a match of two players has come to: `Match`."""
+"""Results of a match of two players: `Match`."""
 
 import math
 from collections import Counter
@@ -28,7 +28,7 @@ class Standing:
 
     @classmethod
     def of(cls, points: Sequence[float]) -> "Standing":
-        """From points of 1, 0.5 and 0 a game."""
+        """Counted from points of 1, 0.5 and 0 a game."""
         return cls(points.count(1.0), points.count(0.5), points.count(0.0))
 
     def __add__(self, other: "Standing") -> "Standing":
@@ -36,7 +36,7 @@ class Standing:
 
     @property
     def swapped(self) -> "Standing":
-        """As the other player sees it."""
+        """The standing of the other player."""
         return Standing(self.losses, self.draws, self.wins)
 
     @property
@@ -70,7 +70,7 @@ class SideFigures(NamedTuple):
 
 
 class SprtFigures(NamedTuple):
-    """Where the sequential test stands, over the pairs in their order."""
+    """State of the sequential test, over the pairs in their order."""
 
     llr: float
     low: float
@@ -88,24 +88,24 @@ class Match:
     b: str
     """Texts or names of the players."""
     pairs: dict[int, Pair]
-    """By their numbers."""
+    """Finished pairs by their numbers."""
     status: Status = "finished"
     sprt: Sprt | None = None
     """Ends the match once it is decided."""
 
     @classmethod
     def of(cls, a: str, b: str, games: Sequence[PlayedGame]) -> Self:
-        """Of all its games, pair by pair."""
+        """A match from all its games, pair by pair."""
         return cls(a, b, dict(enumerate(zip(games[::2], games[1::2], strict=True))))
 
     @property
     def games(self) -> list[PlayedGame]:
-        """In their order; ``a`` moves first in the even ones."""
+        """All games in their order; ``a`` moves first in the even ones."""
         return [game for _, pair in sorted(self.pairs.items()) for game in pair]
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Of each pair, in their order."""
+        """Points of ``a`` in the two games of each pair, in their order."""
         return [pair_points(pair) for _, pair in sorted(self.pairs.items())]
 
     @property
@@ -159,7 +159,8 @@ class Match:
     @property
     def decided(self) -> bool:
         """Whether the sequential test has come to an end."""
-        return self.test is not None and self.test.verdict != "undecided"
+        test = self.test
+        return test is not None and test.verdict != "undecided"
 
     @property
     def first_side_score(self) -> float:

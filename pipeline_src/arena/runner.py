@@ -1,4 +1,4 @@
-"""Where games are played, `Board`, and `play_fixtures`, which plays many in groups side by side.
+"""`Board`, on which games are played, and `play_fixtures`, which plays many in groups side by side.
 
 A game's moves depend on its fixture and on the board alone (and on the clock, where that is one of wall time): neither
 the size of the groups nor what else is in a group, nor the number of workers, changes one of them.
@@ -24,7 +24,7 @@ from pipeline_src.records.record import GameRecord
 
 @dataclass(frozen=True)
 class Board:
-    """On what games are played, and how they are timed."""
+    """Board and rules of games, and their time control."""
 
     game: str
     size: int
@@ -44,17 +44,21 @@ class Board:
             return rules.from_fen(fen)
         return rules.initial_state(self.size) if self.variant is None else rules.initial_state(self.size, self.variant)
 
-    def check(self, texts: Iterable[str]) -> None:
+    def check(self, fixtures: Iterable[Fixture]) -> None:
         """Make the players, so that a wrong text, or one that cannot play here, fails before any game is played.
 
         Raises:
             ZugwerkError: as `make_player`, `Player.check` or `Player.ready`.
         """
-        start = self.start()
-        for text in dict.fromkeys(texts):
+        starts: dict[str, set[str]] = {}
+        for fixture in fixtures:
+            for text in (fixture.first, fixture.second):
+                starts.setdefault(text, set()).add(fixture.start)
+        for text, fens in starts.items():
             one = pool.player(self.game, text)
             try:
-                one.check(start)
+                for fen in fens:
+                    one.check(self.start(fen))
                 one.ready()
             finally:
                 one.close()
@@ -75,9 +79,22 @@ class Board:
         return OpenGame(get_game(self.game), start, fixture, seats, clock)
 
     def record(self, played: PlayedGame, gid: int, event: str | None = None) -> GameRecord:
-        """See `PlayedGame.record`."""
-        height, width = self.start(played.fixture.start).board.shape
-        return played.record(self.game, gid, height, width, self.variant or get_game(self.game).VARIANTS[0], event)
+        """For an archive; without an ``event``, a forfeit stands there. A start that has no name is the variant."""
+        fixture = played.fixture
+        height, width = self.start(fixture.start).board.shape
+        return GameRecord(
+            game=self.game,
+            gid=gid,
+            source="engine",
+            variant=fixture.start or self.variant or get_game(self.game).VARIANTS[0],
+            height=height,
+            width=width,
+            actions=played.actions,
+            winner=played.winner,
+            first_name=fixture.first,
+            second_name=fixture.second,
+            event=event if event is not None else "" if played.ended == "board" else f"forfeit:{played.ended}",
+        )
 
 
 def movetime(text: str) -> float | None:
@@ -109,7 +126,7 @@ def play_fixtures(
     Raises:
         ZugwerkError: a player's text cannot be read, or one of them cannot play on this board.
     """
-    board.check(text for fixture in fixtures for text in (fixture.first, fixture.second))
+    board.check(fixtures)
     groups = [fixtures[at : at + group] for at in range(0, len(fixtures), group)]
     keys = group_keys(board, groups)
     tasks = {key: (board, some) for key, some in zip(keys, groups, strict=True)}
@@ -127,7 +144,7 @@ def play_group(board: Board, fixtures: Sequence[Fixture]) -> list[dict[str, Any]
 
 
 def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
-    """What decides the games of each group, but for the code: 32 hex digits."""
+    """Digest of all that decides the games of each group, but for the code: 32 hex digits."""
     texts = {text for group in groups for fixture in group for text in (fixture.first, fixture.second)}
     files = {text: [hashlib.sha256(path.read_bytes()).hexdigest() for path in pool.files_of(text)] for text in texts}
     keys = []

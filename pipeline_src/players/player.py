@@ -44,9 +44,9 @@ class Thought:
     found: SearchResult | None = None
     """The last report of the search; None of players that do not search."""
     nodes: int = 0
-    """What a clock of nodes is charged for the move."""
+    """Price of the move on a clock of nodes."""
     note: tuple[float, ...] | None = None
-    """What is to be kept of the move in the record of the game (`arena.game.PlayedGame.notes`)."""
+    """Figures of the move that are kept with the game (`arena.game.PlayedGame.notes`)."""
 
 
 class OneBoard(NamedTuple):
@@ -84,7 +84,7 @@ class Player:
         return [thought.action for thought in self.consider(positions)]
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
-        """As `choose`, with what went into each move."""
+        """The choices of `choose`, with what went into each."""
         return [Thought(action) for action in self.choose(positions)]
 
     def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:  # noqa: ARG002

@@ -39,7 +39,7 @@ def main() -> None:
     params, engine = load(AmazonsMatchParams, "amazons_match"), amazons_engine()
     seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
     models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
-    board = Board("amazons", load_nets(models["published"]).config.size)
+    board = Board(amazons.NAME, load_nets(models["published"]).config.size)
     texts = {
         name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
         for name, pairing in params.matches.items()

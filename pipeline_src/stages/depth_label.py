@@ -45,9 +45,8 @@ def main() -> None:
     began = time.perf_counter()
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
-    rules = amazons
     openings = random_openings(
-        rules, rules.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
+        amazons, amazons.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
     )
     identity = {
         "depth_label": params.model_dump(),

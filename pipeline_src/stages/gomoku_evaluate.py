@@ -22,6 +22,7 @@ from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
+from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
@@ -39,10 +40,10 @@ BEST = "best"
 
 
 class Outcome(NamedTuple):
-    """What was played."""
+    """All matches."""
 
     tables: dict[str, list[Match]]
-    """By what the matches were for."""
+    """Matches of pairs by their purpose."""
     best_of: list[BestOf]
     """Those of table 4, which end when they are decided."""
 
@@ -68,7 +69,7 @@ def main() -> None:
     seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
     curves = {number: read_table(GenerationFiles(number).curves, tables.LOSSES) for number in numbers}
-    board = Board("gomoku", game.size, game.variant)
+    board = Board(gomoku.NAME, game.size, game.variant)
     with stage_journal(WORK, "gomoku_evaluate", {}) as journal:
         outcome = play(params, board, numbers, seed, parallel, journal)
     champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)

@@ -16,6 +16,7 @@ from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
+from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
@@ -53,7 +54,7 @@ def main() -> None:
         BEST: _text(files.best, params),
         **{str(number): _text(files.model(number), params) for number in rated},
     }
-    on, stream = Board("gomoku", board.size, board.variant), [seed, streams.GROWING_EVALUATE]
+    on, stream = Board(gomoku.NAME, board.size, board.variant), [seed, streams.GROWING_EVALUATE]
     with stage_journal(WORK, "growing_evaluate", {}) as journal:
         event = gomoku_event(texts, on, params.openings, stream, parallel, params.group, journal)
         best, *others = event.play(

@@ -6,6 +6,7 @@ import pytest
 from pipeline_src.arena.clock import GameClock, TimeControl
 from pipeline_src.arena.game import Fixture, OpenGame, PlayedGame, play
 from pipeline_src.arena.openings import random_openings
+from pipeline_src.arena.runner import Board
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
 from pipeline_src.players.errors import PlayerError
@@ -130,16 +131,17 @@ def test_what_players_note_of_their_moves_is_kept():
 
 
 def test_a_record_names_players_start_and_forfeit():
-    fixture = Fixture("A", "B", (1,), (2,))
+    board, fixture = Board("amazons", 6), Fixture("A", "B", (1,), (2,))
     game = PlayedGame(fixture, (1, 2, 3), "second", "time", "late", 1, (5.0, 6.0), ((1, 0.5),))
-    record = game.record("amazons", 7, 6, 8, "standard")
-    assert (record.game, record.gid, record.source, record.height, record.width) == ("amazons", 7, "engine", 6, 8)
+    record = board.record(game, 7)
+    assert (record.game, record.gid, record.source, record.height, record.width) == ("amazons", 7, "engine", 6, 6)
     assert (record.first_name, record.second_name, record.variant) == ("A", "B", "standard")
     assert (record.actions, record.winner, record.event) == ((1, 2, 3), "second", "forfeit:time")
-    assert game.record("amazons", 7, 6, 8, "standard", "table2").event == "table2"
-    assert PlayedGame(fixture, (1,), "draw").record("amazons", 1, 6, 6, "standard").event == ""
-    elsewhere = PlayedGame(Fixture("A", "B", (), (2,), "1q1/3/1Q1 w"), (), "first")
-    assert elsewhere.record("amazons", 1, 3, 3, "standard").variant == "1q1/3/1Q1 w"
+    assert board.record(game, 7, "table2").event == "table2"
+    assert board.record(PlayedGame(fixture, (1,), "draw"), 1).event == ""
+    assert Board("gomoku", 5, "exact").record(PlayedGame(fixture, (1,), "draw"), 1).variant == "exact"
+    elsewhere = board.record(PlayedGame(Fixture("A", "B", (), (2,), "1q1/3/1Q1 w"), (), "first"), 1)
+    assert (elsewhere.variant, elsewhere.height) == ("1q1/3/1Q1 w", 3)
     assert game.spent_by(1) == (5.0,)
     assert game.spent_by(0) == (6.0,)
 

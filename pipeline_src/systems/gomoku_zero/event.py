@@ -32,5 +32,5 @@ def gomoku_event(
     """
     cells = central_cells(board.size, chosen.area)
     limits = chosen.judge, chosen.bound, cells
-    openings = balanced_openings("gomoku", board.start(), chosen.count, chosen.plies, [*seed, 0], *limits)
+    openings = balanced_openings(board.game, board.start(), chosen.count, chosen.plies, [*seed, 0], *limits)
     return Event(board, texts, openings, [*seed, 1], parallel, group, journal)

@@ -113,7 +113,7 @@ def play_match(
     """
     for text in (a, b):
         check_player(text)
-    board = Board("amazons", 10, control=TimeControl(game.clock_ms, nodes_per_ms=game.nodes_per_ms))
+    board = Board(amazons.NAME, 10, control=TimeControl(game.clock_ms, nodes_per_ms=game.nodes_per_ms))
     openings = random_openings(amazons, board.start(), pairs, game.opening_plies, [*seed, 0])
     fixtures = [one for i, opening in enumerate(openings) for one in swapped_pair(a, b, opening, (*seed, 1, i))]
     return DepthMatch.of(a, b, play_fixtures(board, fixtures, parallel, 2 * group, journal))
@@ -125,7 +125,7 @@ def check_player(text: str) -> None:
     Raises:
         ZugwerkError: it does not, or a text that names none.
     """
-    if not isinstance(pool.player("amazons", text), DepthPlayer):
+    if not isinstance(pool.player(amazons.NAME, text), DepthPlayer):
         raise ZugwerkError(f"player {text!r} counts no nodes; give it nodes_per_ms, or depth=cnn or depth=table")
 
 
