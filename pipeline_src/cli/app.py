@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, any_game, code, compare, export, go, gomoku, joseki, match, person, project
+from pipeline_src.cli import amazons, any_game, code, compare, export, go, gomoku, joseki, match, person, project, repro
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
 
@@ -27,6 +27,7 @@ app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("code", epilog=code.EXAMPLE)(code.code)
 app.command("profile")(project.profile)
+app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
 
