@@ -131,9 +131,7 @@ class Schedule:
         if not self.known:
             return None
         now = time.monotonic()
-        rest = {
-            target: max(self.estimate(target) - (now - self.since.get(target, now)), 0.0) for target in self.left()
-        }
+        rest = {target: max(self.estimate(target) - (now - self.since.get(target, now)), 0.0) for target in self.left()}
         return max([*self._ways(rest).values(), sum(rest.values()) / self.jobs])
 
     def _ready(self) -> list[str]:
@@ -161,4 +159,3 @@ class Schedule:
                 ways[target] = seconds[target] + max((ways[one] for one in after), default=0.0)
                 todo.pop()
         return ways
-

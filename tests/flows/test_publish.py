@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from flows import publish
-from pipeline_src.project.schedule import Outcome
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.schedule import Outcome
 
 REPORTS = """
   {system}_report:
