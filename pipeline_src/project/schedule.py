@@ -91,6 +91,8 @@ class Schedule:
             begun[target] += more
             free -= more
         self.taken |= begun
+        self.doubtful -= begun.keys()
+        self.changed |= begun.keys()  # or what fails could be taken for unchanged
         self.since |= dict.fromkeys(begun, time.monotonic())
         return begun
 
