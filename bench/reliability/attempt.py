@@ -19,7 +19,7 @@ import psutil
 MARK = "ZUGWERK_KILL_SWEEP"
 POLL_S = 0.05
 GONE_S = 12.0
-"""How long what is left after a kill may take to end by itself: more than the grace of `flows.supervise`."""
+"""How long what is left after a kill may take to end by itself: more than the grace of `project.supervise`."""
 STAGE = "pipeline_src.stages."
 
 

@@ -16,6 +16,7 @@ from pipeline_src.cli import (
     person,
     players,
     project,
+    repro,
 )
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
@@ -41,6 +42,7 @@ app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("code", epilog=code.EXAMPLE)(code.code)
 app.command("profile")(project.profile)
+app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
 

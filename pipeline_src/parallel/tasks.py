@@ -4,6 +4,7 @@ A task is a top-level function and its arguments; it seeds itself from them.
 """
 
 import atexit
+import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
@@ -15,6 +16,10 @@ from pipeline_src.parallel.crew import Crew, Results
 from pipeline_src.parallel.setting import Parallel
 
 R = TypeVar("R")
+
+MOST_WORKERS = "ZUGWERK_WORKERS"
+"""Variable: at most so many processes on this machine, whatever the params say. `zugwerk repro` shares out the cores
+among the stages that run side by side."""
 
 _CREWS: dict[Parallel, Crew] = {}
 """The last one hired: to start processes costs seconds, and a stage runs many sets of tasks."""
@@ -86,8 +91,10 @@ def run_as_they_come(
         ZugwerkError: as `Crew.run`.
         Exception: whatever the function raised.
     """
-    if parallel.address or min(parallel.workers, len(tasks)) > 1:
-        yield from _crew(parallel).run(function, tasks, at_end)
+    workers = min(parallel.workers, int(os.environ.get(MOST_WORKERS, parallel.workers)))
+    if parallel.address or min(workers, len(tasks)) > 1:
+        hired = Parallel(backend=parallel.backend, workers=workers, address=parallel.address)
+        yield from _crew(hired).run(function, tasks, at_end)
         return
     try:
         for index, task in enumerate(tasks):

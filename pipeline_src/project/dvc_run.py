@@ -1,24 +1,28 @@
 """The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
 
-import logging
 import os
-import re
 import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
-from flows import supervise
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel.tasks import MOST_WORKERS
+from pipeline_src.project import supervise
+from pipeline_src.project.children import Children
 
 BUSY = "is busy, it is being blocked by"
 """DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
+NO_LIMIT_S = 1e8
 TAIL_LINES = 30
 
-Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
+State = Literal["ran", "restored", "up to date"]
+"""What became of a target: its command ran; its outputs came from DVC's cache of earlier runs; nothing had changed."""
 
 
 class DvcFailedError(ZugwerkError):
@@ -30,86 +34,109 @@ class TimeLimitError(ZugwerkError):
 
 
 def repro(
-    target: str | None,
+    target: str,
     checkout: Path,
-    log: Logger,
+    say: Callable[[str], object],
+    children: Children,
     *,
-    limit_s: float,
+    limit_s: float = NO_LIMIT_S,
     force: bool = False,
-    single_item: bool = False,
-) -> list[str]:
-    """Bring a target of the graph up to date.
+    workers: int | None = None,
+) -> State:
+    """Bring one target up to date; what it depends on stays as it is.
 
     Args:
-        target: a stage or a `foreach` group of dvc.yaml, or None for the whole graph.
+        target: a stage of dvc.yaml, or a member of a `foreach` group.
         checkout: the folder that holds dvc.yaml.
-        log: where the lines go.
+        say: takes each line of the output.
+        children: what the command runs among.
         limit_s: time limit in seconds, waiting for another DVC process included.
         force: run the stage even if nothing it depends on has changed.
-        single_item: leave the stages before the target as they are.
-
-    Returns:
-        The names of the stages that ran their command, in order; empty when all was up to date.
+        workers: most processes that the stage may use on this machine; None leaves it to the params.
 
     Raises:
-        DvcFailedError, TimeLimitError: see `run_dvc`.
+        DvcFailedError, TimeLimitError, EndedError: see `run_dvc`.
     """
-    options = ["--force"] * force + ["--single-item"] * single_item
-    return run_dvc(["repro", *options, *([target] if target else [])], checkout, log, limit_s=limit_s)
+    words: dict[str, State] = {
+        f"Stage '{target}' is cached - skipping run, checking out outputs": "restored",
+        f"Stage '{target}' didn't change, skipping": "up to date",
+    }
+    state: State = "ran"
+
+    def hear(line: str) -> None:
+        nonlocal state
+        state = words.get(line, state)
+        say(line)
+
+    env = {} if workers is None else {MOST_WORKERS: str(workers)}
+    options = ["--force"] * force
+    run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
+    return state
 
 
-def push(targets: list[str], checkout: Path, log: Logger, *, limit_s: float) -> None:
+def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:
     """Copy outputs to the default remote, those it has already left out.
 
     Args:
         targets: stages or `foreach` groups, whose outputs and ancestors' outputs are pushed; all when empty.
         checkout: the folder that holds dvc.yaml.
-        log: where the lines go.
+        say: takes each line of the output.
         limit_s: time limit in seconds, waiting for another DVC process included.
 
     Raises:
         DvcFailedError, TimeLimitError: see `run_dvc`.
     """
-    run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, log, limit_s=limit_s)
+    with Children() as children:
+        run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, say, children, limit_s=limit_s)
 
 
-def run_dvc(arguments: list[str], checkout: Path, log: Logger, *, limit_s: float) -> list[str]:
+def run_dvc(
+    arguments: list[str],
+    checkout: Path,
+    say: Callable[[str], object],
+    children: Children,
+    *,
+    limit_s: float = NO_LIMIT_S,
+    env: Mapping[str, str] | None = None,
+) -> None:
     """Run a command of DVC in a checkout.
 
-    Its output goes line by line to ``log``. However this function is left (an error, a cancelled flow, Ctrl-C, the
+    Its output goes line by line to ``say``. However this function is left (an error, a cancelled flow, Ctrl-C, the
     death of this process), DVC and all that its stage started end too, within `supervise.GRACE_S` or so.
-
-    Returns:
-        The names of the stages that ran their command, in order.
 
     Raises:
         DvcFailedError: the command failed, or another process kept the checkout busy for the whole time.
         TimeLimitError: the time limit passed.
+        EndedError: it was ended together with the other ``children``.
     """
     command = ["dvc", "--wait-for-lock", *arguments]
     deadline = time.monotonic() + limit_s
     wait_s = FIRST_WAIT_S
-    ran: list[str] = []
     while True:
-        status, tail = _attempt(command, checkout, log, deadline, ran)
+        status, tail = _attempt(command, checkout, say, children, deadline, env or {})
         if status == 0:
-            return ran
+            return
+        children.check()
         busy = any(BUSY in line for line in tail)
         if not busy or time.monotonic() + wait_s > deadline:
             raise DvcFailedError(f"`{' '.join(command)}` failed with status {status}; its last lines:\n{_text(tail)}")
-        log.warning("another DVC process is at work in %s; trying again in %.0f s", checkout, wait_s)
-        time.sleep(wait_s)
+        say(f"another DVC process is at work in {checkout}; trying again in {wait_s:.0f} s")
+        children.ended.wait(wait_s)
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
 
 def _attempt(
-    command: list[str], checkout: Path, log: Logger, deadline: float, ran: list[str]
+    command: list[str],
+    checkout: Path,
+    say: Callable[[str], object],
+    children: Children,
+    deadline: float,
+    env: Mapping[str, str],
 ) -> tuple[int, deque[str]]:
-    """Run the command once; returns its status and last lines, and appends to ``ran`` the stages it ran."""
+    """Run the command once; its status and last lines."""
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     late = threading.Event()
-    python = [sys.executable, "-P", "-m"]
-    with supervise.running([*python, *command], checkout, _environment()) as process:
+    with children.running([sys.executable, "-P", "-m", *command], checkout, {**_environment(), **env}) as process:
 
         def stop() -> None:
             late.set()
@@ -120,12 +147,9 @@ def _attempt(
         try:
             assert process.stdout is not None
             for line in map(str.rstrip, process.stdout):
-                if not line:
-                    continue
-                log.info("%s", line)
-                tail.append(line)
-                if started := re.match(r"Running stage '(.+)':$", line):
-                    ran.append(started[1])
+                if line:
+                    tail.append(line)
+                    say(line)
             status = process.wait()
         finally:
             limit.cancel()

@@ -1,6 +1,5 @@
 """A throw-away checkout with a small graph: stages that count, fail, and hang with a family of processes."""
 
-import logging
 import shutil
 import subprocess
 import sys
@@ -63,8 +62,6 @@ if __name__ == "__main__":
     Parallel(n_jobs=2)(delayed(work)(n) for n in range(2))
 """
 FAMILY_SIZE = 5
-
-LOG = logging.getLogger("toy")
 
 
 @pytest.fixture(scope="session")
