@@ -34,7 +34,8 @@ from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.provenance import processor
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import BoardFiles
-from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingEvaluateParams, read_boards
+from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
+from pipeline_src.systems.growing_boards.params import GrowingBoard, read_boards
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")

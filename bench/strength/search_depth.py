@@ -19,8 +19,9 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.report.provenance import processor
 from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
 from pipeline_src.systems.search_depth.match import DepthMatch, play_match
-from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
+from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
 

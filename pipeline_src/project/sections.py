@@ -11,18 +11,20 @@ from pipeline_src.project.params import Count, Named, Params
 from pipeline_src.records.crawl_params import CrawlParams
 from pipeline_src.report.positions.params import ReportPositionsParams
 from pipeline_src.search.amazons.params import AmazonsEngine
-from pipeline_src.systems.amazons_net.params import (
-    AmazonsArchive,
+from pipeline_src.systems.amazons_net.evaluation_params import (
     AmazonsBaselinesParams,
-    AmazonsCrawlParams,
     AmazonsEvaluateParams,
     AmazonsMatchParams,
+)
+from pipeline_src.systems.amazons_net.params import (
+    AmazonsArchive,
+    AmazonsCrawlParams,
     AmazonsParseParams,
     AmazonsSamplesParams,
     AmazonsTrainParams,
 )
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.params import (
-    GomokuEvaluateParams,
     GomokuGame,
     GomokuGate,
     GomokuGeneration,
@@ -30,26 +32,16 @@ from pipeline_src.systems.gomoku_zero.params import (
     GomokuSelfPlay,
     GomokuTrainParams,
 )
-from pipeline_src.systems.growing_boards.params import (
-    GrowingConvergence,
-    GrowingEvaluateParams,
-    GrowingFirst,
-    GrowingLarger,
-)
+from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
+from pipeline_src.systems.growing_boards.params import GrowingConvergence, GrowingFirst, GrowingLarger
 from pipeline_src.systems.joseki.params import (
     JosekiBuildParams,
     JosekiCrawlParams,
     JosekiEvaluateParams,
     JosekiRecordsParams,
 )
-from pipeline_src.systems.search_depth.params import (
-    DepthEvaluateParams,
-    DepthGame,
-    DepthLabelParams,
-    DepthMatchParams,
-    DepthSplitParams,
-    DepthTrainParams,
-)
+from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams, DepthMatchParams
+from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams, DepthSplitParams, DepthTrainParams
 
 SECTIONS: dict[str, Any] = {
     "parallel": Parallel,

@@ -21,8 +21,8 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.amazons_net.evaluation_params import AmazonsMatchParams
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.params import AmazonsMatchParams
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")

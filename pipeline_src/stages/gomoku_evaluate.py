@@ -28,9 +28,10 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.gomoku_board import board_svg
 from pipeline_src.systems.gomoku_zero import tables
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams, GomokuGame, read_numbers
+from pipeline_src.systems.gomoku_zero.params import GomokuGame, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")

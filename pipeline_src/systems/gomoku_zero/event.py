@@ -7,7 +7,7 @@ from pipeline_src.arena.event import Event
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.gomoku_zero.params import GomokuOpenings
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
 
 
 def gomoku_event(

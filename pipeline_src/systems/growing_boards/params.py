@@ -1,17 +1,17 @@
-"""Params of growing boards: the boards, when one has been learnt, and how strong the largest one's players are.
+"""Params of growing boards: the boards, and when one has been learnt.
 
 Net, self-play, training and gate are the models of `pipeline_src.systems.gomoku_zero.params` in sections ``growing_*``.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, Count, Fraction, Params, build, load, read_tree
-from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuOpenings, Side
+from pipeline_src.systems.gomoku_zero.params import GomokuGame, Side
 
 SECTION = "growing_larger"
 """Maps each larger board's size to a `GrowingLarger`: dvc.yaml makes a stage of each."""
@@ -79,29 +79,3 @@ class GrowingConvergence(Params):
     """The loss falls if its mean over the last span is lower than that of the one before by more than this share."""
     score_gain: Annotated[float, Field(ge=0, le=0.5)] = 0.05
     """The gate improves if the new players of the last span scored more than a half and this together."""
-
-
-class GrowingEvaluateParams(Params):
-    """The largest board's models against one opponent."""
-
-    opponent: str = "mcts:playouts=1000"
-    """Text of a player that learns nothing, see `zugwerk players gomoku`."""
-    pairs: Count = 50
-    """Pairs of games of the best player in the end."""
-    every: Count = 3
-    """Each so many-th generation is rated too, and the last one, and the net as it came from the smaller board."""
-    rated_pairs: Count = 10
-    """Pairs of games of each of those."""
-    simulations: Count = 64
-    """Simulations of a model's move."""
-    openings: GomokuOpenings = GomokuOpenings()
-    """The openings of all matches."""
-    group: Count = 40
-    """Games that a task plays in lock step; changes no game."""
-
-    @model_validator(mode="after")
-    def _openings_suffice(self) -> Self:
-        least = max(self.pairs, self.rated_pairs)
-        if self.openings.count < least:
-            raise ValueError(f"openings.count must be at least {least}: each is played once")
-        return self
