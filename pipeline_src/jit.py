@@ -2,8 +2,9 @@
 
 numba looks only at the file of a cached function, so a search compiled for a game would survive a change in that game's
 rules. Here a compiled kernel lies in a file named by the digest of all code that it can run (`project.code`): the
-import closure of its own module and those of the classes of its arguments, since the game is the type of its state. An
-edited rule never meets a stale kernel, and an edit anywhere else costs no compilation. Checkouts share the files.
+import closure of its own module, of the classes of its arguments, since the game is the type of its state, and of what
+was implemented for them (`games.kernels.implement`). An edited rule never meets a stale kernel, and an edit anywhere else
+costs no compilation. Checkouts share the files.
 """
 
 import contextlib
@@ -30,6 +31,9 @@ KEEP_S = 30 * 24 * 3600
 TOUCH_S = 24 * 3600
 STARTED_NS = time.time_ns()
 """Code that was edited later is not the code that this process runs."""
+
+IMPLEMENTED: list[tuple[str, type, str]] = []
+"""(module of a generic function, type of states, module of the kernel that it runs for them)."""
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _caching: Any = caching  # without types
@@ -92,8 +96,8 @@ class KernelCache(_caching.FunctionCache):  # type: ignore[misc]
 
     def _file_name(self, signature: Any, codegen: Any) -> str | None:
         """Name of the file; None where the kernel runs code that is not first-party, or that was edited meanwhile."""
-        modules = sorted({self._py_func.__module__, *_owners(signature)})
         try:
+            modules = _modules(self._py_func.__module__, signature)
             if this_code().changed_ns(*modules) > STARTED_NS:
                 return None
             own = digest(*modules)
@@ -104,13 +108,24 @@ class KernelCache(_caching.FunctionCache):  # type: ignore[misc]
         return f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
 
 
-def _owners(kind: Any) -> Iterator[str]:
-    """Modules of the NamedTuples in a numba type or in a tuple of types."""
+def _modules(own: str, signature: Any) -> list[str]:
+    """Modules whose closure a kernel of module ``own`` runs for arguments of such types, in the order of their names.
+
+    What was implemented for the types counts where the kernel's own code can call it.
+    """
+    classes = set(_classes(signature))
+    called = set(this_code().closure(own))
+    found = {module for generic, kind, module in IMPLEMENTED if kind in classes and generic in called}
+    return sorted({own, *(kind.__module__ for kind in classes), *found})
+
+
+def _classes(kind: Any) -> Iterator[type]:
+    """The NamedTuples in a numba type or in a tuple of types."""
     for inner in kind if isinstance(kind, tuple) else getattr(kind, "types", ()):
-        yield from _owners(inner)
+        yield from _classes(inner)
     owner = getattr(kind, "instance_class", None)
     if owner is not None:
-        yield owner.__module__
+        yield owner
 
 
 def _touch(path: Path) -> None:
