@@ -3,8 +3,8 @@
 numba looks only at the file of a cached function, so a search compiled for a game would survive a change in that game's
 rules. Here a compiled kernel lies in a file named by the digest of all code that it can run (`project.code`): the
 import closure of its own module, of the classes of its arguments, since the game is the type of its state, and of what
-was implemented for them (`games.kernels.implement`). An edited rule never meets a stale kernel, and an edit anywhere else
-costs no compilation. Checkouts share the files.
+was implemented for them (`games.kernels.implement`). An edited rule never meets a stale kernel, and an edit anywhere
+else costs no compilation. Checkouts share the files.
 """
 
 import contextlib
