@@ -228,6 +228,11 @@ def test_a_model_sets_the_board(monkeypatch):
     )
 
 
+def test_nets_say_on_which_board_they_play():
+    found = run("--size", "6", game="amazons", against="nets").exception
+    assert str(found) == "a 6x6 board, but these nets play on 10x10"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_save_the_game(here, number):
     root = Path(__file__).parents[2]

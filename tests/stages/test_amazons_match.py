@@ -3,6 +3,7 @@ import json
 import pytest
 import yaml
 
+from pipeline_src.arena import runner
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
@@ -63,6 +64,24 @@ def test_another_match_leaves_the_first_as_it_was(project):
     both = json.loads(play(project)[0])
     alone = json.loads(play(project, matches={"noisy": MATCHES["noisy"]})[0])
     assert alone == {"noisy": both["noisy"]}
+
+
+def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+    whole = play(project)
+    real, groups = runner.play, []
+
+    def die(games):
+        if len(groups) == 1:
+            raise KeyboardInterrupt
+        groups.append(len(games))
+        return real(games)
+
+    monkeypatch.setattr(runner, "play", die)
+    with pytest.raises(KeyboardInterrupt):
+        play(project)
+    monkeypatch.setattr(runner, "play", lambda games: groups.append(len(games)) or real(games))
+    assert play(project) == whole
+    assert groups == [6, 4]  # a group a match, each played once
 
 
 def random_and(**changes):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import numpy as np
 
 from pipeline_src import __version__
+from pipeline_src.arena.conversation import LAST_ANSWER_S
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
 from pipeline_src.arena.gomocup.swap2 import first_stones
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
-from pipeline_src.arena.stream import LAST_ANSWER_S
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words

@@ -1,10 +1,12 @@
 """One conversation with whoever speaks the protocol: commands in, answers out, the search in a thread of its own."""
 
 from collections.abc import Callable
+from typing import BinaryIO
 
 import numpy as np
 
 from pipeline_src import __version__
+from pipeline_src.arena.conversation import converse
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_position
 from pipeline_src.arena.uci.report import info_line
@@ -180,3 +182,8 @@ class Session:
         if bounds.infinite and player.searches:
             search.stopped.wait()  # an infinite search that has nothing left to look at still owes its answer to a stop
         return write_move(rules, state, thought.action)
+
+
+def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer the lines of ``source`` until ``quit`` or its end; see `converse`. ``quit`` waits for nothing."""
+    converse(lambda write: Session(game, player, write), source, sink, "info string line too long")

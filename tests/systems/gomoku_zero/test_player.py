@@ -2,13 +2,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pipeline_src.players.think import Bounds, think
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.setup import from_fen
-from pipeline_src.players.player import Position
+from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.search.mcts.puct import Puct
@@ -98,9 +97,9 @@ def test_time_limits_hold_for_each_position(model: Path) -> None:
 
 
 def test_a_search_can_be_limited_from_outside(model: Path) -> None:
-    action, found = think(player(f"zero:{model}"), positions(random_states(1))[0], Bounds(nodes=50))
-    assert found is not None
-    assert (found.action, found.nodes) == (action, 50)
+    thought = player(f"zero:{model}").think(positions(random_states(1))[0], Bounds(nodes=50))
+    assert thought.found is not None
+    assert (thought.found.action, thought.found.nodes) == (thought.action, 50)
 
 
 def test_other_boards_and_rules_are_refused(model: Path) -> None:
