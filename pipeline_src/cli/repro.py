@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pipeline_src.project.schedule import Outcome, Schedule
     from pipeline_src.project.scheduler import Watch
 
-EXAMPLE = "Example: zugwerk repro; zugwerk repro amazons_train@residual joseki_build --jobs 4"
+EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
 
 
 def repro(

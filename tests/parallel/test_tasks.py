@@ -10,6 +10,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, run_as_they_come, run_tasks
 from pipeline_src.parallel.crew import ATTEMPTS
+from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.project.params import build
 from tests.parallel import worker_tasks
 
@@ -98,3 +99,14 @@ def _until(true):
     while not true():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_variable_of_the_environment_lowers_the_number_of_workers(monkeypatch):
+    tasks = [(number,) for number in range(4)]
+    monkeypatch.setenv(MOST_WORKERS, "1")
+    assert set(run_tasks(worker_tasks.process, tasks, TWO, "test")) == {os.getpid()}
+    for most in ("2", "9"):
+        monkeypatch.setenv(MOST_WORKERS, most)
+        found = set(run_tasks(worker_tasks.process, tasks, TWO, "test"))
+        assert os.getpid() not in found
+        assert len(found) <= 2
