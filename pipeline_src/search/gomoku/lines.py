@@ -14,15 +14,17 @@ from numba import njit
 
 from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
 from pipeline_src.games.kernels import uncounted
-from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns
+from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns, make_values
 
 BORDER = 3
 MARGIN = 5
+Int = np.int64
+"""Makes of a constant an argument like all others: numba compiles a kernel anew for each constant it is called with."""
 At = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
-STRIDE, HALF, FIRST, LAST, EMPTY_CELLS = range(5)
+STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS = range(6)
 """Entries of `Lines.sizes`: from a cell to the one below; cells of a key to each side; the first cell of the board, and
-that after its last; how many are empty."""
+that after its last; how many are empty; 1 where lines win only with an open end."""
 _RNG = np.random.default_rng(20)
 
 
@@ -63,7 +65,7 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
 
     Args:
         state: unfinished or not.
-        values: int16 [2, 16^4], see `Lines.values`; zeros if not given.
+        values: int16 [2, 16^4], see `Lines.values`; those of `patterns.WORTHS` if not given.
 
     Raises:
         ZugwerkError: its rule has lines that patterns do not know.
@@ -84,12 +86,12 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
         np.zeros((2, 16), np.int32),
         np.zeros(2, np.int64),
         np.zeros(1, np.uint64),
-        np.array([stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size]),
+        np.array([stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size, 0]),
         np.array([1, stride, stride + 1, stride - 1]),
         _KEYS[:, :size],
         patterns.table,
         np.stack([patterns.classes] * 2),
-        np.zeros((2, 1 << 16), np.int16) if values is None else values,
+        make_values() if values is None else values,
     )
     for row in range(height):
         lines.cells[first + row * stride : first + row * stride + width] = 0

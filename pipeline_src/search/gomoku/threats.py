@@ -18,12 +18,15 @@ import numpy.typing as npt
 from numba import njit
 
 from pipeline_src.games.kernels import uncounted
-from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Lines, lift, place
-from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, SURE, WINS
+from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
+from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
+from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, ONE_THREE, QUIET, SURE, WINS
 
-NODES, NODE_LIMIT, STOPPED, GENERATION, KINDS = range(5)
+NODES, NODE_LIMIT, STOPPED, GENERATION, KINDS, QUIETS, FOUR_LIMIT = range(7)
 """Entries of `ThreatSpace.counts`: positions looked at; how many may be; whether the search was cut off; its number;
-the weakest class of stones that the attacker tries."""
+the weakest class of stones that the attacker tries; where that is `QUIET`, how many quiet moves of a node, and how many
+positions each search by fours may look at."""
 COUNT, CHILD, WORK = range(3)
 """Entries of a row of `ThreatSpace.marks`: moves of the node; the one being searched; nodes before it began."""
 PLIES = 80
@@ -31,7 +34,10 @@ MOVES = 96
 INFINITE = 1 << 30
 """Proof number of what cannot be won, disproof number of what is won."""
 BUCKET = 4
-ATTACKER_KEY = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
+LEAST_WORTH = 10
+"""Quiet moves on cells of less worth are not tried."""
+THREE_PROOF, QUIET_PROOF = 2, 4
+"""Proof numbers of threes and of quiet moves before they are searched."""
 DEFENDS_KEY = np.uint64(0x165667B19E3779F9)
 
 
@@ -98,31 +104,9 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> ThreatSpace:
         np.zeros((PLIES + 1, 3), np.int64),
         np.zeros(cells, np.int32),
         np.zeros((2, cells), np.int32),
-        np.zeros(5, np.int64),
+        np.zeros(7, np.int64),
         stop,
     )
-
-
-@uncounted
-def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], row: int, n: int) -> int:
-    """Write cells whose class for colour c is at least ``least``, that of a threat, to a row after ``n`` others; how many.
-
-    Of cells beyond the row's end none is written.
-    """
-    left = np.int64(0)
-    for k in range(least, 16):
-        left += lines.counts[At(c), At(k)]
-    word = lines.sizes[FIRST] >> 3
-    while left > 0 and n < out.shape[1]:
-        if lines.words[At(c), At(word)] & np.uint64(0x0808080808080808) != 0:
-            for cell in range(8 * word, 8 * word + 8):
-                if lines.classes[At(c), At(cell)] >= least:
-                    left -= 1
-                    if n < out.shape[1]:
-                        out[At(row), At(n)] = cell
-                        n += 1
-        word += 1
-    return n
 
 
 @uncounted
@@ -133,13 +117,13 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
     class less.
     """
     stamps, out = space.stamps, space.found
-    packed, code, shift = np.int64(lines.packed[At(c), At(cell)]), 2 - c, 4 * c
+    packed, code, shift = Int(lines.packed[At(c), At(cell)]), 2 - c, 4 * c
     if stamps[At(cell)] == i:
         stamps[At(cell)] = i + 1
         if i == 0:
             out[1, 0], n = cell, 1
     for d in range(4):
-        pattern, key = (packed >> 4 * d) & 15, np.int64(lines.near[At(cell), At(d)])
+        pattern, key = (packed >> 4 * d) & 15, Int(lines.near[At(cell), At(d)])
         if pattern < FOUR:
             continue
         for back in range(2):
@@ -151,7 +135,7 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
                     break
                 if what != 0 or stamps[At(at)] != i:
                     continue
-                left = (np.int64(lines.table[At(key ^ code << (4 * k + 2 - 2 * back))]) >> shift) & 15
+                left = (Int(lines.table[At(key ^ code << (4 * k + 2 - 2 * back))]) >> shift) & 15
                 if left < pattern and lines.class_of[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d)] < least:
                     stamps[At(at)] = i + 1
                     if i == 0:
@@ -163,9 +147,9 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
 @uncounted
 def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: int) -> int:
     """Write all stones that leave colour c no cell of class ``least`` or more to the moves of a ply; how many."""
-    threats, n, kept = write_cells(lines, c, least, space.found, 0, 0), 0, 0
+    threats, n, kept = write_cells(lines, c, least, space.found, Int(0), Int(0)), Int(0), 0
     for i in range(threats):
-        n = _shuts(lines, c, space.found[0, At(i)], least, space, i, n)
+        n = _shuts(lines, c, Int(space.found[0, At(i)]), least, space, i, n)
     for i in range(n):
         cell = space.found[1, At(i)]
         if space.stamps[At(cell)] == threats:
@@ -176,27 +160,94 @@ def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: in
 
 
 @uncounted
+def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
+    """Write the quiet cells of most worth to colour c after ``n`` moves; how many there are then."""
+    row, last = space.moves, min(n + space.counts[QUIETS], Int(MOVES))
+    first = n
+    for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+        if lines.cells[At(cell)] != 0 or lines.classes[At(c), At(cell)] >= ONE_THREE:
+            continue
+        worth = lines.values[At(c), At(lines.packed[At(c), At(cell)])]
+        if worth < LEAST_WORTH:
+            continue
+        at = n
+        while at > first and lines.values[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])])] < worth:
+            if at < last:
+                row[At(ply), At(at)] = row[At(ply), At(at - 1)]
+            at -= 1
+        if at < last:
+            row[At(ply), At(at)] = cell
+            n = min(n + 1, last)
+    return n
+
+
+@uncounted
 def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
-    """Write the attacker's threats, where it does not win within three plies; how many."""
+    """Write what the attacker tries where it does not win within three plies; how many."""
     other, moves, kinds = 1 - c, space.moves, space.counts[KINDS]
     if lines.counts[At(other), WINS] > 0:
-        return int(write_defences(lines, other, WINS, space, ply))
+        return int(write_defences(lines, other, Int(WINS), space, ply))
     if lines.counts[At(other), SURE] == 0 or kinds >= ONE_FOUR:
-        return int(write_cells(lines, c, kinds, moves, ply, 0))
-    n = 0  # threes must also take away what the other side threatens
-    for i in range(write_defences(lines, other, SURE, space, ply)):
+        n = Int(write_cells(lines, c, max(kinds, Int(ONE_THREE)), moves, ply, Int(0)))
+        return int(_add_quiet(lines, c, space, ply, n)) if kinds == QUIET else int(n)
+    n = Int(0)  # but for fours, only what takes away the other side's threat
+    for i in range(write_defences(lines, other, Int(SURE), space, ply)):
         cell = moves[At(ply), At(i)]
         if kinds <= lines.classes[At(c), At(cell)] < ONE_FOUR:
             moves[At(ply), At(n)] = cell
             n += 1
-    return int(write_cells(lines, c, ONE_FOUR, moves, ply, n))
+    return int(write_cells(lines, c, Int(ONE_FOUR), moves, ply, n))
+
+
+@uncounted
+def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
+    """Write a cell after ``n`` moves unless it is among them; how many there are then."""
+    if space.stamps[At(cell)] == 0 and n < MOVES:
+        space.stamps[At(cell)] = 1
+        space.moves[At(ply), At(n)] = cell
+        n += 1
+    return n
+
+
+@uncounted
+def _disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
+    """Write all stones of the defender that could spoil the line of fours just found; how many, -1: too many.
+
+    They are its cells, those that could shut one of its fours, and fours of the defender's anywhere on the way. Any
+    other stone leaves each four and its answer as they were.
+    """
+    n, length = Int(0), fours.counts[LENGTH]
+    for i in range(length):
+        cell, mover = fours.line[At(i)], (c if i & 1 == 0 else 1 - c)
+        n = _note(space, ply, cell, n)
+        if mover == c:
+            for d in range(4):
+                if (lines.packed[At(c), At(cell)] >> 4 * d) & 15 < FOUR:
+                    continue
+                for step in (lines.steps[d], -lines.steps[d]):
+                    at = cell
+                    for _ in range(lines.sizes[HALF]):
+                        at += step
+                        if lines.cells[At(at)] == BORDER:
+                            break
+                        if lines.cells[At(at)] == 0:
+                            n = _note(space, ply, at, n)
+            for k in range(write_cells(lines, 1 - c, Int(ONE_FOUR), space.found, Int(0), Int(0))):
+                n = _note(space, ply, Int(space.found[0, At(k)]), n)
+        if i < length - 1:
+            place(lines, cell, mover + 1)
+    for i in range(length - 2, -1, -1):
+        lift(lines, fours.line[At(i)])
+    for i in range(n):
+        space.stamps[At(space.moves[At(ply), At(i)])] = 0
+    return -1 if n == MOVES else n
 
 
 @uncounted
 def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     """Write what the defender can do about the threats of colour c, none of which wins at once; -1: too much."""
-    kept = write_defences(lines, c, SURE, space, ply)
-    n = write_cells(lines, 1 - c, ONE_FOUR, space.moves, ply, kept)
+    kept = write_defences(lines, c, Int(SURE), space, ply)
+    n = write_cells(lines, 1 - c, Int(ONE_FOUR), space.moves, ply, kept)
     if n == MOVES:
         return -1
     last = kept
@@ -213,7 +264,7 @@ def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
 @uncounted
 def _find(table: ProofTable, key: np.uint64, generation: int) -> int:
     """Index of the entry of a position, -1 if there is none."""
-    first = np.int64(key & np.uint64(table.keys.size - BUCKET))
+    first = Int(key & np.uint64(table.keys.size - BUCKET))
     for slot in range(first, first + BUCKET):
         if table.keys[At(slot)] == key and table.generations[At(slot)] == generation:
             return int(slot)
@@ -224,10 +275,10 @@ def _find(table: ProofTable, key: np.uint64, generation: int) -> int:
 def _store(
     table: ProofTable, key: np.uint64, generation: int, proof: int, disproof: int, work: int, move: int, plies: int
 ) -> None:
-    first = np.int64(key & np.uint64(table.keys.size - BUCKET))
-    chosen, least = first, np.int64(1) << 40
+    first = Int(key & np.uint64(table.keys.size - BUCKET))
+    chosen, least = first, Int(1) << 40
     for slot in range(first, first + BUCKET):
-        worth = np.int64(table.works[At(slot)])
+        worth = Int(table.works[At(slot)])
         if table.generations[At(slot)] != generation:
             worth = -1
         elif table.keys[At(slot)] == key:
@@ -250,9 +301,11 @@ def position_key(lines: Lines, c: int, defends: bool) -> np.uint64:
 
 
 @uncounted
-def _open(lines: Lines, c: int, defends: bool, space: ThreatSpace, table: ProofTable, ply: int) -> tuple[int, int, int]:
+def open_node(
+    lines: Lines, c: int, defends: bool, space: ThreatSpace, fours: FourSpace, table: ProofTable, ply: int
+) -> tuple[int, int, int]:
     """(proof number, disproof number, plies to the win) of a node that needs no search; else (1, 1, 0) and its moves."""
-    counts, other = lines.counts, 1 - c
+    counts, other, quiet = lines.counts, 1 - c, space.counts[KINDS] == QUIET
     space.counts[NODES] += 1
     if not defends:
         if counts[At(c), WINS] > 0:
@@ -261,20 +314,29 @@ def _open(lines: Lines, c: int, defends: bool, space: ThreatSpace, table: ProofT
             return 0, INFINITE, 3
         if ply >= PLIES:
             return INFINITE, 0, 0
-        n = _attacks(lines, c, space, ply)
-    else:
-        if counts[At(other), WINS] > 0 or counts[At(c), WINS] + counts[At(c), SURE] == 0:
+        if quiet and _find(table, position_key(lines, c, False), space.counts[GENERATION]) < 0:
+            plies = Int(win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]))
+            space.counts[NODES] += fours.counts[FOUR_NODES]
+            if plies > 0:
+                return 0, INFINITE, plies
+        n = Int(_attacks(lines, c, space, ply))
+    elif counts[At(other), WINS] > 0:
+        return INFINITE, 0, 0
+    elif counts[At(c), WINS] > 0:
+        n = Int(write_defences(lines, c, Int(WINS), space, ply))
+        if n == 0:
+            return 0, INFINITE, 2
+    elif counts[At(c), SURE] > 0:
+        if counts[At(other), SURE] > 0:
             return INFINITE, 0, 0
-        if counts[At(c), WINS] > 0:
-            n = write_defences(lines, c, WINS, space, ply)
-            if n == 0:
-                return 0, INFINITE, 2
-        else:
-            if counts[At(other), SURE] > 0:
-                return INFINITE, 0, 0
-            n = _answers(lines, c, space, ply)
-            if n == 0:
-                return 0, INFINITE, 4
+        n = Int(_answers(lines, c, space, ply))
+        if n == 0:
+            return 0, INFINITE, 4
+    else:
+        n = Int(0)
+        if quiet and win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]) > 0:
+            n = Int(_disturbs(lines, c, fours, space, ply))
+        space.counts[NODES] += fours.counts[FOUR_NODES] if quiet else 0
     if n <= 0:
         return INFINITE, 0, 0
     key = position_key(lines, c, not defends)
@@ -284,10 +346,10 @@ def _open(lines: Lines, c: int, defends: bool, space: ThreatSpace, table: ProofT
         slot = _find(table, key ^ lines.keys[At(mover), At(cell)], generation)
         proof, disproof, plies = 1, 1, 0
         if slot >= 0:
-            proof, disproof = np.int64(table.proofs[At(slot)]), np.int64(table.disproofs[At(slot)])
-            plies = np.int64(table.plies[At(slot)])
+            proof, disproof = Int(table.proofs[At(slot)]), Int(table.disproofs[At(slot)])
+            plies = Int(table.plies[At(slot)])
         elif not defends and lines.classes[At(c), At(cell)] < ONE_FOUR:
-            proof = 2
+            proof = THREE_PROOF if lines.classes[At(c), At(cell)] >= ONE_THREE else QUIET_PROOF
         space.proofs[At(ply), At(i)], space.disproofs[At(ply), At(i)] = proof, disproof
         space.plies[At(ply), At(i)] = plies
     space.marks[At(ply), COUNT] = n
@@ -300,12 +362,12 @@ def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, 
     smaller, greater = space.proofs, space.disproofs
     if defends:
         smaller, greater = greater, smaller
-    least, second, total, best = INFINITE + 1, INFINITE + 1, np.int64(0), 0
-    longest, shortest = np.int64(0), np.int64(1 << 20)
+    least, second, total, best = INFINITE + 1, INFINITE + 1, Int(0), 0
+    longest, shortest = Int(0), Int(1 << 20)
     for i in range(space.marks[At(ply), COUNT]):
-        number = np.int64(smaller[At(ply), At(i)])
-        total += np.int64(greater[At(ply), At(i)])
-        plies = np.int64(space.plies[At(ply), At(i)])
+        number = Int(smaller[At(ply), At(i)])
+        total += Int(greater[At(ply), At(i)])
+        plies = Int(space.plies[At(ply), At(i)])
         longest = max(longest, plies)
         if number < least or (number == 0 and plies < shortest):
             least, second, best = number, least, i
@@ -319,14 +381,16 @@ def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, 
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def prove(lines: Lines, table: ProofTable, space: ThreatSpace, c: int, defends: bool) -> tuple[int, int, int, int]:
+def prove(
+    lines: Lines, table: ProofTable, space: ThreatSpace, fours: FourSpace, c: int, defends: bool
+) -> tuple[int, int, int, int]:
     """(proof number, disproof number, move, plies) of whether colour c wins by threats; the board stays as it was.
 
     A proof number of 0 is a proof, and the move the first of it; a disproof number of 0 says that there is none.
     """
     counts, marks, limits = space.counts, space.marks, space.limits
-    ply, entering, other = 0, True, 1 - c
-    proof, disproof, plies, move = 1, 1, 0, -1
+    ply, entering, other = Int(0), True, 1 - c
+    proof, disproof, plies, move = Int(1), Int(1), Int(0), Int(-1)
     limits[0, 0], limits[0, 1] = INFINITE, INFINITE
     while True:
         if space.stop[0] != 0 or counts[NODES] >= counts[NODE_LIMIT]:
@@ -334,21 +398,21 @@ def prove(lines: Lines, table: ProofTable, space: ThreatSpace, c: int, defends: 
             if not entering:
                 ply += 1
             for above in range(ply - 1, -1, -1):
-                lift(lines, space.moves[At(above), At(marks[At(above), CHILD])])
+                lift(lines, Int(space.moves[At(above), At(marks[At(above), CHILD])]))
             return 1, 1, -1, 0
         leave, defending = False, defends ^ (ply & 1 == 1)
         if entering:
             marks[At(ply), WORK] = counts[NODES]
-            proof, disproof, plies = _open(lines, c, defending, space, table, ply)
-            leave, move = proof == 0 or disproof == 0, -1
+            proof, disproof, plies = open_node(lines, c, defending, space, fours, table, ply)
+            leave, move = proof == 0 or disproof == 0, Int(-1)
         else:
             child = marks[At(ply), CHILD]
-            lift(lines, space.moves[At(ply), At(child)])
+            lift(lines, Int(space.moves[At(ply), At(child)]))
             space.proofs[At(ply), At(child)], space.disproofs[At(ply), At(child)] = proof, disproof
             space.plies[At(ply), At(child)] = plies if proof == 0 else 0
         if not leave:
             proof, disproof, best, second, plies = _weigh(space, ply, defending)
-            move = space.moves[At(ply), At(best)]
+            move = Int(space.moves[At(ply), At(best)])
             if proof >= limits[At(ply), 0] or disproof >= limits[At(ply), 1]:
                 leave = True
             else:
@@ -365,7 +429,7 @@ def prove(lines: Lines, table: ProofTable, space: ThreatSpace, c: int, defends: 
                 ply, entering = below, True
                 continue
         work = counts[NODES] - marks[At(ply), WORK]
-        plies = plies if proof == 0 else 0
+        plies = plies if proof == 0 else Int(0)
         key = position_key(lines, c, defending)
         _store(table, key, counts[GENERATION], proof, disproof, work, move, plies)
         if ply == 0:
