@@ -20,6 +20,7 @@ PLAYERS: dict[str, dict[str, str]] = {
         "random": "pipeline_src.players.gomoku.basic:random_player",
         "minimax": "pipeline_src.players.gomoku.minimax:gomoku_minimax",
         "alphabeta": "pipeline_src.players.gomoku.alphabeta:gomoku_alphabeta",
+        "engine": "pipeline_src.players.gomoku.engine:gomoku_engine",
         "mcts": "pipeline_src.players.gomoku.mcts:gomoku_mcts",
         "zero": "pipeline_src.systems.gomoku_zero.player:zero_player",
         "brain": "pipeline_src.players.engines.brain:brain_player",

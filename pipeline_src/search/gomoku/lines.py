@@ -6,7 +6,7 @@ the reverse order of their placing. So nothing has to be kept for cells with sto
 they are empty again.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,9 @@ from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Pattern
 
 BORDER = 3
 MARGIN = 5
-Int = np.int64
+Int: Any = np.int64
 """Makes of a constant an argument like all others: numba compiles a kernel anew for each constant it is called with."""
-At = np.uint64
+At: Any = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
 STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS = range(6)
 """Entries of `Lines.sizes`: from a cell to the one below; cells of a key to each side; the first cell of the board, and

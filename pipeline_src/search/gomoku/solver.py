@@ -168,14 +168,14 @@ class _Search:
                     before = self.nodes
                     won = self._wins()
                     longest = max(longest, (self.nodes - before, answer, self.kinds))
-                    lift(self.lines, np.int64(answer))
+                    lift(self.lines, answer)
                     if not won or self.solver.stopped or self.nodes > self.limit:
                         break
                 else:
-                    lift(self.lines, np.int64(cell))
+                    lift(self.lines, cell)
                     self.begun, self.kinds = [cell, longest[1]], longest[2]
                     return True
-            lift(self.lines, np.int64(cell))
+            lift(self.lines, cell)
             if self.solver.stopped or self.nodes > self.limit:
                 break
         return False
@@ -185,7 +185,7 @@ class _Search:
         other = 1 - self.c
         for threat in (WINS, SURE):
             if self.lines.counts[other, threat]:
-                n = threats.write_defences(self.lines, other, np.int64(threat), self.space, np.int64(0))
+                n = threats.write_defences(self.lines, other, threat, self.space, 0)
                 return self._by_worth(self.space.moves[0, :n].tolist())
         return self._by_worth(self._empty())[:CANDIDATES]
 
@@ -202,7 +202,7 @@ class _Search:
         return sorted(cells, key=lambda cell: -int(worth[cell]))
 
     def _place(self, cell: int, c: int) -> None:
-        place(self.lines, np.int64(cell), np.int64(c + 1))
+        place(self.lines, cell, c + 1)
 
     def line(self) -> list[int]:
         """Cells of the line that wins, after `run` has found one; none where the table has lost too much of it."""
@@ -224,7 +224,7 @@ class _Search:
         """(the attacker's next stone, whether it makes a line); (-1, False) where the proof is lost."""
         lines, c = self.lines, self.c
         if lines.counts[c, WINS]:
-            return int(first_cell(lines, c, np.int64(WINS))), True
+            return int(first_cell(lines, c, WINS)), True
         if self._fours(FOURS_ALONE):
             return int(self.fours.line[0]), False
         return (int(self.move), False) if self._prove(self.kinds, AGAIN)[0] == 0 else (-1, False)
@@ -233,9 +233,9 @@ class _Search:
         """The defender's answer that holds out longest."""
         lines, c, space = self.lines, self.c, self.space
         self._ask(self.kinds, AGAIN)
-        proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, np.int64(0))
+        proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, 0)
         if proof == 0:
-            return int(first_cell(lines, c, np.int64(WINS if lines.counts[c, WINS] else SURE)))
+            return int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))
         n = int(space.marks[0, threats.COUNT])
         cells, plies = space.moves[0, :n].copy(), np.where(space.proofs[0, :n] == 0, space.plies[0, :n], -1)
         return int(cells[np.argmax(plies)])

@@ -210,7 +210,7 @@ def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
 
 
 @uncounted
-def _disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
+def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
     """Write all stones of the defender that could spoil the line of fours just found; how many, -1: too many.
 
     They are its cells, those that could shut one of its fours, and fours of the defender's anywhere on the way. Any
@@ -335,7 +335,7 @@ def open_node(
     else:
         n = Int(0)
         if quiet and win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]) > 0:
-            n = Int(_disturbs(lines, c, fours, space, ply))
+            n = Int(disturbs(lines, c, fours, space, ply))
         space.counts[NODES] += fours.counts[FOUR_NODES] if quiet else 0
     if n <= 0:
         return INFINITE, 0, 0
