@@ -13,6 +13,7 @@ from pipeline_src.search.gomoku import fours, pvs, threats
 from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
 from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, cell_of, lift, make_lines, place
 from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
+from pipeline_src.search.gomoku.worth import TEMPO
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
 MAX_DEPTH = 60
@@ -42,7 +43,7 @@ class Options:
     """After how many moves of a node the others are first searched less deep; 0 is never."""
     width: int = 24
     """How many moves of a node are searched."""
-    tempo: int = 20
+    tempo: int = TEMPO
     """Points of being to move."""
     threats: int = 30_000
     """Positions of a search by threats at the root for either side, 0 for none; a quarter of the time at the most."""
@@ -197,7 +198,7 @@ class _Root:
     def by_worth(self) -> list[int]:
         """The empty cells, those of most worth to either side first."""
         lines = self.lines
-        worth = sum(lines.values[c][lines.packed[c]] + pvs.URGENCY[lines.classes[c]] for c in range(2))
+        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
         first, last = int(lines.sizes[FIRST]), int(lines.sizes[LAST])
         cells = first + np.flatnonzero(lines.cells[first:last] == 0)
         return [int(cell) for cell in cells[np.argsort(-worth[cells], kind="stable")]]

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from pipeline_src.games.kernels import uncounted
+from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku.lines import ENDS, FIRST, HALF, At, Int, Lines, lift, place
 from pipeline_src.search.gomoku.patterns import FIVE, ONE_FOUR, SURE, WINS
 
@@ -52,9 +51,9 @@ def make_space(entries: int = 1 << 16) -> FourSpace:
 
 @uncounted
 def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], row: int, n: int) -> int:
-    """Write cells whose class for colour c is at least ``least``, that of a threat, to a row after ``n`` others; how many.
+    """Write cells whose class for colour c is at least ``least``, that of a threat, to a row after ``n`` others.
 
-    Of cells beyond the row's end none is written.
+    Returns how many there are then; those beyond the end of the row are left out.
     """
     left = Int(0)
     for k in range(least, 16):
@@ -98,7 +97,7 @@ def only_answer(lines: Lines, c: int) -> int:
             key = Int(lines.near[At(cell), At(d)])
             if (key >> at) & 3 == 0 and (Int(lines.table[At(key | code << at)]) >> shift) & 15 != FIVE:
                 return -1
-    return cell
+    return int(cell)
 
 
 @uncounted
@@ -127,7 +126,7 @@ def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
     return int(n)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@unlocked
 def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
     """Plies to a win of colour c, to move, by fours alone; 0 where none was found within ``limit`` positions.
 

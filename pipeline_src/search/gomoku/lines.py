@@ -14,7 +14,8 @@ from numba import njit
 
 from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
 from pipeline_src.games.kernels import uncounted
-from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns, make_values
+from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns
+from pipeline_src.search.gomoku.worth import MOVER, ORDER, WAITER, make_points
 
 BORDER = 3
 MARGIN = 5
@@ -44,7 +45,7 @@ class Lines(NamedTuple):
     counts: npt.NDArray[np.int32]
     """[2, 16]: how many empty cells have a class."""
     worth: npt.NDArray[np.int64]
-    """[2]: sums of ``values`` over the empty cells."""
+    """[2, 2]: sums of ``values`` over the empty cells."""
     hash: npt.NDArray[np.uint64]
     """[1]: of the stones, whoever is to move."""
     sizes: npt.NDArray[np.int64]
@@ -57,7 +58,9 @@ class Lines(NamedTuple):
     class_of: npt.NDArray[np.uint8]
     """[2, 16^4]: see `Patterns.classes`."""
     values: npt.NDArray[np.int16]
-    """[2, 16^4]: worth of a cell to colour c by its patterns."""
+    """[2, 16^4, 2]: worth of a cell to colour c by its patterns, while it is to move and while it is not."""
+    orders: npt.NDArray[np.int16]
+    """[2, 16^4, 1]: the same for the order of moves."""
 
 
 def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) -> Lines:
@@ -65,7 +68,7 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
 
     Args:
         state: unfinished or not.
-        values: int16 [2, 16^4], see `Lines.values`; those of `patterns.WORTHS` if not given.
+        values: int16 [2, 16^4, 2], see `Lines.values`; those of `worth` if not given.
 
     Raises:
         ZugwerkError: its rule has lines that patterns do not know.
@@ -84,14 +87,15 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
         classes,
         classes.view(np.uint64),
         np.zeros((2, 16), np.int32),
-        np.zeros(2, np.int64),
+        np.zeros((2, 2), np.int64),
         np.zeros(1, np.uint64),
         np.array([stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size, 0]),
         np.array([1, stride, stride + 1, stride - 1]),
         _KEYS[:, :size],
         patterns.table,
         np.stack([patterns.classes] * 2),
-        make_values() if values is None else values,
+        make_points(MOVER, WAITER) if values is None else values,
+        make_points(ORDER),
     )
     for row in range(height):
         lines.cells[first + row * stride : first + row * stride + width] = 0
@@ -123,11 +127,11 @@ def begin(lines: Lines) -> None:
         if lines.cells[cell] != 0:
             continue
         for d in range(4):
-            key, step = 0, lines.steps[d]
+            key, step = Int(0), lines.steps[d]
             for k in range(1, lines.sizes[HALF] + 1):  # beyond the first cell off the board lie others
-                off = np.int64(lines.cells[cell - k * step] == BORDER or (key >> (4 * k - 8)) & 3 == 3 and k > 1)
+                off = Int(lines.cells[cell - k * step] == BORDER or ((key >> (4 * k - 8)) & 3 == 3 and k > 1))
                 key |= 3 * off << (4 * k - 4)
-                off = np.int64(lines.cells[cell + k * step] == BORDER or (key >> (4 * k - 6)) & 3 == 3 and k > 1)
+                off = Int(lines.cells[cell + k * step] == BORDER or ((key >> (4 * k - 6)) & 3 == 3 and k > 1))
                 key |= 3 * off << (4 * k - 2)
             lines.near[cell, d] = key
             both = lines.table[key]
@@ -137,20 +141,22 @@ def begin(lines: Lines) -> None:
             packed = lines.packed[c, cell]
             lines.classes[c, cell] = lines.class_of[c, packed]
             lines.counts[c, lines.classes[c, cell]] += 1
-            lines.worth[c] += lines.values[c, packed]
+            for role in range(2):
+                lines.worth[c, role] += lines.values[c, packed, role]
 
 
 @uncounted
 def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
     """Bring an empty cell up to date with a new key of one of its lines."""
     lines.near[At(cell), At(d)] = key
-    both, shift = np.int64(lines.table[At(key)]), 4 * d
+    both, shift = Int(lines.table[At(key)]), 4 * d
     for c in range(2):
-        old = np.int64(lines.packed[At(c), At(cell)])
+        old = Int(lines.packed[At(c), At(cell)])
         new = (old & ~(15 << shift)) | ((both >> 4 * c) & 15) << shift
         if new != old:
             lines.packed[At(c), At(cell)] = new
-            lines.worth[At(c)] += np.int64(lines.values[At(c), At(new)]) - np.int64(lines.values[At(c), At(old)])
+            lines.worth[At(c), 0] += Int(lines.values[At(c), At(new), 0]) - Int(lines.values[At(c), At(old), 0])
+            lines.worth[At(c), 1] += Int(lines.values[At(c), At(new), 1]) - Int(lines.values[At(c), At(old), 1])
             was, now = lines.classes[At(c), At(cell)], lines.class_of[At(c), At(new)]
             if was != now:
                 lines.classes[At(c), At(cell)] = now
@@ -187,7 +193,9 @@ def place(lines: Lines, cell: int, colour: int) -> None:
     for c in range(2):
         lines.counts[At(c), At(lines.classes[At(c), At(cell)])] -= 1
         lines.classes[At(c), At(cell)] = 0
-        lines.worth[At(c)] -= np.int64(lines.values[At(c), At(lines.packed[At(c), At(cell)])])
+        packed = lines.packed[At(c), At(cell)]
+        lines.worth[At(c), 0] -= Int(lines.values[At(c), At(packed), 0])
+        lines.worth[At(c), 1] -= Int(lines.values[At(c), At(packed), 1])
     lines.cells[At(cell)] = colour
     lines.hash[0] ^= lines.keys[At(colour - 1), At(cell)]
     lines.sizes[At(EMPTY_CELLS)] -= 1
@@ -197,7 +205,7 @@ def place(lines: Lines, cell: int, colour: int) -> None:
 @uncounted
 def lift(lines: Lines, cell: int) -> None:
     """Take back the stone placed last."""
-    colour = np.int64(lines.cells[At(cell)])
+    colour = Int(lines.cells[At(cell)])
     _spread(lines, cell, colour)
     lines.sizes[At(EMPTY_CELLS)] += 1
     lines.hash[0] ^= lines.keys[At(colour - 1), At(cell)]
@@ -206,7 +214,8 @@ def lift(lines: Lines, cell: int) -> None:
         packed = lines.packed[At(c), At(cell)]
         lines.classes[At(c), At(cell)] = lines.class_of[At(c), At(packed)]
         lines.counts[At(c), At(lines.classes[At(c), At(cell)])] += 1
-        lines.worth[At(c)] += np.int64(lines.values[At(c), At(packed)])
+        lines.worth[At(c), 0] += Int(lines.values[At(c), At(packed), 0])
+        lines.worth[At(c), 1] += Int(lines.values[At(c), At(packed), 1])
 
 
 def wins(lines: Lines, cell: int, colour: int) -> bool:

@@ -40,9 +40,6 @@ beside such; one beside a three; an open four or two fours, so that the next sto
 THREAT = 8
 """Bit that the classes of threats have."""
 
-WORTHS = (0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0)
-"""Worth of a stone by its pattern, in points."""
-
 COMPLETES = 128
 """Bit of an entry while a table is made: one more stone wins."""
 
@@ -129,15 +126,6 @@ def _classes() -> Bytes:
             found = QUIET
         made[patterns] = found
     return made.ravel()
-
-
-@lru_cache
-def make_values(worths: tuple[float, ...] = WORTHS) -> npt.NDArray[np.int16]:
-    """Worth of a cell to either colour by the patterns of its four lines, int16 [2, 16^4]: the sum of theirs."""
-    of = np.zeros(16, np.int16)
-    of[:PATTERNS] = worths
-    one = of[:, None, None, None] + of[:, None, None] + of[:, None] + of
-    return np.stack([one.ravel()] * 2)
 
 
 @lru_cache

@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from pipeline_src.games.kernels import uncounted
-from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
+from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
+from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, place
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
 from pipeline_src.search.gomoku.threats import ThreatSpace, disturbs, write_defences
@@ -48,13 +47,13 @@ INFINITY = 2 * WIN
 PLIES = 64
 MOVES = 64
 SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
-URGENCY = np.array([0, 0, 0, 0, 0, 0, 0, 0, 20, 45, 120, 40, 60, 250, 400, 900], np.int64)
-"""Points of a cell's class, for the order of moves."""
 
 
 class Table(NamedTuple):
-    """Transposition table: [E] each, E a power of two, in pairs: the even entry gives way to a search at least as deep,
-    the odd one to anything. Entries of another generation are empty."""
+    """Transposition table: [E] each, E a power of two; entries of another generation are empty.
+
+    They lie in pairs: the even one gives way to a search at least as deep, the odd one to anything.
+    """
 
     keys: npt.NDArray[np.uint64]
     values: npt.NDArray[np.int16]
@@ -135,11 +134,7 @@ def _store(
 ) -> None:
     even = Int(key & np.uint64(table.keys.size - 1)) & ~1
     slot = even + 1
-    if (
-        table.keys[At(even)] == key
-        or table.generations[At(even)] != generation
-        or table.depths[At(even)] <= depth
-    ):
+    if table.keys[At(even)] == key or table.generations[At(even)] != generation or table.depths[At(even)] <= depth:
         slot = even
     if table.keys[At(even + 1)] == key and table.generations[At(even + 1)] == generation:
         slot = even + 1
@@ -152,13 +147,13 @@ def _store(
 @uncounted
 def position_key(lines: Lines, c: int) -> np.uint64:
     """Key of the position with colour c to move."""
-    return lines.hash[0] ^ SIDE_KEY[At(c)]
+    return np.uint64(lines.hash[0] ^ SIDE_KEY[At(c)])
 
 
 @uncounted
 def static_value(lines: Lines, c: int, space: Space) -> int:
     """Value of a quiet position to colour c, to move: difference of the worth of the cells."""
-    value = lines.worth[At(c)] - lines.worth[At(1 - c)] + space.switches[TEMPO]
+    value = lines.worth[At(c), 0] - lines.worth[At(1 - c), 1] + space.switches[TEMPO]
     return int(min(Int(MOST), max(Int(-MOST), value)))
 
 
@@ -167,14 +162,13 @@ def _score(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: 
     """By how much a stone of colour c promises, for the order of moves."""
     other = 1 - c
     own, theirs = lines.packed[At(c), At(cell)], lines.packed[At(other), At(cell)]
-    score = 2 * Int(lines.values[At(c), At(own)]) + Int(lines.values[At(other), At(theirs)])
-    score += 2 * URGENCY[At(lines.classes[At(c), At(cell)])] + URGENCY[At(lines.classes[At(other), At(cell)])]
+    score = 2 * Int(lines.orders[At(c), At(own), 0]) + Int(lines.orders[At(other), At(theirs), 0])
     score += space.history[At(c), At(cell)]
     if cell == remembered:
         score += 1 << 40
     if cell == space.killers[At(ply), 0] or cell == space.killers[At(ply), 1]:
         score += 60
-    return score
+    return int(score)
 
 
 @uncounted
@@ -204,7 +198,7 @@ def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> 
         return 0
     plies = Int(win_by_fours(lines, fours, c, limit))
     space.counts[THREAT_NODES] += fours.counts[FOUR_NODES]
-    return plies
+    return int(plies)
 
 
 @uncounted
@@ -303,13 +297,16 @@ def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
             for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
                 space.history[At(c), At(cell)] >>= 1
     _store(table, position_key(lines, c), space.counts[GENERATION], depth, Int(bound), best, move, ply)
-    return best
+    return int(best)
 
 
 @uncounted
 def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: int) -> tuple[bool, bool, int]:
-    """Take what the search of a move has returned: (whether the same move is searched again, whether the node is done,
-    its value if so)."""
+    """Take what the search of a move has returned.
+
+    Returns:
+        (whether the same move is searched again, whether the node is done, its value if so).
+    """
     marks, bounds, value = space.marks, space.bounds, -below
     stage = marks[At(ply), STAGE]
     if stage == REDUCED and value > bounds[At(ply), ALPHA]:
@@ -328,10 +325,8 @@ def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: i
     return False, False, Int(0)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def search(
-    lines: Lines, c: int, space: Space, table: Table, fours: FourSpace, threats: ThreatSpace, depth: int
-) -> int:
+@unlocked
+def search(lines: Lines, c: int, space: Space, table: Table, fours: FourSpace, threats: ThreatSpace, depth: int) -> int:
     """Value of a position to colour c, to move, searched ``depth`` plies deep; the board stays as it was.
 
     The best move is left in the first row of ``space.marks``, also by a search that is cut off: the best of those that
@@ -346,7 +341,7 @@ def search(
             counts[STOPPED] = 1
             for above in range(ply - 1 if entering else ply, -1, -1):
                 lift(lines, marks[At(above), MOVE])
-            return bounds[0, BEST]
+            return int(bounds[0, BEST])
         again, done = False, False
         if entering:
             done, value = _open(lines, side, space, table, fours, threats, ply, depth, alpha, beta)
@@ -367,7 +362,7 @@ def search(
                 place(lines, move, side + 1)
         if done:
             if ply == 0:
-                return value
+                return int(value)
             ply, entering, side = ply - 1, False, 1 - side
             continue
         depth = marks[At(ply), DEPTH] - 1

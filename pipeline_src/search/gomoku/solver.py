@@ -198,7 +198,7 @@ class _Search:
 
     def _by_worth(self, cells: list[int]) -> list[int]:
         lines = self.lines
-        worth = sum(lines.values[c][lines.packed[c]].astype(np.int64) for c in range(2))
+        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
         return sorted(cells, key=lambda cell: -int(worth[cell]))
 
     def _place(self, cell: int, c: int) -> None:

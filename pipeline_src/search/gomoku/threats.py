@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from pipeline_src.games.kernels import uncounted
+from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Int, Lines, lift, place
@@ -167,11 +166,11 @@ def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> in
     for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
         if lines.cells[At(cell)] != 0 or lines.classes[At(c), At(cell)] >= ONE_THREE:
             continue
-        worth = lines.values[At(c), At(lines.packed[At(c), At(cell)])]
+        worth = lines.orders[At(c), At(lines.packed[At(c), At(cell)]), 0]
         if worth < LEAST_WORTH:
             continue
         at = n
-        while at > first and lines.values[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])])] < worth:
+        while at > first and lines.orders[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])]), 0] < worth:
             if at < last:
                 row[At(ply), At(at)] = row[At(ply), At(at - 1)]
             at -= 1
@@ -297,14 +296,14 @@ def _store(
 def position_key(lines: Lines, c: int, defends: bool) -> np.uint64:
     """Key of the question whether colour c, with the other side to move where ``defends``, wins."""
     key = lines.hash[0] ^ ATTACKER_KEY[At(c)]
-    return key ^ DEFENDS_KEY if defends else key
+    return np.uint64(key ^ DEFENDS_KEY if defends else key)
 
 
 @uncounted
 def open_node(
     lines: Lines, c: int, defends: bool, space: ThreatSpace, fours: FourSpace, table: ProofTable, ply: int
 ) -> tuple[int, int, int]:
-    """(proof number, disproof number, plies to the win) of a node that needs no search; else (1, 1, 0) and its moves."""
+    """(proof number, disproof number, plies to the win) of a node, (1, 1, 0) and its moves if it has to be searched."""
     counts, other, quiet = lines.counts, 1 - c, space.counts[KINDS] == QUIET
     space.counts[NODES] += 1
     if not defends:
@@ -380,7 +379,7 @@ def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, 
     return int(least), int(total), int(best), int(second), int(1 + shortest)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@unlocked
 def prove(
     lines: Lines, table: ProofTable, space: ThreatSpace, fours: FourSpace, c: int, defends: bool
 ) -> tuple[int, int, int, int]:

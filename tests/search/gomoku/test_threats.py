@@ -73,13 +73,13 @@ def test_lines_are_played_to_their_end(size, variant):
         state = random_position(rng, size, variant, int(rng.integers(size * size // 5, size * size // 2)))
         found = SOLVER.solve(state, Limit(nodes=5_000))
         if not found.win:
-            assert found.line == () and found.plies is None
+            assert (found.line, found.plies) == ((), None)
             continue
         won += 1
         for action in found.line:
             assert gomoku.winner(state) is None
             state = gomoku.play(state, action)
-        assert gomoku.winner(state) == "first" and found.plies == len(found.line)
+        assert (gomoku.winner(state), found.plies) == ("first", len(found.line))
     assert won > 5
 
 
@@ -87,13 +87,14 @@ def test_the_same_position_gives_the_same_line():
     state = gomoku.from_fen("9/9/9/3xo4/3oxx3/4o4/3x1o3/9/9 b")
     one, other = (Solver(1 << 14).solve(state, Limit(nodes=50_000)) for _ in range(2))
     again = SOLVER.solve(state, Limit(nodes=50_000))
-    assert one.line == other.line and one.nodes == other.nodes
+    assert (one.line, one.nodes) == (other.line, other.nodes)
     assert again.win == one.win
 
 
 def test_time_and_stop_end_a_search():
     found = SOLVER.solve(gomoku.initial_state(15), Limit(movetime_ms=50))
-    assert not found.win and found.seconds < 2
+    assert not found.win
+    assert found.seconds < 2
 
 
 def test_no_search_of_a_finished_game():
