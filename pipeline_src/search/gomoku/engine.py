@@ -19,13 +19,12 @@ from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 MAX_DEPTH = 60
 MARGIN_MS = 4.0
 """How long before its time limit a search is told to end: what it takes to notice, and to answer."""
-SHARE = 0.25
+SHARE = 0.4
 """Of the time, what searches by threats at the root may take."""
 STEP = 10_000
 """Positions of such a search between two looks at the clock."""
-EACH, FOURS_EACH, LOOKED_AT = 2_000, 500, 40
-"""Positions of a search by threats, and by fours alone, behind a move that may not stop what the other side threatens;
-how many moves are looked at."""
+EACH = 5_000
+"""Positions of the first search by threats behind the best move."""
 NEVER = 1 << 60
 
 
@@ -43,10 +42,19 @@ class Options:
     """After how many moves of a node the others are first searched less deep; 0 is never."""
     width: int = 24
     """How many moves of a node are searched."""
+    first_width: int = 4
+    more_width: int = 4
+    """At most the first, and for each ply of remaining depth the second, are searched."""
+    margin: int = 300
+    """Points a ply by which a node near the horizon has to be too good to be left at once; 0 is never."""
     tempo: int = TEMPO
     """Points of being to move."""
-    threats: int = 30_000
-    """Positions of a search by threats at the root for either side, 0 for none; a quarter of the time at the most."""
+    threats: int = 1 << 20
+    """Positions of searches by threats at the root and behind its best moves, 0 for none; `SHARE` of the time at most."""
+    prove_from: int = 0
+    """From which depth on a win by threats is looked for; 0 is never."""
+    prove_nodes: int = 300
+    """Positions that this may look at."""
     table_mb: float = 32.0
 
 
@@ -108,15 +116,21 @@ class Engine:
         won = root.win()
         if won is not None:
             return report(*won)
-        root.ban()
         result = report([root.by_worth()[0]], 0.0, 0)
-        for depth in range(1, min(limit.depth or MAX_DEPTH, MAX_DEPTH) + 1):
-            value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, depth))
+        depth = 1
+        while depth <= min(limit.depth or MAX_DEPTH, MAX_DEPTH):
+            value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, self.proofs, depth))
             cut, best = bool(space.counts[pvs.STOPPED]), int(space.marks[0, pvs.BEST_MOVE])
+            if best < 0 and not cut and root.banned:
+                root.give_up()
+                continue
+            if best >= 0 and not cut and value < pvs.PROVEN and root.loses(best):
+                continue
             if best >= 0:
                 result = report(self._variation(lines, c, best), float(value), depth - cut)
-            if cut or abs(value) > pvs.PROVEN or self._stop.raised[0]:
+            if cut or best < 0 or abs(value) > pvs.PROVEN or self._stop.raised[0]:
                 break
+            depth += 1
         return result
 
     def _begin(self, lines: Lines, limit: Limit) -> pvs.Space:
@@ -136,8 +150,15 @@ class Engine:
             (pvs.REDUCE_AFTER, options.reduce_after),
             (pvs.WIDTH, options.width),
             (pvs.TEMPO, options.tempo),
+            (pvs.FIRST_WIDTH, options.first_width),
+            (pvs.MORE_WIDTH, options.more_width),
+            (pvs.MARGIN, options.margin),
+            (pvs.PROVE_FROM, options.prove_from),
+            (pvs.PROVE_NODES, options.prove_nodes),
         ):
             space.switches[switch] = value
+        self.threats.counts[:] = 0
+        self.threats.counts[threats.GENERATION] = self.generation
         self.fours.counts[fours.SALT] = self.generation * 0x9E3779B97F4A7C1 & NEVER - 1
         return space
 
@@ -163,7 +184,9 @@ class _Root:
 
     def __init__(self, engine: Engine, lines: Lines, c: int, began: float, seconds: float | None) -> None:
         self.engine, self.lines, self.c = engine, lines, c
-        self.left = engine.options.threats
+        self.left, self.lost = engine.options.threats, False
+        self.banned: list[int] = []
+        self.asked: dict[int, int] = {}
         self.deadline = math.inf if seconds is None else began + SHARE * seconds
 
     def win(self) -> tuple[list[int], float, int] | None:
@@ -172,28 +195,31 @@ class _Root:
         plies = int(win_by_fours(lines, self.engine.fours, c, 10_000))
         if plies:
             return [int(self.engine.fours.line[0])], float(pvs.WIN - plies), plies
-        move, plies = self._prove(c, self.left)
+        move, plies = self._prove(c, self.left // 4)
         return None if move < 0 else ([move], float(pvs.WIN - plies), plies)
 
-    def ban(self) -> None:
-        """Leave out the moves after which the other side wins for certain, unless all that were looked at are so."""
-        other, lines = 1 - self.c, self.lines
-        if lines.counts[other, WINS] or (self._prove(other, self.left)[0] < 0 and not self._other_fours()):
-            return
-        banned, kept = [], 0
-        for cell in self.by_worth()[:LOOKED_AT]:
-            place(lines, cell, self.c + 1)
-            lost = bool(win_by_fours(lines, self.engine.fours, other, FOURS_EACH)) or self._prove(other, EACH)[0] >= 0
-            lift(lines, cell)
-            kept += not lost
-            banned += [cell] * lost
-            if time.perf_counter() > self.deadline or self.left <= 0:
-                break
-        if kept:
-            self.engine.space.banned[banned] = 1
+    def loses(self, cell: int) -> bool:
+        """Whether the other side wins by threats after a move, which is then not tried again.
 
-    def _other_fours(self) -> bool:
-        return bool(win_by_fours(self.lines, self.engine.fours, 1 - self.c, FOURS_EACH))
+        Each time that is asked of a move, twice as many positions are looked at.
+        """
+        lines, other, asked = self.lines, 1 - self.c, self.asked.get(cell, 0)
+        if self.lost or lines.counts[other, WINS]:
+            return False
+        place(lines, cell, self.c + 1)
+        lost = self._prove(other, EACH << asked)[0] >= 0
+        lift(lines, cell)
+        self.asked[cell] = asked + 1
+        if lost:
+            self.banned.append(cell)
+            self.engine.space.banned[cell] = 1
+        return lost
+
+    def give_up(self) -> None:
+        """Where all moves lose, try them all, and look no more for what refutes them."""
+        self.lost = True
+        self.engine.space.banned[self.banned] = 0
+        self.banned.clear()
 
     def by_worth(self) -> list[int]:
         """The empty cells, those of most worth to either side first."""
@@ -208,8 +234,7 @@ class _Root:
         engine, counts = self.engine, self.engine.threats.counts
         spent = 0
         while spent < min(limit, self.left) and time.perf_counter() < self.deadline:
-            counts[:] = 0
-            counts[threats.NODE_LIMIT], counts[threats.GENERATION] = min(STEP, limit - spent), engine.generation
+            counts[threats.NODES], counts[threats.NODE_LIMIT] = 0, min(STEP, limit - spent)
             counts[threats.KINDS] = ONE_THREE
             proof, disproof, move, plies = threats.prove(
                 self.lines, engine.proofs, engine.threats, engine.fours, c, False

@@ -20,16 +20,21 @@ from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, place
-from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
-from pipeline_src.search.gomoku.threats import ThreatSpace, disturbs, write_defences
+from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
+from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, disturbs, prove, write_defences
+from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
+from pipeline_src.search.gomoku.threats import NODES as STARTED
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST = range(6)
 """Entries of `Space.counts`: positions searched; how many may be; whether the search was cut off; its number; positions
 that searches by fours looked at; the deepest ply."""
-LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO = range(6)
+LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, PROVE_FROM, PROVE_NODES, FIRST_WIDTH, MORE_WIDTH, MARGIN = (
+    range(11)
+)
 """Entries of `Space.switches`: positions of a search by fours at the horizon and above it, 0 for none; from which depth
 on the other side's fours are looked for, 0 for never; after how many moves of a node the others are first searched less
-deep, 0 for never; how many moves of a node are searched; worth of being to move."""
+deep, 0 for never; how many moves of a node are searched; worth of being to move; from
+which depth on a win by threats is looked for, 0 for never, and how many positions that may look at."""
 ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
 DEPTH, COUNT, NEXT, STAGE, BEST_MOVE, MOVE = range(6)
@@ -45,6 +50,7 @@ MOST = 5_000
 """Bound of the evaluation."""
 INFINITY = 2 * WIN
 PLIES = 64
+MOST_HISTORY = 60
 MOVES = 64
 SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 
@@ -113,7 +119,7 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
         np.zeros((2, cells), np.int64),
         np.zeros(cells, np.uint8),
         np.zeros(6, np.int64),
-        np.zeros(6, np.int64),
+        np.zeros(11, np.int64),
         stop,
     )
 
@@ -202,6 +208,16 @@ def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> 
 
 
 @uncounted
+def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats: ThreatSpace, fours: FourSpace) -> int:
+    """Plies to a win by threats; 0 where none was found."""
+    counts = threats.counts
+    counts[STARTED], counts[MAY_LOOK], counts[KINDS] = 0, space.switches[PROVE_NODES], ONE_THREE
+    proof, _, _, plies = prove(lines, proofs, threats, fours, c, False)
+    space.counts[THREAT_NODES] += counts[STARTED]
+    return int(plies) if proof == 0 else 0
+
+
+@uncounted
 def _open(
     lines: Lines,
     c: int,
@@ -209,6 +225,7 @@ def _open(
     table: Table,
     fours: FourSpace,
     threats: ThreatSpace,
+    proofs: ProofTable,
     ply: int,
     depth: int,
     alpha: int,
@@ -243,8 +260,24 @@ def _open(
         if plies > 0:
             _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
             return True, Int(WIN - (ply + plies))
+        if 0 < switches[PROVE_FROM] <= depth:
+            plies = Int(_by_threats(lines, c, space, proofs, threats, fours))
+            if plies > 0:
+                _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
+                return True, Int(WIN - (ply + plies))
     if depth <= 0 and not forced and not pressed:
         return True, Int(static_value(lines, c, space))
+    if (
+        not forced
+        and not pressed
+        and beta - alpha == 1
+        and depth <= 3
+        and switches[MARGIN] > 0
+        and -PROVEN < beta < PROVEN
+    ):
+        value = Int(static_value(lines, c, space))
+        if value - switches[MARGIN] * depth >= beta:
+            return True, value
     n, listed, most = Int(0), Int(-1), Int(MOVES)
     if forced:
         listed = Int(write_defences(lines, other, Int(WINS), threats, Int(0)))
@@ -267,7 +300,8 @@ def _open(
             if new:
                 n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
     else:
-        most = min(switches[WIDTH], Int(MOVES)) if ply > 0 else Int(MOVES)
+        if ply > 0:
+            most = min(switches[WIDTH], switches[FIRST_WIDTH] + depth * switches[MORE_WIDTH])
         for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
             if lines.cells[At(cell)] == 0:
                 n = Int(_insert(lines, c, space, ply, remembered, Int(cell), n, most))
@@ -293,7 +327,7 @@ def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
             space.killers[At(ply), 0] = move
         history = space.history[At(c), At(move)] + depth * depth
         space.history[At(c), At(move)] = history
-        if history > 200:
+        if history > MOST_HISTORY:
             for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
                 space.history[At(c), At(cell)] >>= 1
     _store(table, position_key(lines, c), space.counts[GENERATION], depth, Int(bound), best, move, ply)
@@ -326,7 +360,16 @@ def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: i
 
 
 @unlocked
-def search(lines: Lines, c: int, space: Space, table: Table, fours: FourSpace, threats: ThreatSpace, depth: int) -> int:
+def search(
+    lines: Lines,
+    c: int,
+    space: Space,
+    table: Table,
+    fours: FourSpace,
+    threats: ThreatSpace,
+    proofs: ProofTable,
+    depth: int,
+) -> int:
     """Value of a position to colour c, to move, searched ``depth`` plies deep; the board stays as it was.
 
     The best move is left in the first row of ``space.marks``, also by a search that is cut off: the best of those that
@@ -344,7 +387,7 @@ def search(lines: Lines, c: int, space: Space, table: Table, fours: FourSpace, t
             return int(bounds[0, BEST])
         again, done = False, False
         if entering:
-            done, value = _open(lines, side, space, table, fours, threats, ply, depth, alpha, beta)
+            done, value = _open(lines, side, space, table, fours, threats, proofs, ply, depth, alpha, beta)
         else:
             again, done, value = _resume(lines, side, space, table, ply, value)
         if not done and not again:
@@ -367,7 +410,8 @@ def search(lines: Lines, c: int, space: Space, table: Table, fours: FourSpace, t
             continue
         depth = marks[At(ply), DEPTH] - 1
         if marks[At(ply), STAGE] == REDUCED:
-            depth -= 1 if marks[At(ply), NEXT] <= 3 * space.switches[REDUCE_AFTER] or depth < 4 else 2
+            late = marks[At(ply), NEXT] - space.switches[REDUCE_AFTER]
+            depth -= 1 + Int(late > 4 and depth > 3) + Int(late > 10 and depth > 5)
         beta = -bounds[At(ply), ALPHA]
         alpha = -bounds[At(ply), BETA] if marks[At(ply), STAGE] == WHOLE else beta - 1
         ply, entering, side = ply + 1, True, 1 - side
