@@ -20,6 +20,7 @@ from pipeline_src.jit import IMPLEMENTED, njit
 Ids = npt.NDArray[np.int32]
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 _UNCOUNTED: dict[str, Any] = {"cache": True, "_nrt": False}
+_UNLOCKED: dict[str, Any] = {"nogil": True, **_UNCOUNTED}
 
 
 def uncounted(kernel: _Kernel) -> _Kernel:
@@ -29,6 +30,11 @@ def uncounted(kernel: _Kernel) -> _Kernel:
     of their time. Slices and new arrays are refused then, when the kernel is compiled.
     """
     return cast(_Kernel, njit(**_UNCOUNTED)(kernel))
+
+
+def unlocked(kernel: _Kernel) -> _Kernel:
+    """`uncounted`, of a whole search: other threads of Python run beside it, such as a timer that stops it."""
+    return cast(_Kernel, njit(**_UNLOCKED)(kernel))
 
 
 def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline: bool = False) -> None:

@@ -32,6 +32,7 @@ TEXTS = {
         "minimax:depth=1",
         "alphabeta:depth=2",
         "alphabeta:nodes=300",
+        "engine:nodes=300",
         "mcts:playouts=40",
         "zero:simulations=16",
         "zero:simulations=16,temperature=1",
