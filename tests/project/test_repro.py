@@ -210,7 +210,7 @@ def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) 
         assert one.returncode == 0
     assert told[0] == "toy_crawl: begins"
     assert told[1].startswith("toy_crawl: ran, ")
-    assert told[-1].startswith("2 targets: 2 ran; ")
+    assert told[-1].startswith("targets: 2 ran; ")
     add_failing(checkout, "exit 3")
     with running(checkout, *FAILING, "--jobs", "2") as one:
         told = one.communicate(timeout=60)[0].splitlines()
