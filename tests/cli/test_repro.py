@@ -39,7 +39,7 @@ def test_a_line_as_a_target_begins_and_one_as_it_ends(console, schedule):
     assert told(console) == [
         "data: begins, about TIME",
         "data: ran, TIME; 2 of 4 done, about TIME left",
-        "train: begins, about TIME left",
+        "train: begins, about TIME",
         "train: FAILED; those that run are waited for; 2 of 4 done, about TIME left",
     ]
 
