@@ -52,7 +52,7 @@ def repro(
     outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
     counts = [(state, sum(one.state == state for one in outcomes)) for state in ("ran", "restored", "up to date")]
     told = ", ".join(f"{count} {state}" for state, count in counts if count)
-    console.print(f"{len(outcomes)} targets: {told}; {_clock(time.monotonic() - begin)}")
+    console.print(f"targets: {told}; {_clock(time.monotonic() - begin)}")
 
 
 class Lines:
@@ -74,7 +74,7 @@ class Lines:
     def summary(self) -> str:
         """How much is done and left."""
         left = self.schedule.seconds_left()
-        about = f", about {_clock(left)}" if left else ""
+        about = f", about {_clock(left)} left" if left else ""
         return f"{len(self.schedule.outcomes)} of {len(self.schedule.before)} done{about}"
 
 
@@ -86,6 +86,7 @@ class LiveLines(Lines):
 
     def table(self) -> "RenderableType":
         """What runs now, for how long, and about how long it takes; what is done and left."""
+        from rich.console import Group
         from rich.table import Table
 
         table = Table.grid(padding=(0, 2))
@@ -93,8 +94,7 @@ class LiveLines(Lines):
         for target, since in list(self.schedule.since.items()):
             known = self.schedule.known.get(target)
             table.add_row(target, _clock(now - since), f"of about {_clock(known)}" if known else "")
-        table.add_row(self.summary())
-        return table
+        return Group(table, self.summary())
 
 
 def _clock(seconds: float) -> str:

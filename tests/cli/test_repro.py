@@ -38,9 +38,9 @@ def test_a_line_as_a_target_begins_and_one_as_it_ends(console, schedule):
     lines.ended("train", None)
     assert told(console) == [
         "data: begins, about TIME",
-        "data: ran, TIME; 2 of 4 done, about TIME",
+        "data: ran, TIME; 2 of 4 done, about TIME left",
         "train: begins, about TIME",
-        "train: FAILED; those that run are waited for; 2 of 4 done, about TIME",
+        "train: FAILED; those that run are waited for; 2 of 4 done, about TIME left",
     ]
 
 
@@ -54,7 +54,7 @@ def test_a_terminal_shows_each_target_that_runs_and_what_is_left(console, schedu
     schedule.since["train"] -= 65.0
     console.print(lines.table())
     assert told(console)[0].split() == ["data", "TIME", "of", "about", "TIME"]
-    assert re.search(r"train +1:05 +of about 3:07 *\n2 of 4 done, about 3:37", console.file.getvalue())
+    assert re.search(r"train +1:05 +of about 3:07 *\n2 of 4 done, about 3:37 left", console.file.getvalue())
 
 
 def test_a_run_of_which_nothing_is_known_promises_nothing(console):
