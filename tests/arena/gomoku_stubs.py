@@ -54,7 +54,7 @@ class RandomOptions(Options):
 
 
 def random_player(options: RandomOptions):
-    return Careful(0.0)
+    return Careful(options.strength)
 
 
 class ZeroOptions(Options):
