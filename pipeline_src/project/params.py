@@ -145,7 +145,8 @@ def _refusal(found: Mapping[str, Any], bounds: Mapping[str, float]) -> str:
     if found["type"] == "value_error":
         return str(found["ctx"]["error"])
     if found["type"] == "too_short":
-        return f"must name at least {found['ctx']['min_length']}, not {found['ctx']['actual_length']}"
+        least = found["ctx"]["min_length"]
+        return f"must name at least {'one' if least == 1 else least}, not {found['ctx']['actual_length']}"
     if found["type"] == "string_too_short":
         return "must not be empty"
     if found["type"] == "finite_number" or set(BOUNDS) & set(found.get("ctx", {})):

@@ -59,7 +59,7 @@ class RandomOptions(Options):
 
 
 def random_player(options: RandomOptions):
-    return Careful(0.0)
+    return Careful(options.strength)
 
 
 class ZeroOptions(Options):

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import yaml
 
-from pipeline_src.arena import pool, runner
+from pipeline_src.arena import runner
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.records.parquet import read_records
@@ -37,10 +37,6 @@ CSVS = ("table1", "table2", "table3", "table4", "elo", "losses")
 def project(tmp_path, monkeypatch, stubs):  # noqa: F811
     """Five generations of models that are a number each, on 5x5 with lines of four."""
     monkeypatch.chdir(tmp_path)
-    pool.dismiss()
-    monkeypatch.setattr(
-        gomoku_stubs, "random_player", lambda text: gomoku_stubs.Careful(text.numbers(strength=0)["strength"])
-    )
     for number, (skill, accepted) in enumerate(zip(SKILLS, ACCEPTED, strict=True), 1):
         files = stage.GenerationFiles(number)
         files.models.mkdir(parents=True)
