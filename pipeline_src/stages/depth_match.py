@@ -47,7 +47,9 @@ def main() -> None:
     train = split_by_game(positions, split.shares, seed).train
     tables: dict[str, TunedTable] = {}
     matches: dict[str, DepthMatch] = {}
-    with stage_journal(WORK, "depth_match", {"amazons_engine": dataclasses.asdict(engine)}) as journal:
+    with stage_journal(
+        WORK, "pipeline_src.stages.depth_match", {"amazons_engine": dataclasses.asdict(engine)}
+    ) as journal:
         for name, pairing in params.matches.items():
             if pairing.b == TABLE and pairing.a not in tables:
                 tables[pairing.a] = tune_table(
