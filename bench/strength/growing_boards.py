@@ -150,7 +150,7 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
     chosen = load(GrowingEvaluateParams, "growing_evaluate").openings
     chosen = chosen.model_copy(update={"count": max(pairs, 64)})
     on = Board("gomoku", board.size, board.variant)
-    with stage_journal(folders["scratch"].parent / "games", "growing_boards", {}) as journal:
+    with stage_journal(folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.event", {}) as journal:
         event = gomoku_event(texts, on, chosen, [seed, 17], parallel, 40, journal)
         played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
     return [

@@ -98,18 +98,18 @@ class Journal:
         self.close()
 
 
-def stage_journal(folder: Path, stage: str, identity: Mapping[str, Any]) -> Journal:
+def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Journal:
     """The journal of a stage under way, which drops what it kept for other code or another identity.
 
     Args:
         folder: of the file; git and DVC do not look at it, and the stage removes it in the end.
-        stage: name of the stage.
+        module: whole name of the stage's module.
         identity: what decides the results beside the code and the tasks' keys, as JSON can write it.
 
     Raises:
         ZugwerkError: as `Journal`.
     """
-    code = {"stage": stage, "code": this_code().digest_of_all()}
+    code = {"module": module, "code": this_code().digest_of_all()}  # players that a text names may be anywhere
     return Journal(folder / "journal.jsonl", {**code, **identity}, replace=True)
 
 

@@ -44,7 +44,7 @@ def main() -> None:
         name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
         for name, pairing in params.matches.items()
     }
-    with stage_journal(WORK, "amazons_match", {"amazons_engine": engine.model_dump()}) as journal:
+    with stage_journal(WORK, "pipeline_src.stages.amazons_match", {"amazons_engine": engine.model_dump()}) as journal:
         matches = {
             name: play_match(
                 board,

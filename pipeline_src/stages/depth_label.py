@@ -58,7 +58,7 @@ def main() -> None:
         str(first): (game, params, openings[first : first + params.group], first, [seed, streams.DEPTH_LABEL, 1])
         for first in range(0, params.games, params.group)
     }
-    with stage_journal(WORK, "depth_label", identity) as journal:
+    with stage_journal(WORK, "pipeline_src.stages.depth_label", identity) as journal:
         played = len(tasks.keys() - journal.entries.keys())
         found = run_kept(label_group, tasks, parallel, "search depths", journal)
     parts = [_read(found[key]) for key in tasks]

@@ -47,7 +47,7 @@ def main() -> None:
     train = split_by_game(positions, split.shares, seed).train
     tables: dict[str, TunedTable] = {}
     matches: dict[str, DepthMatch] = {}
-    with stage_journal(WORK, "depth_match", {"amazons_engine": engine.model_dump()}) as journal:
+    with stage_journal(WORK, "pipeline_src.stages.depth_match", {"amazons_engine": engine.model_dump()}) as journal:
         for name, pairing in params.matches.items():
             if pairing.b == TABLE and pairing.a not in tables:
                 tables[pairing.a] = tune_table(

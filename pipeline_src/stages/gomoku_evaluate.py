@@ -71,7 +71,7 @@ def main() -> None:
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
     curves = {number: read_table(GenerationFiles(number).curves, tables.LOSSES) for number in numbers}
     board = Board(gomoku.NAME, game.size, game.variant)
-    with stage_journal(WORK, "gomoku_evaluate", {}) as journal:
+    with stage_journal(WORK, "pipeline_src.stages.gomoku_evaluate", {}) as journal:
         outcome = play(params, board, numbers, seed, parallel, journal)
     champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)
     ratings = rate_all(outcome, params, champion)

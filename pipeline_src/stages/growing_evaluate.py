@@ -56,7 +56,7 @@ def main() -> None:
         **{str(number): _text(files.model(number), params) for number in rated},
     }
     on, stream = Board(gomoku.NAME, board.size, board.variant), [seed, streams.GROWING_EVALUATE]
-    with stage_journal(WORK, "growing_evaluate", {}) as journal:
+    with stage_journal(WORK, "pipeline_src.stages.growing_evaluate", {}) as journal:
         event = gomoku_event(texts, on, params.openings, stream, parallel, params.group, journal)
         best, *others = event.play(
             [
