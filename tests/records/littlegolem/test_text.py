@@ -242,7 +242,9 @@ def test_anything_is_a_record_or_an_error_with_a_reason(body):
         "1.",
     ],
 )
-@pytest.mark.parametrize("head", ["", "(;", "(;PB[]PW[", "(;EV[", "(;EV[x]", "(;EV[x];W[", "(;EV[x];W[y]", "(;EV[x];W[y])"])
+@pytest.mark.parametrize(
+    "head", ["", "(;", "(;PB[]PW[", "(;EV[", "(;EV[x]", "(;EV[x];W[", "(;EV[x];W[y]", "(;EV[x];W[y])"]
+)
 def test_hostile_bodies_take_linear_time(unit, head):
     body = (head + unit * (1_000_000 // len(unit))).encode()
     assert len(getattr(read_or_reason(body), "detail", "")) < 120

@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -94,7 +95,8 @@ def test_two_corners_that_are_equal_both_name_their_point():
     assert [one.corner for one in found if at(3, 10) in one.actions] == [0, 1]
 
 
-SYMMETRIES = [(turns, mirrored, swapped) for turns in range(4) for mirrored in (False, True) for swapped in (False, True)]
+SYMMETRIES = list(product(range(4), (False, True), (False, True)))
+"""Quarter turns, mirrored or not, recoloured or not."""
 
 
 def rows_of(library, actions, symmetry):
