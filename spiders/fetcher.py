@@ -1,7 +1,9 @@
 """One page at a time: from the journal if it is there, else from the site."""
 
+import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -29,10 +31,19 @@ class FetchError(Exception):
         """HTTP status, -1 where no answer came."""
         self.body = body
         """What came instead of the page."""
+        self.why = why
 
 
 class WayFailed(Exception):  # noqa: N818 - it ends a way, and is no error where another one works
     """This way of crawling does not lead on; the text says why."""
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """The crawl was asked to end."""
+
+
+class NotKept(Stopped):
+    """A page is not in the journal, and the site is not to be asked."""
 
 
 class Fetcher:
@@ -45,6 +56,14 @@ class Fetcher:
         self._base_url = base_url
         self._api_url = api_url
         self._silent = 0
+        self.asked: Counter[str] = Counter()
+        """Pages that the site was asked for, by kind; one that is asked for again counts once."""
+        self.stopping = False
+        """No further page is to be had."""
+        self.offline = False
+        """Only pages of the journal are to be had."""
+        self.missed = False
+        """A page was wanted that the journal did not have."""
 
     def url(self, key: str) -> str:
         """The address of a page."""
@@ -54,23 +73,37 @@ class Fetcher:
         """Forget earlier silence, at the beginning of a way."""
         self._silent = 0
 
-    async def page(self, key: str, read: Callable[[bytes], T], *, keep: bool = True) -> T:
+    async def page(
+        self, kind: str, key: str, read: Callable[[bytes], T], *, keep: bool = True, again: bool = True
+    ) -> T:
         """What ``read`` makes of the body of page ``key``.
 
         Args:
+            kind: in words, for the summary.
             key: a path, or `API` and a path.
             read: raises `PageError` if the answer is not that page.
             keep: take it from the journal, and put it there; not for what may be another one tomorrow.
+            again: ask again where the request fails or the answer is not that page.
 
         Raises:
             FetchError: no answer, another status than 200, or `PageError` from ``read``.
             WayFailed: the site has been silent for a while, or its robots.txt forbids the page.
+            Stopped: the crawl is to end; `NotKept`, where only the journal is read and does not have it.
         """
         kept = self._journal.get(key) if keep else None
         if kept is not None:
+            await asyncio.sleep(0)  # signals are heeded between two pages, wherever they come from
+            if self.stopping:
+                raise Stopped
             with contextlib.suppress(PageError):  # a journal of an older reader may hold what this one refuses
                 return read(kept)
-        status, body, why = await self._download(key)
+        if self.stopping:
+            raise Stopped
+        if self.offline:
+            self.missed = True
+            raise NotKept
+        self.asked[kind] += 1
+        status, body, why = await self._download(key, read, again)
         self._silent = self._silent + 1 if status == NO_ANSWER else 0
         if self._silent >= SILENT_LIMIT:
             raise WayFailed(f"{self.url(key)} does not answer: {why}")
@@ -84,11 +117,12 @@ class Fetcher:
             self._journal.add(key, body)
         return value
 
-    async def _download(self, key: str) -> tuple[int, bytes, str]:
+    async def _download(self, key: str, read: Callable[[bytes], object], again: bool) -> tuple[int, bytes, str]:
         """Status, body and, where that is no 200, what went wrong; retries and redirects are Scrapy's."""
         begun = time.time()
+        meta = {"read": read} if again else {"max_retry_times": 0}
         try:
-            response = await self._spider.crawler.engine.download_async(Request(self.url(key)))
+            response = await self._spider.crawler.engine.download_async(Request(self.url(key), meta=meta))
             status, body, why = response.status, response.body, f"status {response.status}"
         except IgnoreRequest as error:
             raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None

@@ -3,7 +3,7 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, any_game, compare, export, go, gomoku, joseki, match, person, project
+from pipeline_src.cli import amazons, any_game, compare, crawl, export, go, gomoku, joseki, match, person, project
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
 
@@ -25,6 +25,7 @@ app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("play", epilog=person.EXAMPLE)(person.play)
 app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
+app.command("crawl", epilog=crawl.EXAMPLE)(crawl.crawl)
 app.command("profile")(project.profile)
 app.command("report")(project.report)
 app.command("verify")(project.verify)

@@ -21,7 +21,7 @@ class CrawlParams:
     contact: str
     """Mail address or page in the user agent, so that the site can reach you; a foreign host is not crawled without."""
     delay_s: float
-    """Seconds between two requests to a host; AutoThrottle may make it longer, never shorter."""
+    """Seconds from an answer to the next request to a host; its robots.txt and its slowness make it longer."""
     timeout_s: float
     """Seconds to wait for an answer."""
     retries: int
@@ -30,6 +30,8 @@ class CrawlParams:
     """Seconds before the first of these retries; doubled for each further one."""
     max_failures: float
     """Fraction of lists or of games that may fail before a way counts as failed."""
+    store: str
+    """Folder, outside of the checkout, that keeps what live sites sent; all checkouts share it."""
 
     def __post_init__(self) -> None:
         for name in ("base_url", "api_url"):
@@ -45,6 +47,8 @@ class CrawlParams:
             raise ValueError("retries must not be negative")
         if not 0 <= self.max_failures < 1:
             raise ValueError("max_failures must be at least 0 and below 1")
+        if not self.store.strip():
+            raise ValueError("store must not be empty")
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ class GamesParams:
     """What a system's crawl stage fetches; each system has a section of its own with these keys."""
 
     source: str
-    """``replica`` (of the engine's archive), ``live``, or a folder of records or a Parquet archive of your own."""
+    """Path of the engine's archive, which a replica serves; of what `zugwerk crawl` fetched; or of records of your own,
+    a folder or a Parquet archive."""
     gtid: str
     """The site's id of the game type, e.g. amzn."""
     variants: tuple[str, ...]
@@ -90,13 +95,15 @@ class GamesParams:
     ways: tuple[Way, ...]
     """Ways to find and fetch games, tried in this order until one succeeds: lists, text, api."""
     max_games: int
-    """At most this many games, oldest first; 0 for all."""
+    """At most this many games: a crawl ends when it has them, a stage takes the oldest of what it finds; 0 for all."""
     quirks: QuirkParams
     """Of the replica; a live site has its own."""
 
     def __post_init__(self) -> None:
         if not self.source or not self.gtid.isalnum():
             raise ValueError("source and gtid must not be empty")
+        if self.source in ("live", "replica"):
+            raise ValueError("source must be a path: the archive, what `zugwerk crawl` fetched, or records of your own")
         if not self.variants or len(set(self.variants)) != len(self.variants):
             raise ValueError("variants must name at least one, each once")
         if not self.ways or len(set(self.ways)) != len(self.ways):

@@ -77,8 +77,8 @@ def read_turns(record: ParsedRecord) -> tuple[tuple[int, ...], bool]:
     """Action ids of a record's turns, not checked against the rules, and whether it ends in a resignation.
 
     Raises:
-        RecordError: ``other_game`` where the first move is no Amazons turn; ``bad_text`` where a later one is not, where
-            one is written in another program's notation, where colours do not alternate from White, or where moves
+        RecordError: ``other_game`` where the first move is no Amazons turn; ``bad_text`` where a later one is not,
+            where one is in another program's notation, where colours do not alternate from White, or where moves
             follow a resignation.
     """
     nodes, resigned = _take_resignation(record.nodes)

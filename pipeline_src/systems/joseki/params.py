@@ -31,10 +31,10 @@ class JosekiBuildParams:
 
 @dataclass(frozen=True)
 class JosekiCrawlParams:
-    """What `joseki_crawl` fetches; the site and the manners towards it are in section ``crawl``."""
+    """Which Go games `zugwerk crawl joseki` fetches; the site and the manners towards it are in section ``crawl``."""
 
     source: str
-    """``live``, or a folder of the site's records, which a replica then serves."""
+    """Path of what `zugwerk crawl` fetched, or of a folder of the site's records, which a replica then serves."""
     gtid: str
     """The site's id of the game type; go19 has boards of all sizes."""
     variants: tuple[str, ...]
@@ -42,11 +42,11 @@ class JosekiCrawlParams:
     ways: tuple[Way, ...]
     """Ways to find and fetch games, tried in this order until one succeeds: lists, text, api."""
     max_games: int
-    """At most this many games, oldest first; 0 for all."""
+    """At most this many games; 0 for all."""
 
     def __post_init__(self) -> None:
-        if self.source == "replica":
-            raise ValueError("source must be live or a folder of records; there is no archive of ours to serve")
+        if self.source in ("live", "replica"):
+            raise ValueError("source must be a path: what `zugwerk crawl joseki` fetched, or a folder of records")
 
 
 @dataclass(frozen=True)
