@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 API = "api:"
 """Begins the key of a page of the JSON interface; other keys are paths relative to the base URL."""
+OURS = "a page of the spider's"
+"""In the meta of each request for one; robots.txt is Scrapy's."""
 SILENT_LIMIT = 3
 """After so many requests in a row that nobody answered, the site is taken to be down."""
 
@@ -46,6 +48,20 @@ class NotKept(Stopped):
     """A page is not in the journal, and the site is not to be asked."""
 
 
+class Once(Generic[T]):
+    """A reader that reads a body once, however often it is asked: a large page takes a second."""
+
+    def __init__(self, read: Callable[[bytes], T]) -> None:
+        self._read = read
+        self._known: list[tuple[bytes, T]] = []
+
+    def __call__(self, body: bytes) -> T:
+        """What the reader makes of the body."""
+        if not self._known or self._known[0][0] is not body:
+            self._known = [(body, self._read(body))]
+        return self._known[0][1]
+
+
 class Fetcher:
     """Fetches pages by key, keeps the good ones in the journal, and logs every request with its time."""
 
@@ -58,6 +74,8 @@ class Fetcher:
         self._silent = 0
         self.asked: Counter[str] = Counter()
         """Pages that the site was asked for, by kind; one that is asked for again counts once."""
+        self.answered = False
+        """An answer came and is not kept yet."""
         self.stopping = False
         """No further page is to be had."""
         self.offline = False
@@ -103,6 +121,12 @@ class Fetcher:
             self.missed = True
             raise NotKept
         self.asked[kind] += 1
+        try:
+            return await self._ask(key, Once(read), keep, again)
+        finally:
+            self.answered = False
+
+    async def _ask(self, key: str, read: Callable[[bytes], T], keep: bool, again: bool) -> T:
         status, body, why = await self._download(key, read, again)
         self._silent = self._silent + 1 if status == NO_ANSWER else 0
         if self._silent >= SILENT_LIMIT:
@@ -120,7 +144,7 @@ class Fetcher:
     async def _download(self, key: str, read: Callable[[bytes], object], again: bool) -> tuple[int, bytes, str]:
         """Status, body and, where that is no 200, what went wrong; retries and redirects are Scrapy's."""
         begun = time.time()
-        meta = {"read": read} if again else {"max_retry_times": 0}
+        meta = {OURS: True} | ({"read": read} if again else {"max_retry_times": 0})
         try:
             response = await self._spider.crawler.engine.download_async(Request(self.url(key), meta=meta))
             status, body, why = response.status, response.body, f"status {response.status}"

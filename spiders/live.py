@@ -16,7 +16,7 @@ from spiders.spider import GameSpider, Plan
 from spiders.store import Store
 from spiders.summary import forecast, reasons, state_of, tell
 
-SAVE_S = 2.0
+SAVE_S = 1.5
 """Time to put away what came when a signal has ended the crawl; what takes longer stays in the journal."""
 
 

@@ -9,6 +9,7 @@ from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.http import Response
 
 from spiders.pages import PageError
+from spiders.spider import GameSpider
 
 LONGEST_PAUSE_S = 300.0
 
@@ -40,6 +41,8 @@ class BackoffRetryMiddleware(RetryMiddleware):
         return again
 
     async def _pause(self, again: Request, wish: bytes | None) -> None:
+        if isinstance(self.crawler.spider, GameSpider):
+            self.crawler.spider.fetch.answered = False  # a crawl that is to end does not wait for this
         pause = self.crawler.settings.getfloat("RETRY_BACKOFF_S") * 2.0 ** (again.meta["retry_times"] - 1)
         await asyncio.sleep(min(max(pause, _seconds(wish) if pause else 0.0), LONGEST_PAUSE_S))
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,11 @@ from spiders.journal import Journal
 from spiders.spider import GameSpider, Plan
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LAST_ANSWER_S = 2.0
-"""How long the answer that is on its way when a signal comes may take to be kept."""
+LAST_ANSWER_S = 1.5
+"""How long an answer that is on its way when a signal comes may take to come."""
+KEEP_S = 1.5
+"""How long one that came may take to be kept, beyond that; a list of 20,000 games is read in a second."""
+POLL_S = 0.02
 
 
 class Interrupted(BaseException):
@@ -62,6 +66,9 @@ def run_spider(
 
     Returns:
         The spider, and whether a signal stopped it.
+
+    Raises:
+        Interrupted: a signal came before there was a spider.
     """
     everything = Settings()
     everything.setmodule("spiders.settings")
@@ -77,23 +84,29 @@ def run_spider(
     def stop(*_: object) -> None:
         nonlocal stopped
         again, stopped = stopped, True
-        reactor.callFromThread(_end, crawler, 0.0 if again else LAST_ANSWER_S)
+        reactor.callFromThread(_end, crawler, time.monotonic() + (0.0 if again else LAST_ANSWER_S))
 
     with _handled_by(stop, *SIGNALS):
         process.crawl(crawler, plan=plan, known=known, journal=journal, log=work / "fetches.log")
         process.start(install_signal_handlers=False)
-    assert isinstance(crawler.spider, GameSpider)
-    return crawler.spider, stopped
+    if not isinstance(crawler.spider, GameSpider):
+        raise Interrupted
+    return crawler.spider, stopped and crawler.spider.way is None
 
 
-def _end(crawler: Crawler, patience_s: float) -> None:
-    """End the reactor, after up to so many seconds where an answer is on its way; runs in the reactor."""
-    reactor = _reactor()
-    if isinstance(crawler.spider, GameSpider):
-        crawler.spider.fetch.stopping = True
-    engine = getattr(crawler, "engine", None)
-    transfers = engine is not None and any(slot.transferring for slot in engine.downloader.slots.values())
-    reactor.callLater(patience_s if transfers else 0.0, reactor.crash)
+def _end(crawler: Crawler, deadline: float) -> None:
+    """Let no request follow, and end the reactor once no answer is on its way, or time is up; runs in the reactor."""
+    reactor, spider = _reactor(), crawler.spider
+    comes = False
+    if isinstance(spider, GameSpider):
+        spider.fetch.stopping = True
+        slots = crawler.engine.downloader.slots.values() if crawler.engine.running else ()
+        left = deadline - time.monotonic()
+        comes = (left > 0 and any(slot.transferring for slot in slots)) or (left > -KEEP_S and spider.fetch.answered)
+    if comes:
+        reactor.callLater(POLL_S, _end, crawler, deadline)
+    else:
+        reactor.crash()
 
 
 def _reactor() -> Any:

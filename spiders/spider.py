@@ -20,15 +20,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 from urllib.parse import urlsplit
 
-from scrapy import Spider
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 
 from pipeline_src.records.crawl_params import CrawlParams, Way
 from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
-from spiders.fetcher import Fetcher, FetchError, NotKept, Stopped, WayFailed
+from spiders.fetcher import OURS, Fetcher, FetchError, NotKept, Stopped, WayFailed
 from spiders.journal import Journal
 from spiders.matching import match_records
 from spiders.merging import has_record, merge, without_results
@@ -129,6 +131,16 @@ class GameSpider(Spider):
         self._failed = 0
         """Records that did not come, by this way."""
         self._begun = self._told = time.monotonic()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """The spider in a crawl by Scrapy."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._note_answer, signals.response_downloaded)
+        return spider
+
+    def _note_answer(self, response: Response, request: Request) -> None:
+        self.fetch.answered = response.status == 200 and OURS in request.meta
 
     # What a site says: keys of its pages, paths relative to the base URL.
 

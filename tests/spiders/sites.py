@@ -43,6 +43,10 @@ QUIRKS = QuirkParams(
 )
 
 
+def quirks(**changes):
+    return QuirkParams(**{**vars(NO_QUIRKS), **changes})
+
+
 @functools.cache
 def games(count=40, seed=0):
     """Engine games among seven players, some of them resigned, one in five from the cross start."""

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline_src.records.crawl_params import QuirkParams
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import write_records
-from spiders.replica.quirks import NO_QUIRKS
 from tests.spiders.sites import (
     ARCHIVE,
     LIVE,
@@ -23,6 +21,7 @@ from tests.spiders.sites import (
     fetches,
     games,
     gid_of,
+    quirks,
     serving,
     shards,
     stage,
@@ -35,10 +34,6 @@ from tests.spiders.sites import (
 def with_archive(folder, records):
     write_records(records, folder / ARCHIVE)
     return folder
-
-
-def quirks(**changes):
-    return QuirkParams(**{**vars(NO_QUIRKS), **changes})
 
 
 def records_asked_for(folder, since=0):
