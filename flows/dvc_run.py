@@ -1,4 +1,4 @@
-"""The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
+"""The one place that runs `dvc repro`, `dvc push` and `zugwerk crawl`: streamed, limited, ended with their caller."""
 
 import logging
 import os
@@ -25,8 +25,12 @@ class DvcFailedError(ZugwerkError):
     """A command of DVC failed; the text ends with its last log lines, for `dvc repro` those of the stage."""
 
 
+class CrawlFailedError(ZugwerkError):
+    """A crawl of the live site failed; the text ends with its last lines."""
+
+
 class TimeLimitError(ZugwerkError):
-    """A command of DVC was stopped because it took longer than its time limit."""
+    """A command was stopped because it took longer than its time limit."""
 
 
 def repro(
@@ -56,6 +60,24 @@ def repro(
     """
     options = ["--force"] * force + ["--single-item"] * single_item
     return run_dvc(["repro", *options, *([target] if target else [])], checkout, log, limit_s=limit_s)
+
+
+def crawl(system: str, checkout: Path, log: Logger, *, limit_s: float) -> None:
+    """Fetch what is new on the live site; what came is kept, however it ends.
+
+    Args:
+        system: whose games.
+        checkout: the folder that holds params.yaml.
+        log: where the lines go.
+        limit_s: time limit in seconds.
+
+    Raises:
+        CrawlFailedError: the site could not be crawled.
+        TimeLimitError: the time limit passed.
+    """
+    status, tail = _attempt(["pipeline_src.cli", "crawl", system], checkout, log, time.monotonic() + limit_s, [])
+    if status:
+        raise CrawlFailedError(f"`zugwerk crawl {system}` failed with status {status}; its last lines:\n{_text(tail)}")
 
 
 def push(targets: list[str], checkout: Path, log: Logger, *, limit_s: float) -> None:

@@ -15,7 +15,7 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.logging import get_run_logger
 from prefect.tasks import Task, exponential_backoff
 
-from flows.dvc_run import TimeLimitError, repro
+from flows.dvc_run import TimeLimitError, crawl, repro
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 
@@ -80,23 +80,40 @@ def bring_up_to_date(
     Args:
         targets: stages or `foreach` groups.
         checkout: the folder that holds dvc.yaml.
-        refresh_crawl: let each crawl among the targets fetch what is new. Otherwise a crawl that has run once stays
-            as it is: DVC cannot know that a site has changed.
+        refresh_crawl: let each crawl among the targets fetch what is new: from the live site, where that is its
+            source. Otherwise no site is asked, and a crawl that has run once stays as it is.
         limit_s: time limit of each target in seconds.
         retries: how often a failed target is tried again.
 
     Raises:
         ZugwerkError: a target failed for the last time, see `flows.dvc_run.repro`.
     """
-    step = tried_again(run_target, retries)
+    step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
     outcomes = []
     for target in targets:
         begin = time.monotonic()
+        if live := refresh_crawl and reads_live(target, checkout):
+            ask(target.removesuffix("_crawl"), checkout, limit_s)
         ran = step(target, checkout, limit_s)
-        if refresh_crawl and target.endswith("_crawl") and target not in ran:
+        if refresh_crawl and not live and target.endswith("_crawl") and target not in ran:
             ran += step.with_options(task_run_name="{target}: what is new")(target, checkout, limit_s, refresh=True)
         outcomes.append(Outcome(target, ran, time.monotonic() - begin))
     return outcomes
+
+
+def reads_live(target: str, checkout: Path) -> bool:
+    """Whether a target reads what `zugwerk crawl` fetches: by its ``source`` in params.yaml."""
+    if not target.endswith("_crawl"):
+        return False
+    section = read_tree(checkout / PARAMS_FILE).get(target)
+    source = section.get("source") if isinstance(section, dict) else None
+    return source is not None and Path(source) == Path(f"artifacts/raw/{target.removesuffix('_crawl')}/live")
+
+
+@task(task_run_name="{system}: what is new on the site", cache_policy=NO_CACHE, persist_result=False)
+def fetch_new(system: str, checkout: Path, limit_s: float) -> None:
+    """Let `zugwerk crawl` fetch what is new; the target after it, which reads that, is then out of date."""
+    crawl(system, checkout, get_run_logger(), limit_s=limit_s)
 
 
 @task(task_run_name="{target}", cache_policy=NO_CACHE, persist_result=False)

@@ -62,7 +62,7 @@ def crawl_live(
         if crawled.crash:
             raise crawled.crash
         with at_most(SAVE_S) if stopped else contextlib.nullcontext():
-            state = state_of(crawled, time.monotonic() - begun)
+            state = state_of(crawled, time.monotonic() - begun, store.state)
             store.keep(crawled.stored().values(), state, complete=crawled.complete)
             store.show(view)
         tell(crawled, known)

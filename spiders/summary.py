@@ -37,11 +37,12 @@ def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
     return f"to ask of {site}: about {pages:,} pages{more}, {duration(seconds)}; {stored}"
 
 
-def state_of(spider: GameSpider, seconds: float) -> dict[str, Any]:
-    """What the next crawl's forecast needs of this one, which took so many seconds."""
+def state_of(spider: GameSpider, seconds: float, before: dict[str, Any]) -> dict[str, Any]:
+    """What the next crawl's forecast needs of this one, which took so many seconds, and of the one before."""
+    players, pages = len(spider.players), spider.fetch.asked.total()
     return {
-        "players": len(spider.players),
-        "seconds_a_page": seconds / max(spider.fetch.asked.total(), 1),
+        "players": players if spider.complete else max(players, before.get("players", 0)),
+        "seconds_a_page": seconds / pages if pages else before.get("seconds_a_page", 0.0),
     }
 
 
@@ -61,7 +62,7 @@ def tell(spider: GameSpider, known: int) -> None:
     why = Counter(what for game in games.values() if (what := lacks(game)))
     lacking = f"{why.total():,} without a record{_listed(why)}"
     stats = spider.crawler.stats
-    again = Counter({name: stats.get_value(f"retry/reason_count/{name}", 0) for name in _retried(stats.get_stats())})
+    again = _retried(stats.get_stats())
     asked = spider.fetch.asked
     sys.stderr.write(
         f"{len(games):,} games, {len(games) - known:,} new, {lacking}; by {spider.way or 'no way'}, "
@@ -80,5 +81,12 @@ def _listed(counts: Counter[str]) -> str:
     return f" ({', '.join(f'{count:,} {name}' for name, count in counts.most_common() if count)})" if counts else ""
 
 
-def _retried(stats: dict[str, Any]) -> list[str]:
-    return [key.removeprefix("retry/reason_count/") for key in stats if key.startswith("retry/reason_count/")]
+def _retried(stats: dict[str, Any]) -> Counter[str]:
+    """Requests that were made again, by the reason; exceptions by the last part of their name."""
+    reason = "retry/reason_count/"
+    found: Counter[str] = Counter()
+    for key in stats:
+        if key.startswith(reason):
+            name = key.removeprefix(reason)
+            found[name if " " in name else name.rpartition(".")[2]] += stats[key]
+    return found

@@ -56,6 +56,13 @@ class Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.watched = None
         """Called with each `Asked`."""
+        self.dropped = False
+
+    def drop(self):
+        """Take no connection any more, and answer on none."""
+        self.dropped = True
+        self.shutdown()
+        self.socket.close()
 
     def mood(self, target, kind):
         """What goes wrong the first time that a page is asked for, if anything."""
@@ -74,6 +81,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server = self.server
+        if server.dropped:
+            self.close_connection = True
+            return
         with server.lock:
             at = time.monotonic()
             kind, status, body, games = server.site.answer(self.path)
@@ -150,4 +160,5 @@ def serving(site, **options):
         finally:
             if server.trap:
                 server.trap.release.set()
-            server.shutdown()
+            if not server.dropped:
+                server.shutdown()

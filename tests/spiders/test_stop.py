@@ -78,7 +78,7 @@ def end(process, number=signal.SIGINT, group=False):
     except subprocess.TimeoutExpired:
         process.kill()
         pytest.fail("it did not end")
-    return time.monotonic() - begun, process.returncode, said.splitlines()[-1]
+    return time.monotonic() - begun, process.returncode, said.strip().rpartition("\n")[2]
 
 
 def begin(command, folder, **options):
