@@ -12,6 +12,7 @@ from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.settings import Settings
+from twisted.web.client import HTTPConnectionPool
 
 from pipeline_src.records.raw import RawGame
 from spiders.journal import Journal
@@ -75,7 +76,7 @@ def run_spider(
     everything.setdict({**settings, "LOG_FILE": str(work / "scrapy.log"), "LOG_FILE_APPEND": False})
     process = AsyncCrawlerProcess(everything)
     reactor = _reactor()
-
+    HTTPConnectionPool.retryAutomatically = False  # or it asks again at once where a connection is closed
     # A thread that looks up a host may do so for minutes; the process does not wait for it.
     reactor.getThreadPool().threadFactory = partial(Thread, daemon=True)
     crawler = process.create_crawler(kind)

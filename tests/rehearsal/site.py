@@ -174,7 +174,7 @@ class Site:
         if path == "/jsp/info/player_game_list.jsp":
             return "list of games", 200, self._list(int(words["plid"])), []
         if path == "/jsp/info/player_game_list_txt.jsp":
-            games = [game for game in reversed(self.of[int(words["plid"])]) if game.bad not in ALWAYS]
+            games = [game for game in reversed(self.of[int(words["plid"])]) if game.bad not in (*ALWAYS, "two")]
             return "page of records", 200, b"\r\n\r\n".join(game.record()[1] for game in games) + b"\r\n", games
         if path.startswith("/servlet/sgf/"):
             game = self.games.get(int(path.split("/")[3]))
