@@ -46,6 +46,7 @@ def crawl_live(
     settings = manners(site, plan.base_url, plan.api_url)
     work.mkdir(parents=True, exist_ok=True)
     with _told_of_interruption(), interruptible(), Store(site.store, plan.base_url, plan.gtid) as store:
+        store.take_in(view)
         known = len(store.games)
         before = spider(plan, store.games, store.journal, work / "fetches.log")
         before.fetch.offline = True

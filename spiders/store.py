@@ -40,7 +40,8 @@ class Store:
             ZugwerkError: another crawl has it, or a shard is damaged.
         """
         identity: Identity = {"source": "live", "base_url": base_url, "gtid": gtid}
-        self.folder = Path(root).expanduser() / _site(base_url) / gtid
+        self._name = _site(base_url), gtid
+        self.folder = Path(root).expanduser().joinpath(*self._name)
         self.folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
             lock = opened.enter_context(open(self.folder / "lock", "w"))
@@ -71,6 +72,15 @@ class Store:
         write_json(self.folder / STATE, state)
         if complete:
             self.journal.clear()
+
+    def take_in(self, view: Path) -> None:
+        """Store the games of a view of the same site that the store lacks: of a clone that pulled them, say."""
+        origin: Identity = read_json(view / SOURCE) if (view / SOURCE).is_file() else {}
+        if not list_shards(view) or (_site(origin.get("base_url", "")), origin.get("gtid")) != self._name:
+            return
+        others = [game for game in read_raw(view) if game.gid not in self.games]
+        if others:
+            self.keep(others, self.state, complete=False)
 
     def show(self, view: Path) -> None:
         """Make a folder of a checkout hold what is stored; shards that do not change are not touched."""

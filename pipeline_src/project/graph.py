@@ -45,7 +45,9 @@ def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
     stages = read_tree(path).get("stages")
     if not isinstance(stages, dict):
         raise ZugwerkError(f"{path}: no stages")
-    return {name: _stage(name, definition) for name, definition in stages.items()}
+    given = path.with_name(PARAMS_FILE.name)
+    params = read_tree(given) if given.is_file() else {}
+    return {name: _stage(name, definition, params) for name, definition in stages.items()}
 
 
 def reading_section(graph: Mapping[str, Stage], section: str) -> set[str]:
@@ -108,7 +110,7 @@ def _listed(graph: Mapping[str, Stage], names: set[str]) -> str:
     return ", ".join(f"`{name}`" for name in graph if name in names) or "-"
 
 
-def _stage(name: str, definition: Mapping[str, Any]) -> Stage:
+def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) -> Stage:
     body = definition.get("do", definition)
     listed = [key for entry in body.get("params", []) for key in ([entry] if isinstance(entry, str) else entry)]
     filled_in = [key for key in _INTERPOLATED.findall(yaml.safe_dump(definition)) if key.split(".")[0] not in _LOCAL]
@@ -116,13 +118,21 @@ def _stage(name: str, definition: Mapping[str, Any]) -> Stage:
     return Stage(
         name,
         frozenset(key.split(".")[0] for key in [*listed, *filled_in]),
-        tuple(map(_pattern, body.get("deps", []))),
+        tuple(_pattern(_given(dep, params)) for dep in body.get("deps", [])),
         tuple(map(_pattern, outs)),
     )
 
 
 _LOCAL = ("item", "key")
 """What `foreach` fills in."""
+
+
+def _given(entry: str | Mapping[str, Any], params: Any) -> str | Mapping[str, Any]:
+    """A dependency that is nothing but a value of params.yaml, as it is there; any other as it is."""
+    whole = _INTERPOLATED.fullmatch(entry.removesuffix("}")) if isinstance(entry, str) else None
+    for part in whole[1].split(".") if whole else ():
+        params = params.get(part) if isinstance(params, Mapping) else None
+    return params if whole and isinstance(params, str) else entry
 
 
 def _pattern(entry: str | Mapping[str, Any]) -> str:

@@ -106,6 +106,23 @@ def test_a_view_is_a_copy_of_the_store(tmp_path):
         assert len(before) == 3
 
 
+def test_a_view_of_the_same_site_is_taken_in(tmp_path):
+    with Store(str(tmp_path / "store"), "https://www.a.example", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(tmp_path / "view")
+    with Store(str(tmp_path / "colleague"), "http://a.example", "amzn") as store:
+        mine = RawGame(3, "/mine", 200, b"(;)")
+        store.keep([mine], {"players": 1}, complete=False)
+        store.take_in(tmp_path / "view")
+        store.take_in(tmp_path / "nothing")
+    with Store(str(tmp_path / "colleague"), "http://a.example", "amzn") as store:
+        assert (store.games, store.state) == (GAMES | {3: mine}, {"players": 1})
+    for url, gtid in (("https://b.example", "amzn"), ("https://a.example", "hex")):
+        with Store(str(tmp_path / "other"), url, gtid) as store:
+            store.take_in(tmp_path / "view")
+            assert store.games == {}
+
+
 def test_a_store_is_one_crawl_s_at_a_time(tmp_path):
     with (
         Store(str(tmp_path), "https://a.example", "amzn"),
