@@ -1,4 +1,4 @@
-"""The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
+"""The one place that runs `dvc repro`, `dvc push` and `zugwerk crawl`: streamed, limited, ended with their caller."""
 
 import os
 import sys
@@ -29,8 +29,12 @@ class DvcFailedError(ZugwerkError):
     """A command of DVC failed; the text ends with its last log lines, for `dvc repro` those of the stage."""
 
 
+class CrawlFailedError(ZugwerkError):
+    """A crawl of the live site failed; the text ends with its last lines."""
+
+
 class TimeLimitError(ZugwerkError):
-    """A command of DVC was stopped because it took longer than its time limit."""
+    """A command was stopped because it took longer than its time limit."""
 
 
 def repro(
@@ -72,6 +76,26 @@ def repro(
     options = ["--force"] * force
     run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
     return state
+
+
+def crawl(system: str, checkout: Path, say: Callable[[str], object], children: Children, *, limit_s: float) -> None:
+    """Fetch what is new on the live site; what came is kept, however it ends.
+
+    Args:
+        system: whose games.
+        checkout: the folder that holds params.yaml.
+        say: takes each line of the output.
+        children: what the command runs among.
+        limit_s: time limit in seconds.
+
+    Raises:
+        CrawlFailedError: the site could not be crawled.
+        TimeLimitError: the time limit passed.
+    """
+    command = ["pipeline_src.cli", "crawl", system]
+    status, tail = _attempt(command, checkout, say, children, time.monotonic() + limit_s, {})
+    if status:
+        raise CrawlFailedError(f"`zugwerk crawl {system}` failed with status {status}; its last lines:\n{_text(tail)}")
 
 
 def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:

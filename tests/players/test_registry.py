@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import ClassVar, Literal
 
 import pytest
+from pipeline_src.players.think import close
 from pydantic import Field
 
 from pipeline_src import systems
@@ -15,7 +16,6 @@ from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
 from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import make_player, maker_of, makers_of, open_maker
-from pipeline_src.players.think import close
 
 
 def test_texts_become_players():
