@@ -6,11 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future
 
 import pytest
 import yaml
 
-from flows import dvc_run
+from pipeline_src.project.dvc_run import CrawlFailedError
 from pipeline_src.records.parquet import write_records
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import Site
@@ -125,36 +126,52 @@ def test_no_repro_asks_a_live_site_whatever_changed(checkout):
         assert len(records) == len(set(records)) == 35
 
 
+class Direct:
+    """A task of Prefect's that runs at once, where it is submitted."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def submit(self, *arguments, return_state=False, wait_for=()):
+        future = Future()
+        try:
+            for before in wait_for:
+                before.result()
+            future.set_result(self.step.fn(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
 def test_a_flow_asks_the_site_when_it_is_told_to(checkout, monkeypatch):
     from flows import targets
 
-    def direct(step, _retries):
-        return step.fn
-
     log = logging.getLogger("flow")
     monkeypatch.setattr(targets, "get_run_logger", lambda: log)
-    monkeypatch.setattr(targets, "tried_again", direct)
+    monkeypatch.setattr(targets, "tried_again", lambda step, _retries: Direct(step))
+
+    def bring(refresh_crawl):
+        options = {"jobs": 1, "limit_s": 120.0, "retries": 0}
+        found = targets.bring_up_to_date(["amazons_crawl"], None, checkout, refresh_crawl=refresh_crawl, **options)
+        return {outcome.target: outcome.state for outcome in found}["amazons_crawl"]
+
     with serving(site()) as server:
         params(checkout, server, source=LIVE)
         for key, value in ENVIRONMENT.items():
             monkeypatch.setenv(key, value)
-        options = {"limit_s": 120.0, "retries": 0}
-        (outcome,) = targets.bring_up_to_date(["amazons_crawl"], checkout, refresh_crawl=True, **options)
-        assert outcome.ran == ["amazons_crawl"]
+        assert bring(refresh_crawl=True) == "ran"
         asked = len(server.asked)
         assert asked > 30
-        (outcome,) = targets.bring_up_to_date(["amazons_crawl"], checkout, refresh_crawl=False, **options)
-        assert (outcome.ran, len(server.asked)) == ([], asked)
+        assert bring(refresh_crawl=False) == "up to date"
+        assert len(server.asked) == asked
         params(checkout, server, source=LIVE, gtid="hex")
-        with pytest.raises(
-            dvc_run.CrawlFailedError, match=r"`zugwerk crawl amazons` failed with status 1(.|\n)*no player"
-        ):
-            targets.bring_up_to_date(["amazons_crawl"], checkout, refresh_crawl=True, **options)
+        with pytest.raises(CrawlFailedError, match=r"`zugwerk crawl amazons` failed with status 1(.|\n)*no player"):
+            bring(refresh_crawl=True)
 
 
 def test_a_flow_s_crawl_ends_with_the_flow_and_keeps_what_came(checkout):
-    call = "import logging, pathlib, flows.dvc_run as d; "
-    call += "d.crawl('amazons', pathlib.Path(), logging.getLogger(), limit_s=600)"
+    call = "import pathlib, pipeline_src.project.dvc_run as d; from pipeline_src.project.children import Children\n"
+    call += "with Children() as c: d.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
     with serving(site()) as server:
         params(checkout, server)
         trap = server.trap = Trap("record", 0.5, after=5)
