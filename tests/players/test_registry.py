@@ -15,7 +15,6 @@ from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
 from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import make_player, maker_of, makers_of, open_maker
-from pipeline_src.players.think import close
 
 
 def test_texts_become_players():
@@ -82,7 +81,7 @@ def test_every_maker_takes_options_with_an_example_that_it_is_meant_for(game, mo
         with ExitStack() as expected:
             if "artifacts/" in options.EXAMPLE:
                 expected.enter_context(pytest.raises(ZugwerkError, match=r"artifacts/models/.*: no such model"))
-            close(make_player(game, options.EXAMPLE))
+            make_player(game, options.EXAMPLE).close()
 
 
 def rooms(game):
