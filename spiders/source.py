@@ -13,6 +13,7 @@ from typing import IO
 
 import spiders
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import digest
 from pipeline_src.records import parquet
 from pipeline_src.records.crawl_params import GamesParams, QuirkParams
 from pipeline_src.records.raw import RawGame
@@ -22,8 +23,8 @@ from spiders.replica.routes import API_PREFIX
 from spiders.store import Identity
 
 ROOT = Path(spiders.__file__).parents[1]
-CODE = ("spiders/**/*.py", "pipeline_src/records/littlegolem*.py", "pipeline_src/games/amazons/notation.py")
-"""What the pages of a replica depend on beside the archive, and what is made of them."""
+CODE = ("spiders.replica.__main__", "spiders.littlegolem")
+"""Modules whose code decides the pages of a replica, beside the archive, and what is made of them."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Ite
         "quirks": quirks.model_dump(),
         "seed": seed,
         "archive": _digest(path),
-        "code": _code_digest(),
+        "code": digest(*CODE),
     }
     with _replica(path, games.gtid, quirks, seed, work) as url:
         yield Source(url, url + API_PREFIX, identity, path)
@@ -140,11 +141,4 @@ def _digest(path: Path) -> str:
     for gid, record in sorted(record_files(path).items()):
         body = record.read_bytes()
         digest.update(f"{gid} {len(body)}\n".encode() + body)
-    return digest.hexdigest()
-
-
-def _code_digest() -> str:
-    digest = hashlib.sha256()
-    for file in sorted({path for pattern in CODE for path in ROOT.glob(pattern)}):
-        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()

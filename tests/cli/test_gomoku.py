@@ -105,7 +105,10 @@ def test_show_a_record(tmp_path, name):
         (["perft", "2", "--variant", "renju"], "no variant 'renju'"),
         (["perft", "2", "--variant", ""], "no variant ''"),
         (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen tells size and variant itself"),
-        (["move", "--player", "nobody"], "no player 'nobody' for gomoku; there are: random, minimax, alphabeta, mcts"),
+        (
+            ["move", "--player", "nobody"],
+            "no player 'nobody' for gomoku; there are: random, minimax, alphabeta, engine, mcts",
+        ),
         (["move", "--player", "last_cell", "--fen", OVER], "the game is over"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "no/game.psq"], "no/game.psq: no such file"),

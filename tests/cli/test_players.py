@@ -7,6 +7,8 @@ from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.registry import players_of
 
+pytestmark = pytest.mark.usefixtures("shipped")
+
 
 def run(*words):
     return CliRunner().invoke(app, ["players", *words])

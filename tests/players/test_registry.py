@@ -60,6 +60,7 @@ def test_a_text_taken_apart(text, name, value, options):
         ("nets:no/such/nets.pt,temperature=1", "has no option 'temperature'"),
     ],
 )
+@pytest.mark.usefixtures("shipped")
 def test_what_cannot_be_read_is_said(text, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         make_player("amazons", text)
@@ -70,6 +71,7 @@ def test_a_game_without_players():
         make_player("chess", "random")
 
 
+@pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize("game", ["amazons", "gomoku"])
 def test_every_maker_takes_options_with_an_example_that_it_is_meant_for(game, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
@@ -82,7 +84,7 @@ def test_every_maker_takes_options_with_an_example_that_it_is_meant_for(game, mo
         with ExitStack() as expected:
             if "artifacts/" in options.EXAMPLE:
                 expected.enter_context(pytest.raises(ZugwerkError, match=r"artifacts/models/.*: no such model"))
-            close(make_player(game, options.EXAMPLE))
+            make_player(game, options.EXAMPLE).close()
 
 
 def rooms(game):

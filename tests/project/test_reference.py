@@ -14,6 +14,8 @@ from pipeline_src.project.reference.params import params_page
 from pipeline_src.project.sections import SECTIONS, ParamsFile, TopLevel
 from tests.layout.imports import ROOT
 
+pytestmark = pytest.mark.usefixtures("shipped")
+
 
 @pytest.fixture
 def project(tmp_path):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
 from pipeline_src.arena.balance import balanced_openings, central_cells
 from pipeline_src.arena.event import Event
 from pipeline_src.arena.journal import Journal

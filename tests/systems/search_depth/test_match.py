@@ -1,4 +1,3 @@
-import dataclasses
 import time
 
 import numpy as np
@@ -171,7 +170,7 @@ def test_other_players_or_another_clock_do_not_meet_kept_games(tmp_path):
         play_match(DEEPENING, DEPTH1, 1, GAME, [1], ALONE, journal)
         play_match(DEEPENING, DEPTH2, 1, GAME, [1], ALONE, journal)
         play_match(DEEPENING, DEPTH2, 1, GAME, [2], ALONE, journal)
-        play_match(DEEPENING, DEPTH2, 1, dataclasses.replace(GAME, clock_ms=61), [2], ALONE, journal)
+        play_match(DEEPENING, DEPTH2, 1, GAME.model_copy(update={"clock_ms": 61}), [2], ALONE, journal)
         assert len(journal.entries) == 4
         play_match(DEEPENING, DEPTH2, 1, GAME, [2], ALONE, journal)
         assert len(journal.entries) == 4
