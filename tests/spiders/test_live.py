@@ -3,6 +3,7 @@
 import dataclasses
 import fcntl
 import itertools
+import sys
 import time
 
 import pytest
@@ -300,6 +301,31 @@ def test_a_crawl_delay_is_obeyed(tmp_path):
         assert crawl(tmp_path, url, max_games=2)[0] == 0
     assert len(times) == 1 + 2 + 2
     assert min(after - before for before, after in itertools.pairwise(times)) >= 0.4
+
+
+def test_a_foreign_host_gets_time_to_breathe(tmp_path):
+    """The delay after each answer, and as long as the answer took; a closed connection is not tried again at once."""
+    routes, times = Routes(site_of(games()[:4], tmp_path)), {}
+
+    def site(target):
+        first = target not in times
+        times[target if first else f"{target} again"] = time.monotonic()
+        if gid_of(target) and first and sum(map(bool, map(gid_of, times))) == 2:
+            raise ConnectionResetError
+        time.sleep(0.5 if "player_game_list" in target else 0.0)
+        return routes(target)
+
+    with served(site) as (url, _):
+        foreign = f"http://games.example:{url.rpartition(':')[2]}"
+        manners = {"api_url": foreign, "contact": "me@a.example", "delay_s": 0.25, "backoff_s": 0.01}
+        write_params(tmp_path, foreign, crawl=manners, max_games=3, ways=["lists"])
+        status, said = run([sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]], tmp_path)
+        assert status == 0, said
+    gaps = {after: times[after] - times[before] for before, after in itertools.pairwise(times)}
+    assert len([target for target in times if target.endswith(" again")]) == 1
+    assert min(gaps.values()) >= 0.25
+    (before, after) = next((b, a) for b, a in itertools.pairwise(times) if "player_game_list" in b)
+    assert times[after] - times[before] >= 0.5 + 0.5
 
 
 def test_a_foreign_host_needs_a_contact(tmp_path):
