@@ -52,6 +52,8 @@ class Games(Protocol):
     """Which games to crawl, as a system's params have it."""
 
     @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
     def gtid(self) -> str: ...  # noqa: D102
     @property
     def variants(self) -> tuple[str, ...]: ...  # noqa: D102

@@ -5,6 +5,7 @@ A live site's store is a folder of the user's own, outside of any checkout, by s
 thrown away, and all checkouts share it, since the site is to be asked once and not once for each of these.
 """
 
+import contextlib
 import fcntl
 import shutil
 from collections.abc import Iterable
@@ -78,9 +79,10 @@ class Store:
         origin: Identity = read_json(view / SOURCE) if (view / SOURCE).is_file() else {}
         if not list_shards(view) or (_site(origin.get("base_url", "")), origin.get("gtid")) != self._name:
             return
-        others = [game for game in read_raw(view) if game.gid not in self.games]
-        if others:
-            self.keep(others, self.state, complete=False)
+        with contextlib.suppress(ZugwerkError):  # damaged; it is written anew
+            others = [game for game in read_raw(view) if game.gid not in self.games]
+            if others:
+                self.keep(others, self.state, complete=False)
 
     def show(self, view: Path) -> None:
         """Make a folder of a checkout hold what is stored; shards that do not change are not touched."""

@@ -30,7 +30,7 @@ def forecast(spider: GameSpider, state: dict[str, Any], delay_s: float) -> str:
         few = math.ceil(LISTS_A_GAME * (most - have))
         pages, more = most - have + (few if lists is None else min(few, lists)), " at most"
     elif lists is None:
-        return f"to ask of {site}: a page for each player, and at most one for each game; nobody knows yet how many"
+        return f"to ask of {site}: a page for each player, one at most for each game, nobody knows how many; {stored}"
     else:
         pages, more = lists + len(spider.wanted()), ", and at most one more for each game that is new"
     seconds = pages * max(delay_s, state.get("seconds_a_page", 0.0))

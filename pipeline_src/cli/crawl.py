@@ -5,6 +5,8 @@ from pathlib import Path
 
 import typer
 
+from pipeline_src.records.crawl_params import CrawlParams
+
 EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
 
 
@@ -24,7 +26,6 @@ def crawl(
     Ctrl-C ends it at any time, and the same command goes on. What came is in artifacts/raw/<system>/live.
     """
     from pipeline_src.project.params import load
-    from pipeline_src.records.crawl_params import CrawlParams
     from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
     from pipeline_src.systems.joseki.params import JosekiCrawlParams
     from spiders.live import crawl_live
@@ -34,3 +35,5 @@ def crawl(
     games: Games = load(AmazonsCrawlParams, section) if system == "amazons" else load(JosekiCrawlParams, section)
     view, work = Path(f"artifacts/raw/{system}/live"), Path(f"work/{section}")
     crawl_live(plan_of(games, site), site, view, work, ask=not dry_run)
+    if Path(games.source) != view:
+        typer.echo(f"these games become the graph's where params.yaml has {section}.source: {view}", err=True)

@@ -3,6 +3,7 @@
 import dataclasses
 import fcntl
 import itertools
+import sys
 import time
 
 import pytest
@@ -122,10 +123,13 @@ def test_what_a_crawl_will_ask_is_said_before_it_begins(tmp_path):
         assert run(dry, tmp_path)[1].startswith(f"nothing to ask of {url}: 4 games stored, and max_games is 4")
         crawl(tmp_path, url, max_games=6)
         write_params(tmp_path, url, max_games=10)
-        assert run(dry, tmp_path)[1] == f"to ask of {url}: about 5 pages at most, 5 seconds; 6 games stored\n"
-        write_params(tmp_path, url)
+        said, hint = run(dry, tmp_path)[1].splitlines()
+        assert said == f"to ask of {url}: about 5 pages at most, 5 seconds; 6 games stored"
+        assert hint == f"these games become the graph's where params.yaml has amazons_crawl.source: {LIVE}"
+        write_params(tmp_path, url, source=LIVE)
         said = run(dry, tmp_path)[1]
-        assert f"to ask of {url}: about {6 + 6} pages, and at most one more for each game that is new" in said
+        more = "and at most one more for each game that is new, 12 seconds; 6 games stored\n"
+        assert said == f"to ask of {url}: about {6 + 6} pages, {more}"
         assert len(asked) == begun + 1 + 2
         (tmp_path / LIVE).rename(tmp_path / "gone")
         run(dry, tmp_path)
@@ -300,6 +304,31 @@ def test_a_crawl_delay_is_obeyed(tmp_path):
         assert crawl(tmp_path, url, max_games=2)[0] == 0
     assert len(times) == 1 + 2 + 2
     assert min(after - before for before, after in itertools.pairwise(times)) >= 0.4
+
+
+def test_a_foreign_host_gets_time_to_breathe(tmp_path):
+    """The delay after each answer, and as long as the answer took; a closed connection is not tried again at once."""
+    routes, times = Routes(site_of(games()[:4], tmp_path)), {}
+
+    def site(target):
+        first = target not in times
+        times[target if first else f"{target} again"] = time.monotonic()
+        if gid_of(target) and first and sum(map(bool, map(gid_of, times))) == 2:
+            raise ConnectionResetError
+        time.sleep(0.5 if "player_game_list" in target else 0.0)
+        return routes(target)
+
+    with served(site) as (url, _):
+        foreign = f"http://games.example:{url.rpartition(':')[2]}"
+        manners = {"api_url": foreign, "contact": "me@a.example", "delay_s": 0.25, "backoff_s": 0.01}
+        write_params(tmp_path, foreign, crawl=manners, max_games=3, ways=["lists"])
+        status, said = run([sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]], tmp_path)
+        assert status == 0, said
+    gaps = {after: times[after] - times[before] for before, after in itertools.pairwise(times)}
+    assert len([target for target in times if target.endswith(" again")]) == 1
+    assert min(gaps.values()) >= 0.25
+    (before, after) = next((b, a) for b, a in itertools.pairwise(times) if "player_game_list" in b)
+    assert times[after] - times[before] >= 0.5 + 0.5
 
 
 def test_a_foreign_host_needs_a_contact(tmp_path):

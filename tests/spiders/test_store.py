@@ -123,6 +123,16 @@ def test_a_view_of_the_same_site_is_taken_in(tmp_path):
             assert store.games == {}
 
 
+def test_a_damaged_view_is_written_anew(tmp_path):
+    with Store(str(tmp_path / "store"), "https://a.example", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(tmp_path / "view")
+        next((tmp_path / "view").glob("games-*")).write_bytes(b"half")
+        store.take_in(tmp_path / "view")
+        store.show(tmp_path / "view")
+        assert {game.gid: game for game in read_raw(tmp_path / "view")} == store.games == GAMES
+
+
 def test_a_store_is_one_crawl_s_at_a_time(tmp_path):
     with (
         Store(str(tmp_path), "https://a.example", "amzn"),
