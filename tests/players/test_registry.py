@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from typing import ClassVar, Literal
 
 import pytest
-from pipeline_src.players.think import close
 from pydantic import Field
 
 from pipeline_src import systems
