@@ -1,4 +1,4 @@
-"""``make rehearse``: the rehearsal at full size; prints what came of it, and writes docs/measured/crawl.json."""
+"""``make rehearse``: the rehearsal at full size; prints what came of it as docs/crawl.md has it, and writes docs/measured/crawl.json."""
 
 import argparse
 import datetime
@@ -16,7 +16,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.rehearsal", description=__doc__)
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--players", type=int, default=400)
-    parser.add_argument("--delay", type=float, default=0.02, help="seconds, after the first portion's %(default)s")
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds; the first portion has 1")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
@@ -25,11 +25,11 @@ def main():
         figures, rows = results(rehearsal)
     print()
     for name, value in rows:
-        print(f"{name:<46}{value}")
+        print(f"| {name} | {value} |")
     about = {
         "low": None,
         "high": None,
-        "profile": "rehearsal",
+        "profile": "committed measurement",
         "data": f"a site of our own with {options.games:,} games of {options.players} players, of random turns",
         "hardware": hardware(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

@@ -173,6 +173,13 @@ def gaps(asked):
     return [after.at - before.at for before, after in pairwise(asked)]
 
 
+def failure(one):
+    """What came in place of a page, in words."""
+    if one.status != 200:
+        return f"status {one.status}" if one.status else "no whole answer"
+    return "status 200 without a record"
+
+
 def asked_twice(asked, stored):
     """Games that were over and were asked for again after their record had been sent whole.
 
@@ -221,26 +228,19 @@ def results(rehearsal):
         "stop_s": (max(rehearsal.stops), len(rehearsal.stops)),
     }
     kinds = Counter(one.kind for one in asked)
-    failed = Counter(one.status or "no answer" for one in asked if one.status != 200)
+    again = Counter(failure(before) for before, after in pairwise(asked) if before.target == after.target)
     right = sum(rejects.get(gid) == reason for gid, reason in bad.items())
-    wrong = sum(one.status == 200 and one.sent < 200 and one.kind != "robots.txt" for one in asked)
-    again = Counter(one.target for one in asked)
     rows = [
         ("games on the site, over", f"{sum(game.ending != 'running' for game in site.games.values()):,}"),
         ("games stored, with a record", f"{len(with_record):,}"),
         ("valid games equal, turn by turn and in winner", f"{len(equal):,} of {len(good):,}"),
-        (
-            "bad games rejected for the right reason",
-            f"{right} of {len(bad)}",
-        ),
+        ("bad games rejected for the right reason", f"{right} of {len(bad)}"),
         ("rejects by reason", listed(Counter(rejects.values()))),
         ("requests", f"{len(asked):,}: {listed(kinds)}"),
         ("bytes sent", f"{sum(one.sent for one in asked):,}"),
         ("requests for a game stored", f"{len(asked) / len(with_record):.3f}"),
-        ("answers that failed", listed(failed)),
-        ("answers that were 200 and no page", f"{wrong}"),
-        ("pages asked for more than once", f"{sum(times > 1 for times in again.values()):,}"),
-        ("games asked for twice", f"{len(twice)}"),
+        ("retries, by what came before", f"{again.total():,}: {listed(again)}"),
+        ("finished games asked for twice", f"{len(twice)}"),
         (f"gap at a delay of {REAL_DELAY_S} s: least, median", f"{min(slow):.3f}, {statistics.median(slow):.3f} s"),
         (
             f"gap at a delay of {rehearsal.delay_s} s: least, median",

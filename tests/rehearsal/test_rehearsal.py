@@ -1,7 +1,10 @@
 """The rehearsal at a seventh of its size."""
 
+import json
+
 import pytest
 
+from tests.layout.imports import ROOT
 from tests.rehearsal.rehearse import REAL_DELAY_S, Rehearsal, gaps, results
 
 DELAY_S = 0.01
@@ -23,3 +26,9 @@ def test_a_rehearsal(tmp_path):
     assert min(gaps(rehearsal.asked[rehearsal.first :])) >= DELAY_S
     assert figures["stop_s"][0] < 5
     assert "to ask of http://games.example" in rehearsal.said[0]
+
+
+def test_the_documentation_has_the_measured_table():
+    table = json.loads((ROOT / "docs/measured/crawl.json").read_text())["table"]
+    page = (ROOT / "docs/crawl.md").read_text()
+    assert [row for name, value in table.items() if (row := f"| {name} | {value} |") not in page] == []

@@ -63,7 +63,7 @@ def test_no_foreign_host_without_a_contact(contact):
         ({"timeout_s": 0.0}, "timeout_s"),
         ({"retries": -1}, "retries"),
         ({"max_failures": 1.0}, "max_failures"),
-        ({"store": " "}, "store"),
+        ({"store": ""}, "store"),
     ],
 )
 def test_bad_params_are_named(changes, named):
