@@ -1,4 +1,4 @@
-"""``make rehearse``: the rehearsal at full size; prints its table, and writes it and figures to docs/measured/crawl.json."""
+"""``make rehearse``: the rehearsal at full size; prints its table, and writes docs/measured/crawl.json."""
 
 import argparse
 import datetime
