@@ -13,10 +13,10 @@ from prefect.futures import PrefectFuture
 from prefect.logging import get_run_logger
 from prefect.tasks import Task, exponential_backoff
 
+from flows.crawl import crawl, reads_live
 from pipeline_src.project import dvc_run
 from pipeline_src.project.children import Children, EndedError
-from pipeline_src.project.dvc_run import TimeLimitError, crawl, repro
-from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.dvc_run import TimeLimitError, repro
 from pipeline_src.project.schedule import Outcome
 from pipeline_src.project.scheduler import Scheduler
 
@@ -72,15 +72,6 @@ def bring_up_to_date(
         for error in scheduler.run(submit).values():
             raise error
     return list(schedule.outcomes.values())
-
-
-def reads_live(target: str, checkout: Path) -> bool:
-    """Whether a target reads what `zugwerk crawl` fetches: by its ``source`` in params.yaml."""
-    if not target.endswith("_crawl"):
-        return False
-    section = read_tree(checkout / PARAMS_FILE).get(target)
-    source = section.get("source") if isinstance(section, dict) else None
-    return source is not None and Path(source) == Path(f"artifacts/raw/{target.removesuffix('_crawl')}/live")
 
 
 @task(task_run_name="{system}: what is new on the site", cache_policy=NO_CACHE, persist_result=False)

@@ -1,4 +1,4 @@
-"""The one place that runs `dvc repro`, `dvc push` and `zugwerk crawl`: streamed, limited, ended with their caller."""
+"""The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
 
 import os
 import sys
@@ -27,10 +27,6 @@ State = Literal["ran", "restored", "up to date"]
 
 class DvcFailedError(ZugwerkError):
     """A command of DVC failed; the text ends with its last log lines, for `dvc repro` those of the stage."""
-
-
-class CrawlFailedError(ZugwerkError):
-    """A crawl of the live site failed; the text ends with its last lines."""
 
 
 class TimeLimitError(ZugwerkError):
@@ -78,26 +74,6 @@ def repro(
     return state
 
 
-def crawl(system: str, checkout: Path, say: Callable[[str], object], children: Children, *, limit_s: float) -> None:
-    """Fetch what is new on the live site; what came is kept, however it ends.
-
-    Args:
-        system: whose games.
-        checkout: the folder that holds params.yaml.
-        say: takes each line of the output.
-        children: what the command runs among.
-        limit_s: time limit in seconds.
-
-    Raises:
-        CrawlFailedError: the site could not be crawled.
-        TimeLimitError: the time limit passed.
-    """
-    command = ["pipeline_src.cli", "crawl", system]
-    status, tail = _attempt(command, checkout, say, children, time.monotonic() + limit_s, {})
-    if status:
-        raise CrawlFailedError(f"`zugwerk crawl {system}` failed with status {status}; its last lines:\n{_text(tail)}")
-
-
 def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:
     """Copy outputs to the default remote, those it has already left out.
 
@@ -137,7 +113,7 @@ def run_dvc(
     deadline = time.monotonic() + limit_s
     wait_s = FIRST_WAIT_S
     while True:
-        status, tail = _attempt(command, checkout, say, children, deadline, env or {})
+        status, tail = attempt(command, checkout, say, children, deadline, env or {})
         if status == 0:
             return
         children.check()
@@ -149,7 +125,7 @@ def run_dvc(
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
 
-def _attempt(
+def attempt(
     command: list[str],
     checkout: Path,
     say: Callable[[str], object],
@@ -157,7 +133,11 @@ def _attempt(
     deadline: float,
     env: Mapping[str, str],
 ) -> tuple[int, deque[str]]:
-    """Run the command once; its status and last lines."""
+    """Run a module with arguments once, as `run_dvc` runs DVC's; its status and last lines.
+
+    Raises:
+        TimeLimitError: by ``deadline``, a time of the monotonic clock, it had not ended.
+    """
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     late = threading.Event()
     with children.running([sys.executable, "-P", "-m", *command], checkout, {**_environment(), **env}) as process:

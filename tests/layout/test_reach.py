@@ -185,7 +185,9 @@ def test_params_are_also_those_that_paths_and_foreach_name(tmp_path):
 
 def test_a_dependency_that_params_name_is_the_one_they_name(tmp_path):
     (tmp_path / "dvc.yaml").write_text(
-        "stages:\n  one:\n    cmd: run\n    outs: [made.parquet]\n  two:\n    cmd: run\n    deps: ['${two.source}']\n"
+        "stages:\n"
+        "  one:\n    cmd: python -m run\n    outs: [made.parquet]\n"
+        "  two:\n    cmd: python -m run\n    deps: ['${two.source}']\n"
     )
     for source, after in (("made.parquet", {"one", "two"}), ("fetched", {"one"})):
         (tmp_path / "params.yaml").write_text(f"two:\n  source: {source}\n")
