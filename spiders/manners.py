@@ -10,8 +10,6 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
-from spiders.settings import BOT_NAME
-
 LONGEST_DELAY_S = 60.0
 """A site that is slower than this is asked again after so long; its robots.txt may ask for more."""
 COME_BACK_LATER = (408, 429)
@@ -28,6 +26,7 @@ class Manners(RobotsTxtMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._robot = crawler.settings["ROBOTSTXT_USER_AGENT"]
         self._delay = crawler.settings.getfloat("DOWNLOAD_DELAY")
         self._asked: dict[str, float] = {}
         """Crawl-delay in seconds by host and port."""
@@ -55,7 +54,7 @@ class Manners(RobotsTxtMiddleware):
         rules = response if response.status == 200 else response.replace(body=b"")  # an error page has none
         await super()._parse_robots(rules, netloc, request)
         parser = self._parsers[netloc]
-        delay = parser.crawl_delay(BOT_NAME) if isinstance(parser, RobotParser) else None
+        delay = parser.crawl_delay(self._robot) if isinstance(parser, RobotParser) else None
         self._asked[netloc] = delay or 0.0
         self._pace(request)
 
