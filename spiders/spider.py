@@ -414,7 +414,7 @@ class GameSpider(Spider):
             sys.stderr.write(
                 f"{len(self.have):,} games, {len(self.have) - self._known:,} of them new; lists of {len(self.lists):,} "
                 f"of the {len(self.players):,} players seen so far; {self.fetch.asked.total():,} pages, "
-                f"{(now - self._begun) / 60:.0f} minutes\n"
+                f"{(now - self._begun) / 60:.1f} minutes\n"
             )
         return await self.fetch.page(kind, key, read, **how)
 

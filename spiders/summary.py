@@ -65,7 +65,7 @@ def tell(spider: GameSpider, known: int) -> None:
     again = _retried(stats.get_stats())
     asked = spider.fetch.asked
     sys.stderr.write(
-        f"{len(games):,} games, {len(games) - known:,} new, {lacking}; by {spider.way or 'no way'}, "
+        f"{len(games):,} games, {len(games) - known:,} new, {lacking}; {f'by {spider.way}' if spider.way else 'not complete'}, "
         f"{asked.total():,} pages{_listed(asked)}, {again.total():,} requests again{_listed(again)}\n"
     )
 

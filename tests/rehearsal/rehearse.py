@@ -18,6 +18,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.rehearsal.ending import time_to_end
 from tests.rehearsal.played import action
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import AMBIGUOUS, Site
@@ -60,6 +61,8 @@ class Rehearsal:
         """How many of them were made with the real delay."""
         self.stops = []
         """Seconds from a signal to the end of the crawl."""
+        self.stops_alone = []
+        """The same without the seconds for which it waited for a processor."""
         self.said = []
         self.port = 0
 
@@ -147,12 +150,12 @@ class Rehearsal:
         trap.release.set()
 
     def _end(self, process, number, where):
-        begun = time.monotonic()
         process.send_signal(number)
+        seconds, queued = time_to_end(process)
         process.communicate()
-        seconds = time.monotonic() - begun
         if number != signal.SIGKILL:
             self.stops.append(seconds)
+            self.stops_alone.append(seconds - queued)
         name = signal.Signals(number).name
         self.tell(f"{name} amid a {where}: ended after {seconds:.2f} s, {len(self.asked):,} requests so far")
 

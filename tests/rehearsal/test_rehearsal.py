@@ -24,7 +24,7 @@ def test_a_rehearsal(tmp_path):
     assert figures["finished_games_asked_twice"][0] == 0
     assert figures["least_gap_s"][0] >= REAL_DELAY_S
     assert min(gaps(rehearsal.asked[rehearsal.first :])) >= DELAY_S
-    assert figures["stop_s"][0] < 5
+    assert max(rehearsal.stops_alone) < 5
     assert "to ask of http://games.example" in rehearsal.said[0]
 
 

@@ -17,6 +17,7 @@ import pytest
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import RawGame, Seat
 from spiders.store import Store
+from tests.rehearsal.ending import time_to_end
 from tests.rehearsal.played import play
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import Game, Site
@@ -67,18 +68,17 @@ def large():
 
 
 def end(process, number=signal.SIGINT, group=False):
-    """Send one signal; seconds until the process has ended, its status, and the last line that it said."""
-    begun = time.monotonic()
+    """Send one signal; seconds until the process has ended, its status, and the last line that it said.
+
+    Seconds for which it waited for a processor do not count: they tell of other programs.
+    """
     if group:
         os.killpg(process.pid, number)
     else:
         process.send_signal(number)
-    try:
-        _, said = process.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        pytest.fail("it did not end")
-    return time.monotonic() - begun, process.returncode, said.strip().rpartition("\n")[2]
+    seconds, queued = time_to_end(process)
+    _, said = process.communicate()
+    return seconds - queued, process.returncode, said.strip().rpartition("\n")[2]
 
 
 def begin(command, folder, **options):
