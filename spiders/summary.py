@@ -64,8 +64,9 @@ def tell(spider: GameSpider, known: int) -> None:
     stats = spider.crawler.stats
     again = _retried(stats.get_stats())
     asked = spider.fetch.asked
+    how = f"by {spider.way}" if spider.way else "not complete"
     sys.stderr.write(
-        f"{len(games):,} games, {len(games) - known:,} new, {lacking}; {f'by {spider.way}' if spider.way else 'not complete'}, "
+        f"{len(games):,} games, {len(games) - known:,} new, {lacking}; {how}, "
         f"{asked.total():,} pages{_listed(asked)}, {again.total():,} requests again{_listed(again)}\n"
     )
 
