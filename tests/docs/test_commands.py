@@ -14,21 +14,7 @@ from tests.docs.pages import PAGES, blocks, name, prose
 from tests.layout.imports import ROOT, modules
 
 START = re.compile(r"^(zugwerk|dvc|python -m|make|prefect)\s")
-DVC = {
-    "add",
-    "repro",
-    "exp",
-    "metrics",
-    "params",
-    "plots",
-    "push",
-    "pull",
-    "remote",
-    "config",
-    "commit",
-    "checkout",
-    "dag",
-}
+DVC = {"repro", "exp", "metrics", "params", "plots", "push", "pull", "remote", "config", "commit", "checkout", "dag"}
 DVC |= {"add", "status", "freeze", "unfreeze", "gc", "queue"}
 ELSEWHERE = {"pip", "venv", "pytest", "prefect"}
 """Modules that are not ours."""
