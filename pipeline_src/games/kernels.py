@@ -13,9 +13,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
 from pipeline_src.jit import njit
+from pipeline_src.jit.choice import choose
 
 Ids = npt.NDArray[np.int32]
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
@@ -38,13 +38,7 @@ def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline
     A kernel that is `uncounted` stays so.
     """
     generic.register(state_type, kernel)
-    body = getattr(kernel, "py_func", kernel)
-
-    def choose(state: Any, *_: Any) -> Callable[..., Any] | None:
-        return body if getattr(state, "instance_class", None) is state_type else None
-
-    options: Any = {"forceinline": inline, "_nrt": getattr(kernel, "targetoptions", {}).get("_nrt", True)}
-    overload(generic, jit_options=options, strict=False)(choose)
+    choose(generic, state_type, kernel)
 
 
 def _unknown(state: Any) -> TypeError:

@@ -35,23 +35,6 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _caching: Any = caching  # without types
 
 
-@overload
-def njit(function: Kernel) -> Kernel: ...
-@overload
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Kernel], Kernel]: ...
-def njit(function: Any = None, *, cache: bool = False, **options: Any) -> Any:
-    """As ``numba.njit``; with ``cache`` the compiled kernel is kept as described above."""
-
-    def decorate(plain: Callable[..., Any]) -> Any:
-        kernel: Any = numba.njit(**options)(plain)
-        if cache and isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the plain function
-            compiled: Any = kernel
-            compiled._cache = KernelCache(plain)
-        return kernel
-
-    return decorate if function is None else decorate(function)
-
-
 class _Results(_caching.CompileResultCacheImpl):  # type: ignore[misc]
     """numba's own packing of what it compiled, without its search for a folder beside the source file."""
 
