@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 
 from numba.core import config
 
-from pipeline_src.jit.cache import KernelCache
+from pipeline_src.jit.cache import KernelCache, PartCache
 from pipeline_src.jit.parts import Kernel
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -20,13 +20,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @overload
 def njit(function: Function) -> Function: ...
 @overload
-def njit(*, cache: bool = False, constants: bool = False, **options: Any) -> Callable[[Function], Function]: ...
-def njit(function: Any = None, *, cache: bool = False, constants: bool = False, **options: Any) -> Any:
+def njit(*, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any) -> Callable[[Function], Function]: ...
+def njit(
+    function: Any = None, *, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any
+) -> Any:
     """Compile a function when it is first called, once for each combination of argument types.
 
     Args:
         function: where it is used without brackets.
         cache: keep what was compiled on disk, see `cache`.
+        allocates: whether it makes arrays or copies one into a slice of another. The others count no references to those they are given, whose callers
+            hold them: counting takes an atomic operation for each array of each call.
         constants: compile it anew for each constant that a compiled caller writes as an argument.
         options: of ``numba.njit``.
     """
@@ -34,10 +38,10 @@ def njit(function: Any = None, *, cache: bool = False, constants: bool = False, 
     def decorate(plain: Callable[..., Any]) -> Any:
         if config.DISABLE_JIT:
             return plain
-        kernel = Kernel(plain, targetoptions={"nopython": True, "boundscheck": None, **options})
+        kernel = Kernel(plain, targetoptions={"nopython": True, "boundscheck": None, "_nrt": allocates, **options})
         kernel.part.constants = constants
         if cache:
-            kernel._cache = KernelCache(plain)
+            kernel._cache, kernel.part._cache = KernelCache(plain), PartCache(plain)
         return kernel
 
     return decorate if function is None else decorate(function)

@@ -1,6 +1,6 @@
 """Functions whose kernel is picked by the type of their first argument, in compiled code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from numba.core import types
@@ -26,6 +26,18 @@ def choose(function: Callable[..., Any], first: type, kernel: Any) -> None:
         template = type(f"Choice_{function.__name__}", (_Choice,), {"key": function, "parts": _CHOICES[function]})
         templates.infer_global(function, types.Function(template))
     _CHOICES[function][first] = kernel.part
+
+
+def choices() -> int:
+    """How many kernels can be picked so far."""
+    return sum(map(len, _CHOICES.values()))
+
+
+def chosen_in(modules: Collection[str], firsts: Collection[type]) -> Iterator[str]:
+    """Modules of the kernels that functions of some modules run for states of some classes."""
+    for function, parts in _CHOICES.items():
+        if function.__module__ in modules:
+            yield from (parts[first].py_func.__module__ for first in firsts if first in parts)
 
 
 class _Choice(templates.AbstractTemplate):  # type: ignore[misc]

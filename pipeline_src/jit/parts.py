@@ -4,24 +4,70 @@ A part is typed and translated to LLVM's intermediate code, and that is all. A k
 takes Python's arguments; both are linked with the parts that they call, optimised together and made machine code.
 """
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba
-from numba.core import codegen, compiler, dispatcher, registry, types
+from numba.core import codegen, compiler, dispatcher, errors, registry, targetconfig, types
 
+from pipeline_src.jit.progress import PROGRESS
+
+MAKES_ARRAYS = "a kernel that makes or returns arrays says so: @njit(allocates=True)"
 _dynfunc: Any = numba._dynfunc  # type: ignore[attr-defined]
 
 
-class _Library(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """Functions that are linked with what they call, and not optimised."""
+class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """A function as intermediate code, and the libraries of what it calls; neither is optimised any further."""
 
-    def _optimize_final_module(self) -> None:
-        pass
+    file_name: str | None = None
+    """In the cache, once it is there."""
+    rest: Any = None
+    """What else the cache has of it."""
 
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
+        """Take in what numba itself has compiled, and leave other parts to the kernel."""
+        for library in dict.fromkeys(self._linking_libraries):
+            if not isinstance(library, PartLibrary):
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
+
+    def bitcode(self) -> bytes:
+        """The function, without other parts."""
+        code: bytes = self._final_module.as_bitcode()
+        return code
+
+    def restore(self, bitcode: bytes, parts: list["PartLibrary"]) -> None:
+        """Become what `bitcode` and `parts` told of another process's."""
+        self._final_module = llvm.parse_bitcode(bitcode)
+        self._linking_libraries = parts
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def parts(self) -> list["PartLibrary"]:
+        """Other parts that it calls."""
+        return [library for library in dict.fromkeys(self._linking_libraries) if isinstance(library, PartLibrary)]
+
+
+def all_parts(library: PartLibrary) -> list[PartLibrary]:
+    """A part and all that it runs."""
+    found = {library: None}
+    todo = [library]
+    while todo:
+        new = [part for part in todo.pop().parts if part not in found]
+        found.update(dict.fromkeys(new))
+        todo += new
+    return list(found)
+
+
+def part_key(fndesc: Any, env: Any, library: PartLibrary) -> Any:
+    """What numba knows a part by; it would be the function that Python calls."""
+    return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname.rpartition(".")[2], "", 0, env, (library,))
 
 
 class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
@@ -33,18 +79,34 @@ class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
         super().__init__(typing, target, library, args, result, flags, names)
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
-        """See `compiler.CompilerBase`. The part gets a key by which numba finds what calls of it lead to."""
-        target, library = self.state.targetctx, _Library(self.state.targetctx.codegen(), func.__qualname__)
+        """See `compiler.CompilerBase`."""
+        PROGRESS.function()
+        target, nrt = self.state.targetctx, self.state.flags.nrt
+        library = PartLibrary(target.codegen(), func.__qualname__)
         self.state.library = library
-        part = super().compile_extra(func)
-        key = _dynfunc.make_function(part.fndesc.lookup_module(), func.__name__, "", 0, part.environment, (library,))
+        try:
+            part = super().compile_extra(func)
+        except errors.NumbaError as error:
+            if not nrt and MAKES_ARRAYS not in str(error):
+                error.add_context(f"{func.__module__}.{func.__qualname__}: {MAKES_ARRAYS}")
+            raise
+        if not nrt:
+            _refuse_arrays(func, part, "returns arrays")
+        library.finalize()
+        key = part_key(part.fndesc, part.environment, library)
         target.insert_user_function(key, part.fndesc, [library])
         return part._replace(entry_point=key, reload_init=[*part.reload_init, *library._reload_init])
 
     def define_pipelines(self) -> list[Any]:
         """See `compiler.CompilerBase`."""
-        passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-        return [passes]
+        return [compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+
+def _refuse_arrays(func: Callable[..., Any], part: Any, what: str) -> None:
+    """Where the caller counts no references it cannot be given arrays that it would have to let go."""
+    kind = part.signature.return_type
+    if kind != types.none and part.target_context.data_model_manager[kind].contains_nrt_meminfo():
+        raise errors.TypingError(f"{func.__module__}.{func.__qualname__} {what}; {MAKES_ARRAYS}")
 
 
 class Part(registry.CPUDispatcher):  # type: ignore[misc]
@@ -53,33 +115,60 @@ class Part(registry.CPUDispatcher):  # type: ignore[misc]
     constants = False
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """See numba: where a call leads; constants as any numbers of their type, unless they are asked for."""
+        """See numba: where a call leads. Signed integers of any size, and constants unless they are asked for, are int64:
+        else numba compiles the function once for each."""
         if not self.constants:
-            args = [types.unliteral(kind) for kind in args]
-            kws = {name: types.unliteral(kind) for name, kind in kws.items()}
-        return super().get_call_template(args, kws)
+            args = [_as_any(kind) for kind in args]
+            kws = {name: _as_any(kind) for name, kind in kws.items()}
+        found = super().get_call_template(args, kws)
+        caller = targetconfig.ConfigStack.top_or_none()
+        if caller is not None and not caller.nrt:
+            _refuse_arrays(self.py_func, self.overloads[tuple(found[2])], "gives arrays to a kernel that makes none")
+        return found
+
+
+def _as_any(kind: Any) -> Any:
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
 class _Wrapping(dispatcher._FunctionCompiler):  # type: ignore[misc]
     """Makes a part into a kernel."""
 
-    def __init__(self, part: Part, compiler: Any) -> None:
-        self.__dict__.update(vars(compiler))
+    def __init__(self, part: Part, usual: Any) -> None:
+        self.__dict__.update(vars(usual))
         self._part = part
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
-        self._part.compile((*args,))
-        part = self._part.overloads[args]
-        context, fndesc, env = part.target_context, part.fndesc, part.environment
-        library = context.codegen().create_library(part.library.name)
-        library.enable_object_caching()
-        library.add_linking_library(part.library)
-        with context.push_code_library(library):
-            context.create_cpython_wrapper(library, fndesc, env, None, self.targetoptions.get("nogil", False))
-        kernel = part._replace(library=library, entry_point=context.get_executable(library, fndesc, env), metadata=None)
-        for inner in kernel._find_referenced_environments():
-            library.codegen.set_env(inner.env_name, inner)
-        return kernel
+        with PROGRESS.kernel(), _without_collection():
+            self._part.compile((*args,))
+            part = self._part.overloads[args]
+            flags = compiler.Flags()
+            self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+            context, fndesc, env = compiler._make_subtarget(part.target_context, flags), part.fndesc, part.environment
+            library = context.codegen().create_library(part.library.name)
+            library.enable_object_caching()
+            for inner in all_parts(part.library):
+                library.add_linking_library(inner)
+            with context.push_code_library(library):
+                context.create_cpython_wrapper(library, fndesc, env, None, flags.release_gil)
+            run = context.get_executable(library, fndesc, env)
+            kernel = part._replace(library=library, entry_point=run, target_context=context, metadata=None)
+            for used in kernel._find_referenced_environments():
+                library.codegen.set_env(used.env_name, used)
+            return kernel
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Compiling makes a great many objects and little garbage: looking for it takes a tenth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 class Kernel(registry.CPUDispatcher):  # type: ignore[misc]

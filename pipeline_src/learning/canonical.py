@@ -54,7 +54,7 @@ def canonical(forms: Words, mover: int) -> np.uint64:
     return np.uint64(smallest ^ BLACK_TO_MOVE if mover == BLACK else smallest)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], keys: Words, out: Words) -> None:
     forms = np.empty(COUNT, np.uint64)
     for b in range(boards.shape[0]):

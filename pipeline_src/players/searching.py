@@ -2,11 +2,13 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.search.clock import expected_plies, movetime_ms
 from pipeline_src.search.limits import Limit, Searcher
@@ -30,6 +32,11 @@ class SearchPlayer:
             ).action
             for position in positions
         ]
+
+    def needs(self, start: Any) -> list[Need]:
+        """Kernels that the player calls in games on boards like ``start``'s."""
+        on_a_clock = Need(write_actions, (start, np.empty(1, np.int32)))
+        return [*self.searcher.needs(start), Need(max_actions, (start,)), on_a_clock]
 
     def limit_at(self, position: Position) -> Limit:
         """The player's own limit, or what the game's clock leaves for this move."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from pipeline_src.games.kernels import rules_need
+from pipeline_src.jit.needs import ready
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult
@@ -56,9 +58,12 @@ def stop(player: Player) -> None:
 
 def warm_up(player: Player, position: Position) -> None:
     """Load and compile what the first move of a process would else wait for; nothing is chosen."""
-    ready = getattr(player, "ready", None)
-    if ready is not None:
-        ready(position.start)
+    needs, engine_ready = getattr(player, "needs", None), getattr(player, "ready", None)
+    ready(rules_need(position.state))
+    if engine_ready is not None:
+        engine_ready(position.start)
+    elif needs is not None:
+        ready(needs(position.state))
     else:
         by_depth = isinstance(player, SearchPlayer) and player.limit.depth is not None  # minimax knows no other limit
         think(player, position, Bounds(depth=1 if by_depth else None, nodes=1))

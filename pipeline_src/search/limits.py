@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.jit.needs import Need
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -68,6 +70,9 @@ class Searcher(Protocol):
 
     def stop(self) -> None:
         """End the search under way, from another thread; it still answers with a legal action."""
+
+    def needs(self, state: Any) -> list[Need]:
+        """All kernels that searches of positions shaped as ``state`` call, so that none is compiled on a clock."""
 
 
 @dataclass

@@ -48,7 +48,7 @@ def has_line(board, side):
     return False
 
 
-@njit
+@njit(allocates=True)
 def _copy_into(state, other):
     other.board[:] = state.board
     other.turn[:] = state.turn

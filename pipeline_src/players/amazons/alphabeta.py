@@ -5,6 +5,7 @@ import math
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import initial_state
+from pipeline_src.jit.needs import ready
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import amazons_engine, make_evaluator
 from pipeline_src.players.player import PlayerText
@@ -61,7 +62,7 @@ def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
     limit = read_limit(text, numbers, DEFAULT)
     searcher = AlphaBeta(make_evaluator("amazons"), options)
     player = SearchPlayer(ClosingFirst(searcher), limit)
-    player.searcher.search(initial_state(6), Limit(depth=2, nodes=1))  # compiled before any clock runs
+    ready(player.needs(initial_state(6)))  # before any clock runs
     return player
 
 

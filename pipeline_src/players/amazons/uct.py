@@ -5,6 +5,7 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import initial_state
+from pipeline_src.jit.needs import ready
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.player import PlayerText
@@ -30,7 +31,7 @@ def amazons_uct(text: PlayerText) -> SearchPlayer:
     text.no_value()
     searcher, limit = uct_of(text, make_evaluator("amazons"))
     player = SearchPlayer(ClosingFirst(searcher), limit)
-    player.searcher.search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
+    ready(player.needs(initial_state(6)))  # before any clock runs
     return player
 
 

@@ -4,6 +4,7 @@ import math
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import initial_state
+from pipeline_src.jit.needs import ready
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
@@ -45,5 +46,5 @@ def gomoku_alphabeta(text: PlayerText) -> SearchPlayer:
     except ValueError as error:
         raise ZugwerkError(f"player '{text.name}': {error}") from None
     player = SearchPlayer(AlphaBeta(make_evaluator(), options), limit)
-    player.searcher.search(initial_state(5), Limit(depth=2, nodes=1))  # compiled before any clock runs
+    ready(player.needs(initial_state(5)))  # before any clock runs
     return player

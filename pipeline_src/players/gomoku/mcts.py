@@ -4,6 +4,7 @@ import math
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import initial_state
+from pipeline_src.jit.needs import ready
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import SearchPlayer, read_limit
 from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game
@@ -27,5 +28,5 @@ def gomoku_mcts(text: PlayerText) -> SearchPlayer:
         raise ZugwerkError(f"player '{text.name}': playouts must be a whole number from 1, not {playouts}")
     limit = read_limit(text, {"nodes": playouts, "movetime": given["movetime"], "depth": math.nan}, DEFAULT)
     player = SearchPlayer(PlainUct(given["c"]), limit)
-    player.searcher.search(initial_state(5), Limit(nodes=1))  # compiled before any clock runs
+    ready(player.needs(initial_state(5)))  # before any clock runs
     return player

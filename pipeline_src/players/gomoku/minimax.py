@@ -4,6 +4,7 @@ import math
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import initial_state
+from pipeline_src.jit.needs import ready
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.evaluation import make_evaluator
@@ -24,5 +25,5 @@ def gomoku_minimax(text: PlayerText) -> SearchPlayer:
     if not (1 <= depth <= MAX_DEPTH and depth == math.floor(depth)):
         raise ZugwerkError(f"player '{text.name}': depth must be a whole number from 1 to {MAX_DEPTH}, not {depth}")
     player = SearchPlayer(Minimax(make_evaluator()), Limit(depth=int(depth)))
-    player.searcher.search(initial_state(3, "freestyle-3"), Limit(depth=2))  # compiled before any clock runs
+    ready(player.needs(initial_state(3, "freestyle-3")))  # before any clock runs
     return player

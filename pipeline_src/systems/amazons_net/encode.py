@@ -135,7 +135,7 @@ def mark_legal(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _encode(
     boards: npt.NDArray[np.int8],
     movers: npt.NDArray[np.int8],

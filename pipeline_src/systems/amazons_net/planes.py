@@ -50,7 +50,7 @@ def encode_planes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], mo
     return encoded
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _encode_planes(
     boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], out: Encoded
 ) -> int:
@@ -90,7 +90,7 @@ def _encode_planes(
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _queen_moves(
     amazons: npt.NDArray[np.int64], free: npt.NDArray[np.int64], reached: npt.NDArray[np.int64], out: Planes
 ) -> None:
@@ -117,7 +117,7 @@ def _queen_moves(
                 out[k, i, j] = bits >> j & 1
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _king_moves(
     amazons: npt.NDArray[np.int64], free: npt.NDArray[np.int64], reached: npt.NDArray[np.int64], out: Planes
 ) -> None:

@@ -1,0 +1,43 @@
+"""What Python is going to call, told beforehand: kernels that are compiled, or loaded, before any clock runs."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pipeline_src.jit.parts import Kernel
+from pipeline_src.jit.progress import PROGRESS
+
+
+class Need(NamedTuple):
+    """A kernel, and arguments of the types that it will be called with."""
+
+    kernel: Any
+    """Made by `njit`; or a function of `games.kernels` and its like, which picks one by its first argument."""
+    arguments: tuple[Any, ...]
+
+
+def ready(needs: Iterable[Need]) -> None:
+    """Compile what is not compiled yet, or load it from disk; nothing is run."""
+    missing = [(kernel, types) for kernel, types in map(_typed, needs) if kernel and types not in kernel.overloads]
+    with PROGRESS.expecting(sum(not _on_disk(kernel, types) for kernel, types in missing)):
+        for kernel, types in missing:
+            kernel.compile(types)
+
+
+def missing(needs: Iterable[Need]) -> list[Need]:
+    """Those that no process has compiled yet."""
+    return [need for need in needs for kernel, types in [_typed(need)] if kernel and not _on_disk(kernel, types)]
+
+
+def _typed(need: Need) -> tuple[Kernel | None, tuple[Any, ...]]:
+    """The kernel itself and the types; None where compilation is switched off."""
+    kernel = need.kernel
+    if hasattr(kernel, "dispatch"):  # by the first argument
+        kernel = kernel.dispatch(type(need.arguments[0]))
+    if not isinstance(kernel, Kernel):
+        return None, ()
+    return kernel, tuple(kernel.typeof_pyval(argument) for argument in need.arguments)
+
+
+def _on_disk(kernel: Kernel, types: tuple[Any, ...]) -> bool:
+    has = getattr(kernel._cache, "has", None)  # a kernel that is not kept has numba's empty cache
+    return has is not None and bool(has(types, kernel.targetctx.codegen()))
