@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?=
+JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 A ?= HEAD
@@ -29,9 +30,9 @@ $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	$(BIN)/python -m pipeline_src.project.plots_page
 	touch $@
 
-repro: $(STAMP)  ## Run the whole graph: the laptop's, or make repro PROFILE=smoke|paper.
+repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repro PROFILE=smoke|paper; JOBS=N for fewer.
 	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
-	$(BIN)/dvc repro
+	$(BIN)/zugwerk repro $(if $(JOBS),--jobs $(JOBS))
 
 compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is HEAD, B the working tree by default.
 	$(BIN)/zugwerk compare '$(A)' '$(B)'

@@ -4,12 +4,13 @@ import shutil
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 
 from pipeline_src import jit
-from pipeline_src.games import gomoku
-from pipeline_src.project.code import ROOT
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.project.code import ROOT, this_code
 from pipeline_src.search.mcts.puct_reuse import is_step
 from tests.search.mcts.fakes import count_state
 
@@ -73,6 +74,28 @@ def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(
     edited, second = copy()
     assert edited[0] is False
     assert second > first
+
+
+def test_a_kernel_is_filed_by_what_it_runs_for_the_types_of_its_arguments():
+    """`playout` knows no game; Gomoku's kernel for it lies in a file that neither the search nor the rules import."""
+    from pipeline_src.search.gomoku import playouts
+    from pipeline_src.search.mcts import playouts as generic
+
+    state = numba.typeof(gomoku.initial_state(5))
+    found = jit._modules(generic.__name__, (state, numba.int64))
+    assert playouts.__name__ in found
+    assert gomoku.board.__name__ in found
+    assert playouts.__name__ not in jit._modules(is_step.py_func.__module__, (state,))
+    assert not any(".go." in name or "amazons" in name for name in this_code().closure(*found))
+
+
+def test_every_implementation_counts_for_the_kernels_that_call_it():
+    """Of each generic function: a kernel in its module, asked for with the state's type, covers the implementation."""
+    for game in (gomoku, amazons):
+        state = game.initial_state(6)
+        for generic, kind, module in jit.IMPLEMENTED:
+            if kind is type(state):
+                assert module in this_code().closure(*jit._modules(generic, (numba.typeof(state),)))
 
 
 @pytest.mark.slow

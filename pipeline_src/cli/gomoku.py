@@ -1,6 +1,7 @@
-"""``zugwerk gomoku``: perft, move, show, brain, generations."""
+"""``zugwerk gomoku``: perft, move, show, solve, brain, generations."""
 
 import contextlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,59 @@ def show(
     typer.echo(gomoku.to_fen(state))
 
 
+@app.command(epilog='Example: zugwerk gomoku solve --fen "5/5/1x1x1/2oo1/5 b freestyle-4"')
+def solve(
+    fen: str | None = Fen,
+    file: Path | None = typer.Option(None, "--file", help="Positions, a JSON object a line; see docs/gomoku.md."),
+    movetime: float = typer.Option(1000.0, min=1.0, help="Milliseconds for a position."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON; of a file a line for each position."),
+) -> None:
+    """Look for a forced win of the side to move, by threats; print its line, or that none was found in time.
+
+    A win that is printed is proven: the line shows it against the answers that hold out longest.
+    """
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games import gomoku
+    from pipeline_src.search.gomoku.solver import Solver
+    from pipeline_src.search.limits import Limit
+
+    if (fen is None) == (file is None):
+        raise ZugwerkError("solve needs a position: give --fen or --file, one of them")
+    solver, limit = Solver(), Limit(movetime_ms=movetime)
+    solver.solve(gomoku.from_fen("5/5/5/5/5 b"), Limit(nodes=1))  # compiled before any clock runs
+    if file is not None:
+        _solve_file(solver, file, limit, as_json)
+        return
+    state = gomoku.from_fen(fen or "")
+    found = solver.solve(state, limit)
+    line = [gomoku.format_move(action, *state.board.shape) for action in found.line]
+    if as_json:
+        typer.echo(
+            json.dumps({"win": found.win, "move": line[0] if line else None, "plies": found.plies, "line": line})
+        )
+    elif found.win:
+        typer.echo(f"{line[0]} wins in {found.plies} plies: {' '.join(line)}")
+    else:
+        typer.echo(f"no forced win found in {found.seconds * 1e3:,.0f} ms, {found.nodes:,} positions")
+
+
+def _solve_file(solver: Any, file: Path, limit: Any, as_json: bool) -> None:
+    from pipeline_src.games import gomoku
+    from pipeline_src.records.forced_wins import range_of, read_forced_wins
+
+    shares: dict[str, list[bool]] = {}
+    for state, announced in sorted(read_forced_wins(file), key=lambda one: one.plies if not as_json else 0):
+        found = solver.solve(state, limit)
+        shares.setdefault(range_of(announced), []).append(found.win)
+        if as_json:
+            move = gomoku.format_move(found.line[0], *state.board.shape) if found.win else None
+            row = {"announced": announced, "win": found.win, "move": move, "plies": found.plies}
+            typer.echo(json.dumps(row | {"ms": round(found.seconds * 1e3, 3)}))
+    if not as_json:
+        for name, won in shares.items():
+            typer.echo(f"{name} plies: {sum(won)} of {len(won)} won, {sum(won) / len(won):.1%}")
+
+
 @app.command(epilog="Example: zugwerk gomoku brain --player alphabeta:movetime=1000")
 def brain(
     player: str | None = typer.Option(
@@ -97,8 +151,8 @@ def brain(
     import os
     import sys
 
+    from pipeline_src.arena.conversation import converse
     from pipeline_src.arena.gomocup.session import DEFAULT_PLAYER, Session
-    from pipeline_src.arena.stream import converse
 
     text = player or DEFAULT_PLAYER
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):

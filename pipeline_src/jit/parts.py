@@ -11,7 +11,9 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numba
-from numba.core import codegen, compiler, dispatcher, errors, registry, targetconfig, types
+from numba.core import codegen, compiler, dispatcher, errors, ir, registry, types
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.typed_passes import IRLegalization
 
 from pipeline_src.jit.progress import PROGRESS
 
@@ -90,8 +92,6 @@ class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
             if not nrt and MAKES_ARRAYS not in str(error):
                 error.add_context(f"{func.__module__}.{func.__qualname__}: {MAKES_ARRAYS}")
             raise
-        if not nrt:
-            _refuse_arrays(func, part, "returns arrays")
         library.finalize()
         key = part_key(part.fndesc, part.environment, library)
         target.insert_user_function(key, part.fndesc, [library])
@@ -99,14 +99,52 @@ class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         """See `compiler.CompilerBase`."""
-        return [compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_BorrowedOnly, IRLegalization)
+        passes.finalize()
+        return [passes]
 
 
-def _refuse_arrays(func: Callable[..., Any], part: Any, what: str) -> None:
-    """Where the caller counts no references it cannot be given arrays that it would have to let go."""
-    kind = part.signature.return_type
-    if kind != types.none and part.target_context.data_model_manager[kind].contains_nrt_meminfo():
-        raise errors.TypingError(f"{func.__module__}.{func.__qualname__} {what}; {MAKES_ARRAYS}")
+BORROWS = {"getattr", "getitem", "static_getitem", "build_tuple", "cast", "exhaust_iter", "pair_first", "pair_second"}
+BORROWS |= {"getiter", "iternext", "phi", "null"}
+"""Expressions whose arrays belong to the one that they are taken from."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _BorrowedOnly(AnalysisPass):  # type: ignore[misc]
+    """Refuses a kernel without reference counts that would have to let go of an array, which it cannot.
+
+    All that it holds is to be borrowed from its caller: arguments, and parts and views of them. numba itself refuses
+    what allocates in the function's own code. It does not see what comes back from calls: numba's functions that are
+    written in Python, such as ``np.zeros_like``, count references whoever calls them.
+    """
+
+    _name = "borrowed_only"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        if state.flags.nrt:
+            return False
+        name = f"{state.func_id.modname}.{state.func_id.func_qualname}"
+        models = state.targetctx.data_model_manager
+        for block in state.func_ir.blocks.values():
+            for assign in block.find_insts(ir.Assign):
+                value = assign.value
+                kind = state.typemap[assign.target.name]
+                if not isinstance(value, ir.Expr) or value.op in BORROWS or not models[kind].contains_nrt_meminfo():
+                    continue
+                called = state.typemap[value.func.name] if value.op == "call" else None
+                if not isinstance(called, types.NamedTupleClass) and getattr(called, "typing_key", None) not in VIEWS:
+                    raise errors.TypingError(f"{name} makes {kind}; {MAKES_ARRAYS}", assign.loc)
+        if models[state.return_type].contains_nrt_meminfo():
+            raise errors.TypingError(f"{name} returns {state.return_type}; {MAKES_ARRAYS}", state.func_ir.loc)
+        return False
+
+
+VIEWS: set[Any] = set()
+"""Functions lowered in their caller's own code (`lower_builtin`) that give parts or views of their arguments."""
 
 
 class Part(registry.CPUDispatcher):  # type: ignore[misc]
@@ -120,11 +158,7 @@ class Part(registry.CPUDispatcher):  # type: ignore[misc]
         if not self.constants:
             args = [_as_any(kind) for kind in args]
             kws = {name: _as_any(kind) for name, kind in kws.items()}
-        found = super().get_call_template(args, kws)
-        caller = targetconfig.ConfigStack.top_or_none()
-        if caller is not None and not caller.nrt:
-            _refuse_arrays(self.py_func, self.overloads[tuple(found[2])], "gives arrays to a kernel that makes none")
-        return found
+        return super().get_call_template(args, kws)
 
 
 def _as_any(kind: Any) -> Any:

@@ -1,8 +1,8 @@
 """Which first-party code does a module run? Its import closure, a digest of that, and why a file belongs to it.
 
 The closure of a module holds the module, every first-party module that it imports, at its head or inside a function,
-and so on, with the packages around each. A module that is started or imported by a name in quotes
-(``[sys.executable, "-m", "spiders.replica"]``, ``import_module("pipeline_src.games.go")``) counts as imported.
+and so on, with the packages around each. A module, or a thing in one, whose whole name stands in a text counts as
+imported (``[sys.executable, "-m", "spiders.replica"]``, ``import_module("pipeline_src.games.go")``, Scrapy's settings).
 
 The digest is over the sources of the closure without comments, docstrings and blank lines, as text, so that it is the
 same on every version of Python. It keys DVC's stages (``artifacts/code.json``), resumed work, compiled kernels and the
@@ -12,9 +12,9 @@ admission of workers.
 import ast
 import hashlib
 import io
-import itertools
 import json
 import os
+import re
 import tempfile
 import tokenize
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,8 @@ CHANGE_NO_OUTPUT = frozenset(
 """Modules that nearly all others reach and that decide no result: the version, messages, how processes end, digests.
 
 Neither they nor what they import counts."""
-_MEMO = "sources-2.json"
+_MEMO = "sources-3.json"
+_NAMED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+")
 
 
 class Source(NamedTuple):
@@ -232,13 +233,8 @@ def _names(tree: ast.Module) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.List | ast.Tuple):
-            texts = [item.value if isinstance(item, ast.Constant) else None for item in node.elts]
-            started = [after for flag, after in itertools.pairwise(texts) if flag == "-m"]
-            yield from (f"{name}.__main__" for name in started if isinstance(name, str))
-            yield from (name for name in started if isinstance(name, str))
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            yield from (a.value for a in node.args[:1] if isinstance(a, ast.Constant) and isinstance(a.value, str))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAMED.fullmatch(node.value):
+            yield from (node.value, f"{node.value}.__main__")
 
 
 def _essence(text: str, tree: ast.Module) -> str:

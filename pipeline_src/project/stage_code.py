@@ -1,11 +1,13 @@
 """The first-party code behind each stage of dvc.yaml: its module, the players that its params name, their closure."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import GAMES
-from pipeline_src.players.registry import players_of
+from pipeline_src.players.player import PlayerText
+from pipeline_src.players.registry import maker_of
 from pipeline_src.project.code import Code, this_code
 from pipeline_src.project.graph import Stage
 
@@ -17,9 +19,12 @@ def roots(stage: Stage, params: Mapping[str, Any], code: Code | None = None) -> 
     Code that makes up such a text itself imports the player.
     """
     closure = (code or this_code()).closure(stage.module)
-    names = {text.partition(":")[0] for section in stage.sections for text in _texts(params.get(section))}
-    makers = [players_of(game) for game in GAMES if f"pipeline_src.games.{game}" in closure]
-    modules = {some[name].partition(":")[0] for some in makers for name in names & some.keys()}
+    games = [game for game in GAMES if f"pipeline_src.games.{game}" in closure]
+    modules = set()
+    for text in {text for section in stage.sections for text in _texts(params.get(section))}:
+        for game in games:
+            with contextlib.suppress(ZugwerkError):  # no player's text
+                modules.add(maker_of(game, PlayerText.parse(text)).partition(":")[0])
     return [stage.module, *sorted(modules)]
 
 

@@ -94,7 +94,7 @@ class Minimax:
     """Minimax of one depth, for any game that has kernels and an evaluation; see `limits.Searcher`."""
 
     def __init__(self, evaluator: Any) -> None:
-        """``evaluator`` is a NamedTuple of arrays of the search's own, as `search.evaluators` makes them."""
+        """``evaluator`` is a NamedTuple of arrays of the search's own, as the evaluations below `search` make them."""
         self.evaluator, self.flag = evaluator, StopFlag()
 
     def stop(self) -> None:

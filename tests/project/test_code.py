@@ -95,7 +95,7 @@ def test_the_closure_follows_imports_names_in_quotes_and_packages(tree):
         a="from pipeline_src.rules import moves\nfrom pipeline_src.b import thing",
         b="def f():\n    import pipeline_src.c",
         c="import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'pipeline_src.d'])",
-        d="from importlib import import_module\nimport_module('pipeline_src.e')",
+        d="SETTINGS = {'MIDDLEWARES': {'pipeline_src.e.Retrying': 550}}",
         e="import os",
         other="from pipeline_src import a",
         **{"rules/moves": ""},

@@ -7,6 +7,8 @@ import numpy as np
 from numba.core import types
 from numba.extending import lower_builtin, type_callable
 
+from pipeline_src.jit.parts import VIEWS
+
 
 def stack(state: Any, n: int) -> Any:
     """Copies of ``state``, n of them: its arrays with a leading axis of n."""
@@ -16,6 +18,9 @@ def stack(state: Any, n: int) -> Any:
 def row(states: Any, b: int) -> Any:
     """State b of a stack: views, so what a kernel does to it is done to the stack. In and out of compiled code."""
     return type(states)(*(array[b] for array in states))
+
+
+VIEWS.add(row)
 
 
 @type_callable(row)

@@ -1,6 +1,5 @@
 """Train a model on a data set, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -47,7 +46,7 @@ def work_folder(
 ) -> Path:
     """A folder for this very training: another one under any other data, params, seed, threads, code or torch."""
     name = hashlib.sha256(digest(__name__).encode())
-    key = [dataclasses.asdict(params), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
+    key = [params.model_dump(), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
     name.update(json.dumps([key, torch.__version__], sort_keys=True).encode())
     return root / f"{model}-{name.hexdigest()[:16]}"
 

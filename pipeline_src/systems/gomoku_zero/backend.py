@@ -7,7 +7,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import FIRST, GomokuState, from_board
+from pipeline_src.games.gomoku.board import FIRST, GomokuState
+from pipeline_src.games.gomoku.setup import from_board
 
 Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles
 from pipeline_src.systems.gomoku_zero.gate import play_gate
 from pipeline_src.systems.gomoku_zero.groups import play_groups
@@ -54,7 +55,7 @@ def run_generation(
     made_from = [start] if start else []
     if before:
         made_from += [before.best, before.model, before.learner, before.window / "manifest.json"]
-    key = make_key(setting, number, made_from)
+    key = make_key(digest(__name__), setting, number, made_from)
     if not again and files.timings.exists() and read_json(files.timings).get("made_from") == key:
         return False
     files.timings.unlink(missing_ok=True)

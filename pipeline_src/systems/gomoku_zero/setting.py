@@ -1,20 +1,16 @@
 """All params of the cycle, and the key that tells whether a generation was made from just these."""
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.code import digest
-from pipeline_src.project.params import PARAMS_FILE, load, load_value
+from pipeline_src.project.params import PARAMS_FILE, Params, load, load_value
 from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Params):
     """What a generation is made with, beside the generation before it."""
 
     seed: int
@@ -49,7 +45,7 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     """
     return Setting(
         seed=load_value(int, "seed", path),
-        game=GomokuGame(size, variant),
+        game=GomokuGame(size=size, variant=variant),
         net=load(GomokuNet, "growing_net", path),
         self_play=load(GomokuSelfPlay, "growing_self_play", path),
         train=load(GomokuTrainParams, "growing_train", path),
@@ -57,14 +53,14 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     )
 
 
-def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
-    """Hash of params, code, generation number and of the files that a generation is made from (16 hex digits).
+def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:
+    """Hash of code, params, generation number and of the files that a generation is made from (16 hex digits).
 
     Raises:
         ZugwerkError: one of these files is missing; names it.
     """
-    key = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
-    key.update(digest("pipeline_src.systems.gomoku_zero.generation").encode())
+    key = hashlib.sha256(json.dumps([setting.model_dump(), number], sort_keys=True).encode())
+    key.update(code.encode())
     for path in made_from:
         try:
             key.update(hashlib.sha256(path.read_bytes()).digest())

@@ -1,6 +1,5 @@
 """Train a net on a replay window for one generation, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -75,9 +74,7 @@ def train_generation(
     new = int((positions.generation == generation).sum())
     steps, rate, gpu = params.steps(new), params.rate(generation), torch.cuda.is_available()
     batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=generation)
-    key = _digest(
-        net, positions, learner_state, [dataclasses.asdict(params), seed, generation, torch.get_num_threads()]
-    )
+    key = _digest(net, positions, learner_state, [params.model_dump(), seed, generation, torch.get_num_threads()])
     own = folder / f"train-{key}"
     for other in folder.glob("train-*"):
         if other != own and is_first():

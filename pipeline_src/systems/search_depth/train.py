@@ -1,6 +1,5 @@
 """Train a net that chooses the search depth, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -152,7 +151,7 @@ def _fresh(params: DepthModelParams, positions: DepthPositions, means: Tensor, s
 
 def _key(positions: DepthPositions, splits: Splits, params: list[Any], seed: int) -> str:
     """A name for this very training: another one under any other data, split, params, seed, threads, code or torch."""
-    rest = [dataclasses.asdict(section) for section in params]
+    rest = [section.model_dump() for section in params]
     threads = torch.get_num_threads()
     name = hashlib.sha256(digest(__name__).encode())
     name.update(json.dumps([positions.manifest["sha256"], rest, seed, threads, torch.__version__]).encode())

@@ -1,0 +1,266 @@
+"""`Engine`: iterative deepening around the compiled search of Gomoku, with a search by threats before it."""
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku.board import SIDE, GomokuState
+from pipeline_src.games.gomoku.turns import winner
+from pipeline_src.jit.needs import Need
+from pipeline_src.search.gomoku import fours, pvs, threats
+from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
+from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, cell_of, lift, lines_need, make_lines, place
+from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
+from pipeline_src.search.gomoku.worth import TEMPO
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+
+MAX_DEPTH = 60
+MARGIN_MS = 4.0
+"""How long before its time limit a search is told to end: what it takes to notice, and to answer."""
+SHARE = 0.4
+"""Of the time, what searches by threats at the root may take."""
+STEP = 10_000
+"""Positions of such a search between two looks at the clock."""
+EACH = 5_000
+"""Positions of the first search by threats behind the best move."""
+NEVER = 1 << 60
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a search looks at."""
+
+    leaf_fours: int = 40
+    """Positions of a search by fours at the horizon, 0 for none."""
+    inner_fours: int = 200
+    """The same above the horizon."""
+    guard: int = 2
+    """From which depth on it is asked whether the other side would win by fours, could it move; 0 is never."""
+    reduce_after: int = 4
+    """After how many moves of a node the others are first searched less deep; 0 is never."""
+    width: int = 24
+    """How many moves of a node are searched."""
+    first_width: int = 4
+    more_width: int = 4
+    """At most the first, and for each ply of remaining depth the second, are searched."""
+    margin: int = 300
+    """Points a ply by which a node near the horizon has to be too good to be left at once; 0 is never."""
+    tempo: int = TEMPO
+    """Points of being to move."""
+    threats: int = 1 << 20
+    """Positions of searches by threats at the root and behind its best moves, 0 for none."""
+    prove_from: int = 0
+    """From which depth on a win by threats is looked for; 0 is never."""
+    prove_nodes: int = 300
+    """Positions that this may look at."""
+    table_mb: float = 32.0
+
+
+class Engine:
+    """Alpha-beta of Gomoku; see `limits.Searcher`. ``Limit.nodes`` counts positions searched."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        """Memory follows with the first search."""
+        self.options = options or Options()
+        self._stop = StopFlag()
+        self.table, self.fours = pvs.make_table(self.options.table_mb), fours.make_space()
+        self.proofs = threats.make_table(1 << 18)
+        self.space = pvs.make_space(1, self._stop.raised)
+        self.threats = threats.make_space(1, self._stop.raised)
+        self.generation = 0
+
+    def stop(self) -> None:
+        """See `Searcher`."""
+        self._stop.set()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search under way is to end."""
+        return bool(self._stop.raised[0])
+
+    def needs(self, state: GomokuState) -> list[Need]:
+        """See `Searcher`."""
+        lines, found = lines_need(state)
+        stones, proofs, table = self.fours, self.proofs, self.table
+        return [
+            *found,
+            Need(first_cell, (lines, 0, 1)),
+            Need(win_by_fours, (lines, stones, 0, 1)),
+            Need(threats.prove, (lines, proofs, self.threats, stones, 0, False)),
+            Need(pvs.search, (lines, 0, self.space, table, stones, self.threats, proofs, 1)),
+            Need(pvs.position_key, (lines, 0)),
+            Need(pvs.find, (table, np.uint64(0), 1)),
+        ]
+
+    def search(self, state: GomokuState, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
+        """See `Searcher`. Nothing here is random.
+
+        Raises:
+            ZugwerkError: the game is over, or its rule has lines that patterns do not know.
+        """
+        if winner(state) is not None:
+            raise ZugwerkError("the game is over: there is nothing to search")
+        began = time.perf_counter()
+        self._stop.clear()
+        seconds = None
+        if limit.movetime_ms is not None:
+            seconds = (limit.movetime_ms - min(MARGIN_MS, limit.movetime_ms / 4)) / 1e3
+        with self._stop.after(seconds):
+            return self._search(state, limit, began, seconds, on_info)
+
+    def _search(
+        self, state: GomokuState, limit: Limit, began: float, seconds: float | None, on_info: OnInfo | None
+    ) -> SearchResult:
+        lines, c, width = make_lines(state), int(state.turn[SIDE]), state.board.shape[1]
+        space = self._begin(lines, limit)
+
+        def report(pv: list[int], value: float, depth: int) -> SearchResult:
+            actions = tuple(action_of(cell, width, lines) for cell in pv)
+            nodes = max(1, int(space.counts[pvs.NODES]))
+            result = SearchResult(actions[0], value, depth, nodes, actions, time.perf_counter() - began)
+            if on_info:
+                on_info(result)
+            return result
+
+        if not state.board.any():
+            return report([cell_of(state.board.shape[0] // 2 * width + width // 2, width, lines)], 0.0, 0)
+        root = _Root(self, lines, c, began, seconds)
+        won = root.win()
+        if won is not None:
+            return report(*won)
+        result = report([root.by_worth()[0]], 0.0, 0)
+        depth = 1
+        while depth <= min(limit.depth or MAX_DEPTH, MAX_DEPTH):
+            value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, self.proofs, depth))
+            cut, best = bool(space.counts[pvs.STOPPED]), int(space.marks[0, pvs.BEST_MOVE])
+            if best < 0 and not cut and root.banned:
+                root.give_up()
+                continue
+            if best >= 0 and not cut and value < pvs.PROVEN and root.loses(best):
+                continue
+            if best >= 0:
+                result = report(self._variation(lines, c, best), float(value), depth - cut)
+            if cut or best < 0 or abs(value) > pvs.PROVEN or self._stop.raised[0]:
+                break
+            depth += 1
+        return result
+
+    def _begin(self, lines: Lines, limit: Limit) -> pvs.Space:
+        """The memory, as a new search wants it."""
+        if self.space.banned.size < lines.cells.size:
+            self.space = pvs.make_space(lines.cells.size, self._stop.raised)
+            self.threats = threats.make_space(lines.cells.size, self._stop.raised)
+        self.generation += 1
+        space, options = self.space, self.options
+        space.counts[:], space.killers[:], space.history[:], space.banned[:] = 0, -1, 0, 0
+        space.counts[pvs.NODE_LIMIT] = limit.nodes if limit.nodes is not None else NEVER
+        space.counts[pvs.GENERATION] = self.generation
+        for switch, value in (
+            (pvs.LEAF_FOURS, options.leaf_fours),
+            (pvs.INNER_FOURS, options.inner_fours),
+            (pvs.GUARD, options.guard),
+            (pvs.REDUCE_AFTER, options.reduce_after),
+            (pvs.WIDTH, options.width),
+            (pvs.TEMPO, options.tempo),
+            (pvs.FIRST_WIDTH, options.first_width),
+            (pvs.MORE_WIDTH, options.more_width),
+            (pvs.MARGIN, options.margin),
+            (pvs.PROVE_FROM, options.prove_from),
+            (pvs.PROVE_NODES, options.prove_nodes),
+        ):
+            space.switches[switch] = value
+        self.threats.counts[:] = 0
+        self.threats.counts[threats.GENERATION] = self.generation
+        self.fours.counts[fours.SALT] = self.generation * 0x9E3779B97F4A7C1 & NEVER - 1
+        return space
+
+    def _variation(self, lines: Lines, c: int, best: int) -> list[int]:
+        """The line that the table remembers, from the best move on."""
+        line = [best]
+        place(lines, best, c + 1)
+        while len(line) < MAX_DEPTH:
+            side = (c + len(line)) % 2
+            slot = pvs.find(self.table, np.uint64(pvs.position_key(lines, side)), self.generation)
+            move = -1 if slot < 0 else int(self.table.moves[slot])
+            if move < 0 or lines.cells[move] != 0 or lines.counts[side, WINS]:
+                break
+            line.append(move)
+            place(lines, move, side + 1)
+        for cell in reversed(line):
+            lift(lines, cell)
+        return line
+
+
+class _Root:
+    """What threats alone say of a position before it is searched."""
+
+    def __init__(self, engine: Engine, lines: Lines, c: int, began: float, seconds: float | None) -> None:
+        self.engine, self.lines, self.c = engine, lines, c
+        self.left, self.lost = engine.options.threats, False
+        self.banned: list[int] = []
+        self.asked: dict[int, int] = {}
+        self.deadline = math.inf if seconds is None else began + SHARE * seconds
+
+    def win(self) -> tuple[list[int], float, int] | None:
+        """A forced win of the side to move: its first stone, its value and its plies; None where none was found."""
+        lines, c = self.lines, self.c
+        plies = int(win_by_fours(lines, self.engine.fours, c, 10_000))
+        if plies:
+            return [int(self.engine.fours.line[0])], float(pvs.WIN - plies), plies
+        move, plies = self._prove(c, self.left // 4)
+        return None if move < 0 else ([move], float(pvs.WIN - plies), plies)
+
+    def loses(self, cell: int) -> bool:
+        """Whether the other side wins by threats after a move, which is then not tried again.
+
+        Each time that is asked of a move, twice as many positions are looked at.
+        """
+        lines, other, asked = self.lines, 1 - self.c, self.asked.get(cell, 0)
+        if self.lost or lines.counts[other, WINS]:
+            return False
+        place(lines, cell, self.c + 1)
+        lost = self._prove(other, EACH << asked)[0] >= 0
+        lift(lines, cell)
+        self.asked[cell] = asked + 1
+        if lost:
+            self.banned.append(cell)
+            self.engine.space.banned[cell] = 1
+        return lost
+
+    def give_up(self) -> None:
+        """Where all moves lose, try them all, and look no more for what refutes them."""
+        self.lost = True
+        self.engine.space.banned[self.banned] = 0
+        self.banned.clear()
+
+    def by_worth(self) -> list[int]:
+        """The empty cells, those of most worth to either side first."""
+        lines = self.lines
+        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
+        first, last = int(lines.sizes[FIRST]), int(lines.sizes[LAST])
+        cells = first + np.flatnonzero(lines.cells[first:last] == 0)
+        return [int(cell) for cell in cells[np.argsort(-worth[cells], kind="stable")]]
+
+    def _prove(self, c: int, limit: int) -> tuple[int, int]:
+        """(first stone of a win of colour c, were it to move, its plies); (-1, 0) where none was found."""
+        engine, counts = self.engine, self.engine.threats.counts
+        spent = 0
+        while spent < min(limit, self.left) and time.perf_counter() < self.deadline:
+            counts[threats.NODES], counts[threats.NODE_LIMIT] = 0, min(STEP, limit - spent)
+            counts[threats.KINDS] = ONE_THREE
+            proof, disproof, move, plies = threats.prove(
+                self.lines, engine.proofs, engine.threats, engine.fours, c, False
+            )
+            spent += max(1, int(counts[threats.NODES]))
+            if proof == 0:
+                self.left -= spent
+                if move < 0:
+                    move = first_cell(self.lines, c, WINS if self.lines.counts[c, WINS] else SURE)
+                return int(move), int(plies)
+            if disproof == 0 or engine.stopped:
+                break
+        self.left -= spent
+        return -1, 0

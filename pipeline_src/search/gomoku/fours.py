@@ -1,0 +1,193 @@
+"""Victory by continuous fours: each stone of the attacker lacks one to win, and the defender has one answer to it.
+
+Depth first, with a table of positions where there is none. The line found is a proof: nothing else can be played
+against it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.jit import njit
+from pipeline_src.search.gomoku.lines import ENDS, FIRST, HALF, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.patterns import FIVE, ONE_FOUR, SURE, WINS
+
+FOURS, NODES, NODE_LIMIT, LENGTH, SALT = range(5)
+"""Entries of `FourSpace.counts`: positions of all searches, of this one, how many it may look at, how many stones its
+line has, and a number that tells this game's entries of the table from those of others."""
+COUNT, NEXT, ANSWER = range(3)
+"""Entries of a row of `FourSpace.marks`: moves of the node, the one to be tried next, the answer to the last."""
+DEPTH = 32
+"""Fours of a line at the most."""
+MOVES = 32
+ATTACKER_KEY = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
+
+
+class FourSpace(NamedTuple):
+    """Memory of one search. D: fours that it may go deep, M: moves of a node, E: entries, a power of two."""
+
+    moves: npt.NDArray[np.int32]
+    """[D, M]"""
+    marks: npt.NDArray[np.int64]
+    """[D, 3]"""
+    line: npt.NDArray[np.int64]
+    """[2 D]: the stones of the win found, the attacker's and the answers in turn, but for the last one."""
+    failed: npt.NDArray[np.uint64]
+    """[E]: positions without a win."""
+    counts: npt.NDArray[np.int64]
+
+
+def make_space(entries: int = 1 << 16) -> FourSpace:
+    """Memory for boards of any size."""
+    return FourSpace(
+        np.zeros((DEPTH, MOVES), np.int32),
+        np.zeros((DEPTH, 3), np.int64),
+        np.zeros(2 * DEPTH + 2, np.int64),
+        np.zeros(entries, np.uint64),
+        np.zeros(5, np.int64),
+    )
+
+
+@njit(cache=True)
+def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], row: int, n: int) -> int:
+    """Write cells whose class for colour c is at least ``least``, that of a threat, to a row after ``n`` others.
+
+    Returns how many there are then; those beyond the end of the row are left out.
+    """
+    left = Int(0)
+    for k in range(least, 16):
+        left += lines.counts[At(c), At(k)]
+    word = lines.sizes[FIRST] >> 3
+    while left > 0 and n < out.shape[1]:
+        if lines.words[At(c), At(word)] & np.uint64(0x0808080808080808) != 0:
+            for cell in range(8 * word, 8 * word + 8):
+                if lines.classes[At(c), At(cell)] >= least:
+                    left -= 1
+                    if n < out.shape[1]:
+                        out[At(row), At(n)] = cell
+                        n += 1
+        word += 1
+    return n
+
+
+@njit(cache=True)
+def first_cell(lines: Lines, c: int, least: int) -> int:
+    """The first cell whose class for colour c is at least ``least``, that of a threat; there has to be one."""
+    word = lines.sizes[FIRST] >> 3
+    while True:
+        if lines.words[At(c), At(word)] & np.uint64(0x0808080808080808) != 0:
+            for cell in range(8 * word, 8 * word + 8):
+                if lines.classes[At(c), At(cell)] >= least:
+                    return int(cell)
+        word += 1
+
+
+@njit(cache=True)
+def only_answer(lines: Lines, c: int) -> int:
+    """The only stone that keeps colour c from a line on its next move; -1 where there is none, or another one."""
+    if lines.counts[At(c), WINS] != 1:
+        return -1
+    cell = Int(first_cell(lines, c, Int(WINS)))
+    packed, code, shift = Int(lines.packed[At(c), At(cell)]), 2 - c, 4 * c
+    for d in range(4 if lines.sizes[ENDS] != 0 else 0):  # elsewhere a line is stopped on the cell that it lacks alone
+        if (packed >> 4 * d) & 15 != FIVE:
+            continue
+        for at in range(0, 4 * lines.sizes[HALF], 2):
+            key = Int(lines.near[At(cell), At(d)])
+            if (key >> at) & 3 == 0 and (Int(lines.table[At(key | code << at)]) >> shift) & 15 != FIVE:
+                return -1
+    return int(cell)
+
+
+@njit(cache=True)
+def _sort(lines: Lines, c: int, moves: npt.NDArray[np.int32], row: int, n: int) -> None:
+    """Best class first; of equals the first on the board."""
+    for i in range(1, n):
+        cell = moves[At(row), At(i)]
+        what, at = lines.classes[At(c), At(cell)], i
+        while at > 0 and lines.classes[At(c), At(moves[At(row), At(at - 1)])] < what:
+            moves[At(row), At(at)] = moves[At(row), At(at - 1)]
+            at -= 1
+        moves[At(row), At(at)] = cell
+
+
+@njit(cache=True)
+def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
+    """Write the fours of a node where nothing wins at once; how many."""
+    if lines.counts[At(1 - c), WINS] > 0:
+        cell = only_answer(lines, 1 - c)
+        if cell < 0 or lines.classes[At(c), At(cell)] < ONE_FOUR:
+            return 0
+        space.moves[At(depth), 0] = cell
+        return 1
+    n = write_cells(lines, c, Int(ONE_FOUR), space.moves, depth, Int(0))
+    _sort(lines, c, space.moves, depth, n)
+    return int(n)
+
+
+@njit(cache=True, nogil=True)
+def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
+    """Plies to a win of colour c, to move, by fours alone; 0 where none was found within ``limit`` positions.
+
+    The line is left in ``space``. The board stays as it was.
+    """
+    counts, marks, moves = space.counts, space.marks, space.moves
+    depth, entering, other, won = Int(0), True, 1 - c, False
+    counts[NODES] = 0
+    while True:
+        if entering:
+            counts[NODES] += 1
+            key = lines.hash[0] ^ ATTACKER_KEY[At(c)] ^ np.uint64(counts[SALT])
+            marks[At(depth), COUNT], marks[At(depth), NEXT] = 0, 0
+            if lines.counts[At(c), WINS] > 0:
+                won = True
+                break
+            if lines.counts[At(c), SURE] > 0 and lines.counts[At(other), WINS] == 0:
+                won = True
+                break
+            if counts[NODES] >= limit:
+                break
+            if depth < DEPTH - 1 and space.failed[At(key & np.uint64(space.failed.size - 1))] != key:
+                marks[At(depth), COUNT] = _moves(lines, c, space, depth)
+        if marks[At(depth), NEXT] >= marks[At(depth), COUNT]:
+            key = lines.hash[0] ^ ATTACKER_KEY[At(c)] ^ np.uint64(counts[SALT])
+            space.failed[At(key & np.uint64(space.failed.size - 1))] = key
+            if depth == 0:
+                break
+            depth -= 1
+            lift(lines, Int(marks[At(depth), ANSWER]))
+            lift(lines, Int(moves[At(depth), At(marks[At(depth), NEXT] - 1)]))
+            entering = False
+            continue
+        move = Int(moves[At(depth), At(marks[At(depth), NEXT])])
+        marks[At(depth), NEXT] += 1
+        if lines.classes[At(c), At(move)] >= SURE:  # and takes away the other side's only threat
+            marks[At(depth), NEXT] = 1
+            won = True
+            break
+        place(lines, move, c + 1)
+        answer = Int(-1)
+        if lines.counts[At(other), WINS] == 0:
+            answer = Int(only_answer(lines, c))
+        if answer < 0:  # the answer wins, or does not count
+            lift(lines, move)
+            entering = False
+            continue
+        marks[At(depth), ANSWER] = answer
+        place(lines, answer, other + 1)
+        depth, entering = depth + 1, True
+    counts[FOURS] += counts[NODES]
+    plies = Int(0)
+    if won:
+        plies = 2 * depth + (1 if lines.counts[At(c), WINS] > 0 else 3)
+        counts[LENGTH] = 2 * depth + 1
+        space.line[At(2 * depth)] = first_cell(lines, c, Int(WINS if lines.counts[At(c), WINS] > 0 else SURE))
+        if lines.counts[At(other), WINS] > 0 and lines.counts[At(c), WINS] == 0:
+            space.line[At(2 * depth)] = moves[At(depth), 0]
+    for above in range(depth - 1, -1, -1):
+        answer, move = Int(marks[At(above), ANSWER]), Int(moves[At(above), At(marks[At(above), NEXT] - 1)])
+        space.line[At(2 * above)], space.line[At(2 * above + 1)] = move, answer
+        lift(lines, answer)
+        lift(lines, move)
+    return int(plies)

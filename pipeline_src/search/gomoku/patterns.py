@@ -1,0 +1,145 @@
+"""Line patterns: what a stone on a cell makes of one line through it, looked up by the cells around it.
+
+A *key* holds the cells within a few steps of a cell on one line, two bits each, the nearest ones in the lowest bits:
+0 empty, 1 black, 2 white, 3 off the board. A pattern says how far a stone on the cell would be from a line that wins:
+
+* ``FIVE`` is such a line; ``FOUR`` lacks one stone, which the other side can still shut, ``OPEN_FOUR`` one that it
+  cannot: whatever cell it takes, another stone wins.
+* ``THREE`` becomes an open four by one more stone, ``WIDE_THREE`` on more than one cell; ``CLOSED_THREE`` a four.
+* ``TWO`` becomes a three, ``WIDE_TWO`` on three cells and more; ``CLOSED_TWO`` a closed three; ``ONE`` and
+  ``CLOSED_ONE`` in turn those. ``LOST`` is a line that is full and does not win: too long, or shut.
+
+The names are those of lines of five; the definitions hold for any length. Only lines through the cell count, and
+nothing is said of other lines: the patterns of a cell's four lines together make its *class*, whose names are those of
+a stone there.
+
+Such tables are the usual way of strong Gomoku programs. The threats are those of Allis, van den Herik and Huntjens,
+"Go-Moku and threat-space search" (1993).
+"""
+
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit import njit
+
+NONE, CLOSED_ONE, ONE, CLOSED_TWO, TWO, WIDE_TWO, CLOSED_THREE, THREE, WIDE_THREE, FOUR, OPEN_FOUR, FIVE, LOST = range(
+    13
+)
+PATTERNS = 13
+AT_LEAST, EXACTLY, ONE_END_OPEN = 0, 1, 2
+"""Which lines win: of at least the length; of just that; of just that where the other side is not at both ends."""
+
+QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE, WINS = 0, 8, 9, 10, 11, 12, 13, 14, 15
+"""Classes of cells: a stone there makes no threat; a three; one beside a closed three or twos; two threes; a four; one
+beside such; one beside a three; an open four or two fours, so that the next stone wins; a line that wins."""
+THREAT = 8
+"""Bit that the classes of threats have."""
+
+COMPLETES = 128
+"""Bit of an entry while a table is made: one more stone wins."""
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class Patterns(NamedTuple):
+    """Tables of a rule; ``half`` is how many cells a key has to each side."""
+
+    half: int
+    table: Bytes
+    """[4^(2 half)]: by key, black's pattern, and 16 times white's."""
+    classes: Bytes
+    """[16^4]: by the patterns of a cell's four lines."""
+
+
+@njit(cache=True)
+def _full(key: int, half: int, line: int, rule: int) -> int:
+    """`FIVE` or `LOST` of a stone amid a key, own stones being 1; `NONE` if they are too few."""
+    before, after = 0, 0
+    while before < half and (key >> 4 * before) & 3 == 1:
+        before += 1
+    while after < half and (key >> (4 * after + 2)) & 3 == 1:
+        after += 1
+    length = 1 + before + after
+    if length < line:
+        return NONE
+    if rule == AT_LEAST:
+        return FIVE
+    if length > line:
+        return LOST
+    shut = (key >> 4 * before) & 3 == 2 and (key >> (4 * after + 2)) & 3 == 2
+    return LOST if rule == ONE_END_OPEN and shut else FIVE
+
+
+@njit(cache=True, allocates=True)
+def fill(table: Bytes, half: int, line: int, rule: int) -> None:
+    """Write the patterns of own stones to ``table`` [4^(2 half)], by key: those of fuller lines come first."""
+    found = np.zeros(COMPLETES, np.int64)
+    for key in range(table.size - 1, -1, -1):
+        table[key] = _full(key, half, line, rule)
+        if table[key] != NONE:
+            continue
+        found[:] = 0
+        for at in range(0, 4 * half, 2):
+            if (key >> at) & 3 == 0:
+                found[table[key | 1 << at] & (COMPLETES - 1)] += 1
+        if found[FIVE] > 0:
+            table[key] = OPEN_FOUR | COMPLETES
+            for at in range(0, 4 * half, 2):
+                if (key >> at) & 3 == 0 and table[key | 2 << at] & COMPLETES == 0:
+                    table[key] = FOUR | COMPLETES
+        elif found[OPEN_FOUR] > 0:
+            table[key] = WIDE_THREE if found[OPEN_FOUR] > 1 else THREE
+        elif found[FOUR] > 0:
+            table[key] = CLOSED_THREE
+        elif found[THREE] + found[WIDE_THREE] > 0:
+            table[key] = WIDE_TWO if found[THREE] + found[WIDE_THREE] > 2 else TWO
+        elif found[CLOSED_THREE] > 0:
+            table[key] = CLOSED_TWO
+        elif found[TWO] + found[WIDE_TWO] > 0:
+            table[key] = ONE
+        elif found[CLOSED_TWO] > 0:
+            table[key] = CLOSED_ONE
+    for key in range(table.size):
+        table[key] &= COMPLETES - 1
+
+
+def _classes() -> Bytes:
+    """`Patterns.classes`."""
+    made = np.zeros((16,) * 4, np.uint8)
+    for patterns in product(range(PATTERNS), repeat=4):
+        fours, threes = patterns.count(FOUR), patterns.count(THREE) + patterns.count(WIDE_THREE)
+        more = any(one in patterns for one in (CLOSED_THREE, TWO, WIDE_TWO))
+        if FIVE in patterns:
+            found = WINS
+        elif OPEN_FOUR in patterns or fours > 1:
+            found = SURE
+        elif fours:
+            found = FOUR_THREE if threes else FOUR_MORE if more else ONE_FOUR
+        elif threes:
+            found = TWO_THREES if threes > 1 else THREE_MORE if more else ONE_THREE
+        else:
+            found = QUIET
+        made[patterns] = found
+    return made.ravel()
+
+
+@lru_cache
+def make_patterns(line: int, rule: int) -> Patterns:
+    """The tables of lines of a length.
+
+    Raises:
+        ZugwerkError: a line that is too short or too long for them.
+    """
+    half = line - 1 if rule == AT_LEAST else line
+    if not 3 <= line <= 5:
+        raise ZugwerkError(f"the threat search knows lines of 3 to 5, not {line}")
+    table = np.zeros(1 << 4 * half, np.uint8)
+    fill(table, half, line, rule)
+    keys = np.arange(table.size)
+    low = int("01" * (2 * half), 2)
+    return Patterns(half, table | table[(keys & low) << 1 | (keys >> 1) & low] << np.uint8(4), _classes())

@@ -1,0 +1,417 @@
+"""Principal variation search of Gomoku on boards that know their threats, compiled: one call an iteration.
+
+What is certain is never searched: a line on the next stone, two of them, an open four (`patterns`). Where the other
+side threatens, only what meets the threat is tried, for all else loses; a single answer costs no depth. Elsewhere the
+cells of most worth to either side are, best first, and the later ones of them less deep at first. At the horizon and
+above it a search by continuous fours looks whether the side to move wins (`fours`), and further up whether the other
+side would, could it move: then only stones that spoil its line are tried.
+
+Values are whole numbers, seen from the side to move; a win is worth ``WIN`` less the plies from the root to its line.
+
+Sources: those of `search.alphabeta.nodes`, and for late move reductions, the chess programs of the 1990s.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.jit import njit
+from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
+from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
+from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
+from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, disturbs, prove, write_defences
+from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
+from pipeline_src.search.gomoku.threats import NODES as STARTED
+
+NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST = range(6)
+"""Entries of `Space.counts`: positions searched; how many may be; whether the search was cut off; its number; positions
+that searches by fours looked at; the deepest ply."""
+LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, PROVE_FROM, PROVE_NODES, FIRST_WIDTH, MORE_WIDTH, MARGIN = (
+    range(11)
+)
+"""Entries of `Space.switches`: positions of a search by fours at the horizon and above it, 0 for none; from which depth
+on the other side's fours are looked for, 0 for never; after how many moves of a node the others are first searched less
+deep, 0 for never; how many moves of a node are searched; worth of being to move; from
+which depth on a win by threats is looked for, 0 for never, and how many positions that may look at."""
+ALPHA, BETA, FLOOR, BEST = range(4)
+"""Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
+DEPTH, COUNT, NEXT, STAGE, BEST_MOVE, MOVE = range(6)
+"""Entries of a row of `Space.marks`: remaining depth; moves of the node; how many are searched; how the one under way
+is; the best so far; the one under way."""
+REDUCED, MINIMAL, WHOLE = range(3)
+"""Stages of a move: less deep; with a minimal window; with the whole one."""
+EXACT, LOWER, UPPER = 0, 1, 2
+WIN = 10_000
+PROVEN = WIN - 500
+"""Values beyond it are forced wins, counted from the root."""
+MOST = 5_000
+"""Bound of the evaluation."""
+INFINITY = 2 * WIN
+PLIES = 64
+MOST_HISTORY = 60
+MOVES = 64
+SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
+
+
+class Table(NamedTuple):
+    """Transposition table: [E] each, E a power of two; entries of another generation are empty.
+
+    They lie in pairs: the even one gives way to a search at least as deep, the odd one to anything.
+    """
+
+    keys: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.int16]
+    """Of a win, plies are counted from this position."""
+    moves: npt.NDArray[np.int16]
+    generations: npt.NDArray[np.int32]
+    depths: npt.NDArray[np.int8]
+    bounds: npt.NDArray[np.uint8]
+
+
+class Space(NamedTuple):
+    """Memory of one search. P: plies, M: moves of a node, C: cells."""
+
+    moves: npt.NDArray[np.int32]
+    """[P, M]: best first."""
+    scores: npt.NDArray[np.int64]
+    """[P, M]: by which they are in order."""
+    marks: npt.NDArray[np.int64]
+    """[P, 6]"""
+    bounds: npt.NDArray[np.int64]
+    """[P, 4]"""
+    killers: npt.NDArray[np.int64]
+    """[P, 2]: moves that last refuted at a ply, -1 for none."""
+    history: npt.NDArray[np.int64]
+    """[2, C]: how much a colour's stone on a cell has refuted."""
+    banned: npt.NDArray[np.uint8]
+    """[C]: 1 for cells that are not tried at the root."""
+    counts: npt.NDArray[np.int64]
+    switches: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.uint8]
+    """[1]: not 0 once the search is to end."""
+
+
+def make_table(megabytes: float) -> Table:
+    """An empty table of the largest power of two of entries that fit, at least 2."""
+    entries = 2
+    while entries * 2 * 18 <= megabytes * 1e6:
+        entries *= 2
+    return Table(
+        np.zeros(entries, np.uint64),
+        np.zeros(entries, np.int16),
+        np.zeros(entries, np.int16),
+        np.zeros(entries, np.int32),
+        np.zeros(entries, np.int8),
+        np.zeros(entries, np.uint8),
+    )
+
+
+def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
+    """Memory for boards of up to so many cells."""
+    return Space(
+        np.zeros((PLIES + 1, MOVES), np.int32),
+        np.zeros((PLIES + 1, MOVES), np.int64),
+        np.zeros((PLIES + 1, 6), np.int64),
+        np.zeros((PLIES + 1, 4), np.int64),
+        np.full((PLIES + 1, 2), -1, np.int64),
+        np.zeros((2, cells), np.int64),
+        np.zeros(cells, np.uint8),
+        np.zeros(6, np.int64),
+        np.zeros(11, np.int64),
+        stop,
+    )
+
+
+@njit(cache=True)
+def find(table: Table, key: np.uint64, generation: int) -> int:
+    """Index of the entry of a position, -1 if this search has none."""
+    slot = Int(key & np.uint64(table.keys.size - 1))
+    for at in (slot, slot ^ 1):
+        if table.keys[At(at)] == key and table.generations[At(at)] == generation:
+            return int(at)
+    return -1
+
+
+@njit(cache=True)
+def _store(
+    table: Table, key: np.uint64, generation: int, depth: int, bound: int, value: int, move: int, ply: int
+) -> None:
+    even = Int(key & np.uint64(table.keys.size - 1)) & ~1
+    slot = even + 1
+    if table.keys[At(even)] == key or table.generations[At(even)] != generation or table.depths[At(even)] <= depth:
+        slot = even
+    if table.keys[At(even + 1)] == key and table.generations[At(even + 1)] == generation:
+        slot = even + 1
+    value += ply if value > PROVEN else -ply if value < -PROVEN else 0
+    table.keys[At(slot)], table.generations[At(slot)] = key, generation
+    table.values[At(slot)], table.moves[At(slot)] = value, move
+    table.depths[At(slot)], table.bounds[At(slot)] = depth, bound
+
+
+@njit(cache=True)
+def position_key(lines: Lines, c: int) -> np.uint64:
+    """Key of the position with colour c to move."""
+    return np.uint64(lines.hash[0] ^ SIDE_KEY[At(c)])
+
+
+@njit(cache=True)
+def static_value(lines: Lines, c: int, space: Space) -> int:
+    """Value of a quiet position to colour c, to move: difference of the worth of the cells."""
+    value = lines.worth[At(c), 0] - lines.worth[At(1 - c), 1] + space.switches[TEMPO]
+    return int(min(Int(MOST), max(Int(-MOST), value)))
+
+
+@njit(cache=True)
+def _score(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int) -> int:
+    """By how much a stone of colour c promises, for the order of moves."""
+    other = 1 - c
+    own, theirs = lines.packed[At(c), At(cell)], lines.packed[At(other), At(cell)]
+    score = 2 * Int(lines.orders[At(c), At(own), 0]) + Int(lines.orders[At(other), At(theirs), 0])
+    score += space.history[At(c), At(cell)]
+    if cell == remembered:
+        score += 1 << 40
+    if cell == space.killers[At(ply), 0] or cell == space.killers[At(ply), 1]:
+        score += 60
+    return int(score)
+
+
+@njit(cache=True)
+def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int, n: int, most: int) -> int:
+    """Put a move among the ``n`` best of a node, of which ``most`` are kept; how many there are then."""
+    if ply == 0 and space.banned[At(cell)] != 0:
+        return n
+    score = Int(_score(lines, c, space, ply, remembered, cell))
+    if n == most and space.scores[At(ply), At(n - 1)] >= score:
+        return n
+    at = n if n < most else n - 1
+    while at > 0 and space.scores[At(ply), At(at - 1)] < score:
+        space.scores[At(ply), At(at)] = space.scores[At(ply), At(at - 1)]
+        space.moves[At(ply), At(at)] = space.moves[At(ply), At(at - 1)]
+        at -= 1
+    space.scores[At(ply), At(at)], space.moves[At(ply), At(at)] = score, cell
+    return n + 1 if n < most else n
+
+
+@njit(cache=True)
+def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> int:
+    """`win_by_fours` where there is a four to begin with."""
+    some = Int(0)
+    for k in range(ONE_FOUR, 16):
+        some += lines.counts[At(c), At(k)]
+    if some == 0 or limit == 0:
+        return 0
+    plies = Int(win_by_fours(lines, fours, c, limit))
+    space.counts[THREAT_NODES] += fours.counts[FOUR_NODES]
+    return int(plies)
+
+
+@njit(cache=True)
+def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats: ThreatSpace, fours: FourSpace) -> int:
+    """Plies to a win by threats; 0 where none was found."""
+    counts = threats.counts
+    counts[STARTED], counts[MAY_LOOK], counts[KINDS] = 0, space.switches[PROVE_NODES], ONE_THREE
+    proof, _, _, plies = prove(lines, proofs, threats, fours, c, False)
+    space.counts[THREAT_NODES] += counts[STARTED]
+    return int(plies) if proof == 0 else 0
+
+
+@njit(cache=True)
+def _open(
+    lines: Lines,
+    c: int,
+    space: Space,
+    table: Table,
+    fours: FourSpace,
+    threats: ThreatSpace,
+    proofs: ProofTable,
+    ply: int,
+    depth: int,
+    alpha: int,
+    beta: int,
+) -> tuple[bool, int]:
+    """(whether a position needs no search of its own, its value if so); else its frame is made ready."""
+    counts, other, switches = lines.counts, 1 - c, space.switches
+    space.counts[NODES] += 1
+    space.counts[DEEPEST] = max(space.counts[DEEPEST], ply)
+    if counts[At(c), WINS] > 0 and ply > 0:
+        return True, Int(WIN - (ply + 1))
+    if lines.sizes[EMPTY_CELLS] == 0 and ply > 0:
+        return True, Int(0)
+    forced = counts[At(other), WINS] > 0
+    if counts[At(c), SURE] > 0 and not forced and ply > 0:
+        return True, Int(WIN - (ply + 3))
+    if ply >= PLIES:
+        return True, Int(static_value(lines, c, space))
+    key, remembered, known = position_key(lines, c), Int(-1), False
+    slot = Int(find(table, key, space.counts[GENERATION]))
+    if slot >= 0:
+        known, remembered = True, Int(table.moves[At(slot)])
+        if table.depths[At(slot)] >= depth and ply > 0:
+            found, bound = Int(table.values[At(slot)]), table.bounds[At(slot)]
+            found -= ply if found > PROVEN else -ply if found < -PROVEN else 0
+            if bound == EXACT or (bound == LOWER and found >= beta) or (bound == UPPER and found <= alpha):
+                return True, found
+    pressed = counts[At(other), SURE] > 0
+    if not forced and not known and ply > 0:
+        limit = switches[LEAF_FOURS] if depth <= 0 and not pressed else switches[INNER_FOURS]
+        plies = Int(_fours(lines, c, fours, space, limit))
+        if plies > 0:
+            _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
+            return True, Int(WIN - (ply + plies))
+        if 0 < switches[PROVE_FROM] <= depth:
+            plies = Int(_by_threats(lines, c, space, proofs, threats, fours))
+            if plies > 0:
+                _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
+                return True, Int(WIN - (ply + plies))
+    if depth <= 0 and not forced and not pressed:
+        return True, Int(static_value(lines, c, space))
+    if (
+        not forced
+        and not pressed
+        and beta - alpha == 1
+        and depth <= 3
+        and switches[MARGIN] > 0
+        and -PROVEN < beta < PROVEN
+    ):
+        value = Int(static_value(lines, c, space))
+        if value - switches[MARGIN] * depth >= beta:
+            return True, value
+    n, listed, most = Int(0), Int(-1), Int(MOVES)
+    if forced:
+        listed = Int(write_defences(lines, other, Int(WINS), threats, Int(0)))
+        if listed == 0 and ply > 0:
+            return True, Int(ply + 2 - WIN)
+        depth = max(depth, Int(0)) + 1
+    elif pressed:
+        listed = Int(write_defences(lines, other, Int(SURE), threats, Int(0)))
+        listed = Int(write_cells(lines, c, Int(ONE_FOUR), threats.moves, Int(0), listed))
+        if listed == 0 and ply > 0:
+            return True, Int(ply + 4 - WIN)
+        depth = max(depth, Int(1))
+    elif 0 < switches[GUARD] <= depth and _fours(lines, other, fours, space, switches[INNER_FOURS]) > 0:
+        listed = Int(disturbs(lines, other, fours, threats, Int(0)))
+    if listed > 0:
+        for i in range(listed):
+            cell, new = Int(threats.moves[0, At(i)]), True
+            for j in range(n):
+                new &= space.moves[At(ply), At(j)] != cell
+            if new:
+                n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
+    else:
+        if ply > 0:
+            most = min(switches[WIDTH], switches[FIRST_WIDTH] + depth * switches[MORE_WIDTH])
+        for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+            if lines.cells[At(cell)] == 0:
+                n = Int(_insert(lines, c, space, ply, remembered, Int(cell), n, most))
+    marks, bounds = space.marks, space.bounds
+    marks[At(ply), DEPTH], marks[At(ply), COUNT], marks[At(ply), NEXT] = depth, n, 0
+    marks[At(ply), BEST_MOVE] = -1
+    bounds[At(ply), ALPHA], bounds[At(ply), BETA], bounds[At(ply), FLOOR] = alpha, beta, alpha
+    bounds[At(ply), BEST] = -INFINITY
+    if ply > 0 and n == 0:
+        return True, Int(0)
+    return False, Int(0)
+
+
+@njit(cache=True)
+def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
+    """Value of a node whose search is done, which is stored."""
+    best, beta, floor = space.bounds[At(ply), BEST], space.bounds[At(ply), BETA], space.bounds[At(ply), FLOOR]
+    move, depth = space.marks[At(ply), BEST_MOVE], space.marks[At(ply), DEPTH]
+    bound = LOWER if best >= beta else EXACT if best > floor else UPPER
+    if best >= beta and move >= 0:
+        if space.killers[At(ply), 0] != move:
+            space.killers[At(ply), 1] = space.killers[At(ply), 0]
+            space.killers[At(ply), 0] = move
+        history = space.history[At(c), At(move)] + depth * depth
+        space.history[At(c), At(move)] = history
+        if history > MOST_HISTORY:
+            for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+                space.history[At(c), At(cell)] >>= 1
+    _store(table, position_key(lines, c), space.counts[GENERATION], depth, Int(bound), best, move, ply)
+    return int(best)
+
+
+@njit(cache=True)
+def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: int) -> tuple[bool, bool, int]:
+    """Take what the search of a move has returned.
+
+    Returns:
+        (whether the same move is searched again, whether the node is done, its value if so).
+    """
+    marks, bounds, value = space.marks, space.bounds, -below
+    stage = marks[At(ply), STAGE]
+    if stage == REDUCED and value > bounds[At(ply), ALPHA]:
+        marks[At(ply), STAGE] = MINIMAL
+        return True, False, Int(0)
+    if stage == MINIMAL and bounds[At(ply), ALPHA] < value < bounds[At(ply), BETA]:
+        marks[At(ply), STAGE] = WHOLE
+        return True, False, Int(0)
+    move = marks[At(ply), MOVE]
+    lift(lines, move)
+    if value > bounds[At(ply), BEST]:
+        bounds[At(ply), BEST], marks[At(ply), BEST_MOVE] = value, move
+        bounds[At(ply), ALPHA] = max(bounds[At(ply), ALPHA], value)
+        if value >= bounds[At(ply), BETA]:
+            return False, True, Int(_finish(lines, c, space, table, ply))
+    return False, False, Int(0)
+
+
+@njit(cache=True, nogil=True)
+def search(
+    lines: Lines,
+    c: int,
+    space: Space,
+    table: Table,
+    fours: FourSpace,
+    threats: ThreatSpace,
+    proofs: ProofTable,
+    depth: int,
+) -> int:
+    """Value of a position to colour c, to move, searched ``depth`` plies deep; the board stays as it was.
+
+    The best move is left in the first row of ``space.marks``, also by a search that is cut off: the best of those that
+    were searched to their end, -1 where none was.
+    """
+    counts, marks, bounds = space.counts, space.marks, space.bounds
+    ply, entering, value, side = Int(0), True, Int(0), c
+    alpha, beta = Int(-INFINITY), Int(INFINITY)
+    marks[0, BEST_MOVE] = -1
+    while True:
+        if space.stop[0] != 0 or counts[NODES] >= counts[NODE_LIMIT]:
+            counts[STOPPED] = 1
+            for above in range(ply - 1 if entering else ply, -1, -1):
+                lift(lines, marks[At(above), MOVE])
+            return int(bounds[0, BEST])
+        again, done = False, False
+        if entering:
+            done, value = _open(lines, side, space, table, fours, threats, proofs, ply, depth, alpha, beta)
+        else:
+            again, done, value = _resume(lines, side, space, table, ply, value)
+        if not done and not again:
+            at = marks[At(ply), NEXT]
+            if at >= marks[At(ply), COUNT]:
+                done, value = True, Int(_finish(lines, side, space, table, ply))
+            else:
+                marks[At(ply), NEXT] = at + 1
+                marks[At(ply), STAGE] = WHOLE
+                if at > 0:
+                    late = 0 < space.switches[REDUCE_AFTER] <= at and marks[At(ply), DEPTH] > 2
+                    marks[At(ply), STAGE] = REDUCED if late else MINIMAL
+                move = Int(space.moves[At(ply), At(at)])
+                marks[At(ply), MOVE] = move
+                place(lines, move, side + 1)
+        if done:
+            if ply == 0:
+                return int(value)
+            ply, entering, side = ply - 1, False, 1 - side
+            continue
+        depth = marks[At(ply), DEPTH] - 1
+        if marks[At(ply), STAGE] == REDUCED:
+            late = marks[At(ply), NEXT] - space.switches[REDUCE_AFTER]
+            depth -= 1 + Int(late > 4 and depth > 3) + Int(late > 10 and depth > 5)
+        beta = -bounds[At(ply), ALPHA]
+        alpha = -bounds[At(ply), BETA] if marks[At(ply), STAGE] == WHOLE else beta - 1
+        ply, entering, side = ply + 1, True, 1 - side

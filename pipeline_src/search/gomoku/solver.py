@@ -1,0 +1,241 @@
+"""`Solver`: a forced win of a position with its line, or that none was found.
+
+Four searches follow one another, each begun where the one before has found nothing: by continuous fours; by threats
+(`threats.prove`); by threats and quiet moves that threaten to win by fours; and one quiet move of any kind, against all
+stones that the other side can then place, with a search by threats behind each.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku.board import SIDE, GomokuState
+from pipeline_src.games.gomoku.turns import winner
+from pipeline_src.search.gomoku import fours, threats
+from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
+from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, lift, make_lines, place
+from pipeline_src.search.gomoku.patterns import ONE_THREE, QUIET, SURE, WINS
+from pipeline_src.search.limits import Limit, StopFlag
+
+FOURS_ALONE = 20_000
+"""Positions that the search by fours alone may look at."""
+SHARE, STEP = 0.3, 50_000
+"""Of the limit, what threats alone get before quiet moves are tried; positions between two looks at it."""
+WIDE, DEEP = 16, 100
+"""Quiet moves of a node, and positions of each search by fours below one."""
+BEHIND, CANDIDATES = 5_000, 12
+"""Positions of a search behind a quiet move of any kind, or behind an answer to it; how many such moves are tried."""
+AGAIN = 1_000_000
+"""Positions of a search that finds a proof again of which the table has lost a part."""
+ENTRIES = 1 << 20
+NEVER = 1 << 60
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found of a position."""
+
+    line: tuple[int, ...]
+    """Actions from the position to the line that wins, the attacker's and the defender's in turn; empty where no win
+    was found. The defender's are those that hold out longest, as far as the search knows."""
+    nodes: int
+    """Positions looked at."""
+    seconds: float
+
+    @property
+    def win(self) -> bool:
+        """Whether the side to move wins."""
+        return bool(self.line)
+
+    @property
+    def plies(self) -> int | None:
+        """Length of the line."""
+        return len(self.line) or None
+
+
+class Solver:
+    """Looks for forced wins of the side to move. One search at a time."""
+
+    def __init__(self, entries: int = ENTRIES, any_quiet: bool = True) -> None:
+        """How to search.
+
+        Args:
+            entries: of the transposition table, a power of two.
+            any_quiet: whether to go on to the last of the four searches.
+        """
+        self._stop = StopFlag()
+        self._table, self._fours = threats.make_table(entries), fours.make_space()
+        self._space = threats.make_space(1, self._stop.raised)
+        self._generation, self.any_quiet = 0, any_quiet
+
+    def stop(self) -> None:
+        """End the search under way, from another thread."""
+        self._stop.set()
+
+    def solve(self, state: GomokuState, limit: Limit) -> Found:
+        """Look for a forced win of the side to move; the state stays as it was. ``Limit.depth`` means nothing here.
+
+        Raises:
+            ZugwerkError: the game is over, or its rule has lines that patterns do not know.
+        """
+        if winner(state) is not None:
+            raise ZugwerkError("the game is over: there is nothing to solve")
+        began = time.perf_counter()
+        lines, c, width = make_lines(state), int(state.turn[SIDE]), state.board.shape[1]
+        search = _Search(self, lines, c, limit.nodes if limit.nodes is not None else NEVER)
+        self._stop.clear()
+        left = None if limit.movetime_ms is None else limit.movetime_ms / 1e3 - (time.perf_counter() - began)
+        with self._stop.after(left):
+            won = search.run(left)
+        self._stop.clear()
+        line = tuple(action_of(cell, width, lines) for cell in search.line()) if won else ()
+        return Found(line, search.nodes, time.perf_counter() - began)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search under way is to end."""
+        return bool(self._stop.raised[0])
+
+    def begin(self, lines: Lines) -> tuple[threats.ProofTable, threats.ThreatSpace, fours.FourSpace, int]:
+        """Memory for one search by threats, whose table is empty: with it the number of the search."""
+        if self._space.stamps.size < lines.cells.size:
+            self._space = threats.make_space(lines.cells.size, self._stop.raised)
+        self._generation += 1
+        return self._table, self._space, self._fours, self._generation
+
+
+class _Search:
+    """One position."""
+
+    def __init__(self, solver: Solver, lines: Lines, c: int, limit: int) -> None:
+        self.solver, self.lines, self.c, self.limit = solver, lines, c, limit
+        self.table, self.space, self.fours, first = solver.begin(lines)
+        *_, second = solver.begin(lines)
+        self.generations = {ONE_THREE: first, QUIET: second}
+        self.fours.counts[fours.SALT] = first * 0x9E3779B97F4A7C1 & NEVER - 1
+        self.kinds, self.nodes, self.move = ONE_THREE, 0, -1
+        self.begun: list[int] = []
+        """The line as far as the last of the searches has found it."""
+
+    def run(self, seconds: float | None) -> bool:
+        """Whether the attacker wins, as far as the searches see within the limit."""
+        deadline = None if seconds is None else time.perf_counter() + SHARE * seconds
+        if self._fours(min(FOURS_ALONE, self.limit)):
+            return True
+        spent, proof, disproof = 0, 1, 1
+        while proof and disproof and not self.solver.stopped and spent < SHARE * self.limit:
+            proof, disproof = self._prove(ONE_THREE, STEP)
+            spent += STEP
+            if deadline is not None and time.perf_counter() > deadline:
+                break
+        if proof:
+            proof, disproof = self._prove(QUIET, self.limit - self.nodes)
+        return proof == 0 or (disproof == 0 and self.solver.any_quiet and self._any_quiet())
+
+    def _fours(self, limit: int) -> bool:
+        plies = int(win_by_fours(self.lines, self.fours, self.c, limit))
+        self.nodes += int(self.fours.counts[fours.NODES])
+        return plies > 0
+
+    def _prove(self, kinds: int, limit: int) -> tuple[int, int]:
+        """(proof number, disproof number) of the attacker's win in the position on the board; `move` and `kinds`."""
+        self._ask(kinds, limit)
+        proof, disproof, self.move, _ = threats.prove(self.lines, self.table, self.space, self.fours, self.c, False)
+        self.nodes += int(self.space.counts[threats.NODES])
+        return int(proof), int(disproof)
+
+    def _ask(self, kinds: int, limit: int) -> None:
+        counts = self.space.counts
+        counts[:] = 0
+        counts[threats.NODE_LIMIT], counts[threats.GENERATION] = max(0, limit), self.generations[kinds]
+        counts[threats.KINDS], counts[threats.QUIETS], counts[threats.FOUR_LIMIT] = kinds, WIDE, DEEP
+        self.kinds = kinds
+
+    def _wins(self) -> bool:
+        """Whether the attacker, to move, wins by threats, or else by threats and quiet moves that threaten fours."""
+        return self._prove(ONE_THREE, BEHIND)[0] == 0 or self._prove(QUIET, BEHIND)[0] == 0
+
+    def _any_quiet(self) -> bool:
+        """Whether a quiet move of any kind wins, whatever the answer."""
+        for cell in self._candidates():
+            self._place(cell, self.c)
+            if self.lines.counts[1 - self.c, WINS] == 0 and self._wins():
+                answers, longest = self._all_answers(), (-1, -1, QUIET)
+                for answer in answers:
+                    self._place(answer, 1 - self.c)
+                    before = self.nodes
+                    won = self._wins()
+                    longest = max(longest, (self.nodes - before, answer, self.kinds))
+                    lift(self.lines, answer)
+                    if not won or self.solver.stopped or self.nodes > self.limit:
+                        break
+                else:
+                    lift(self.lines, cell)
+                    self.begun, self.kinds = [cell, longest[1]], longest[2]
+                    return True
+            lift(self.lines, cell)
+            if self.solver.stopped or self.nodes > self.limit:
+                break
+        return False
+
+    def _candidates(self) -> list[int]:
+        """Quiet moves, best first; those that take away the other side's threat where there is one."""
+        other = 1 - self.c
+        for threat in (WINS, SURE):
+            if self.lines.counts[other, threat]:
+                n = threats.write_defences(self.lines, other, threat, self.space, 0)
+                return self._by_worth(self.space.moves[0, :n].tolist())
+        return self._by_worth(self._empty())[:CANDIDATES]
+
+    def _all_answers(self) -> list[int]:
+        return self._by_worth(self._empty())
+
+    def _empty(self) -> list[int]:
+        first, last = int(self.lines.sizes[FIRST]), int(self.lines.sizes[LAST])
+        return [int(cell) for cell in first + np.flatnonzero(self.lines.cells[first:last] == 0)]
+
+    def _by_worth(self, cells: list[int]) -> list[int]:
+        lines = self.lines
+        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
+        return sorted(cells, key=lambda cell: -int(worth[cell]))
+
+    def _place(self, cell: int, c: int) -> None:
+        place(self.lines, cell, c + 1)
+
+    def line(self) -> list[int]:
+        """Cells of the line that wins, after `run` has found one; none where the table has lost too much of it."""
+        cells = list(self.begun)
+        for i, cell in enumerate(cells):
+            self._place(cell, self.c if i % 2 == 0 else 1 - self.c)
+        while True:
+            cell, last = self._attack()
+            if cell < 0:
+                return []
+            cells.append(cell)
+            if last:
+                return cells
+            self._place(cell, self.c)
+            cells.append(self._answer())
+            self._place(cells[-1], 1 - self.c)
+
+    def _attack(self) -> tuple[int, bool]:
+        """(the attacker's next stone, whether it makes a line); (-1, False) where the proof is lost."""
+        lines, c = self.lines, self.c
+        if lines.counts[c, WINS]:
+            return int(first_cell(lines, c, WINS)), True
+        if self._fours(FOURS_ALONE):
+            return int(self.fours.line[0]), False
+        return (int(self.move), False) if self._prove(self.kinds, AGAIN)[0] == 0 else (-1, False)
+
+    def _answer(self) -> int:
+        """The defender's answer that holds out longest."""
+        lines, c, space = self.lines, self.c, self.space
+        self._ask(self.kinds, AGAIN)
+        proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, 0)
+        if proof == 0:
+            return int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))
+        n = int(space.marks[0, threats.COUNT])
+        cells, plies = space.moves[0, :n].copy(), np.where(space.proofs[0, :n] == 0, space.plies[0, :n], -1)
+        return int(cells[np.argmax(plies)])

@@ -1,0 +1,436 @@
+"""Threat search: forced wins, proven by threats alone (Allis, 1994), compiled.
+
+The attacker plays nothing but *threats*: fours, which the other side can answer on one cell, and threes, that is stones
+after which a cell wins for certain (class `SURE`). So the defender has few answers: what takes the threat away, and
+fours of its own. All others lose, whatever they are; none is left out, and a proof is one against every defence. That
+nothing was proven says little: wins by quiet moves are not looked for.
+
+The tree is searched by proof numbers, depth first (Nagai, "Df-pn algorithm for searching AND/OR trees and its
+applications", 2002): where fewest positions must still be won, first. A position's *proof number* is how many leaves,
+at least, have to be won for it to be won, its *disproof number* how many have to fail. The attacker's nodes take the
+smallest proof number of their children and the sum of their disproof numbers, the defender's nodes the reverse.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.jit import njit
+from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
+from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
+from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, ONE_THREE, QUIET, SURE, WINS
+
+NODES, NODE_LIMIT, STOPPED, GENERATION, KINDS, QUIETS, FOUR_LIMIT = range(7)
+"""Entries of `ThreatSpace.counts`: positions looked at; how many may be; whether the search was cut off; its number;
+the weakest class of stones that the attacker tries; where that is `QUIET`, how many quiet moves of a node, and how many
+positions each search by fours may look at."""
+COUNT, CHILD, WORK = range(3)
+"""Entries of a row of `ThreatSpace.marks`: moves of the node; the one being searched; nodes before it began."""
+PLIES = 80
+MOVES = 96
+INFINITE = 1 << 30
+"""Proof number of what cannot be won, disproof number of what is won."""
+BUCKET = 4
+LEAST_WORTH = 10
+"""Quiet moves on cells of less worth are not tried."""
+THREE_PROOF, QUIET_PROOF = 2, 4
+"""Proof numbers of threes and of quiet moves before they are searched."""
+DEFENDS_KEY = np.uint64(0x165667B19E3779F9)
+
+
+class ProofTable(NamedTuple):
+    """Transposition table: [E] each, E a power of two. Entries of another generation are empty."""
+
+    keys: npt.NDArray[np.uint64]
+    proofs: npt.NDArray[np.int32]
+    disproofs: npt.NDArray[np.int32]
+    works: npt.NDArray[np.int32]
+    """Positions that were searched for it: what has least gives way."""
+    generations: npt.NDArray[np.int32]
+    moves: npt.NDArray[np.int16]
+    """The cell to play; -1 where there is none."""
+    plies: npt.NDArray[np.int16]
+    """To the line that wins, where that is proven."""
+
+
+class ThreatSpace(NamedTuple):
+    """Memory of one search. P: plies that it may go deep, M: moves of a node, C: cells."""
+
+    moves: npt.NDArray[np.int32]
+    """[P, M]"""
+    proofs: npt.NDArray[np.int32]
+    """[P, M]: of the children."""
+    disproofs: npt.NDArray[np.int32]
+    """[P, M]"""
+    plies: npt.NDArray[np.int32]
+    """[P, M]: of proven children."""
+    limits: npt.NDArray[np.int64]
+    """[P, 2]: proof and disproof number at which a node is left."""
+    marks: npt.NDArray[np.int64]
+    """[P, 3]"""
+    stamps: npt.NDArray[np.int32]
+    """[C]: how many threats a stone takes away; zeros between two uses."""
+    found: npt.NDArray[np.int32]
+    """[2, C]: threats, and what takes them away, while moves are written."""
+    counts: npt.NDArray[np.int64]
+    stop: npt.NDArray[np.uint8]
+    """[1]: not 0 once the search is to end."""
+
+
+def make_table(entries: int) -> ProofTable:
+    """An empty table of so many entries, a power of two."""
+    return ProofTable(
+        np.zeros(entries, np.uint64),
+        np.zeros(entries, np.int32),
+        np.zeros(entries, np.int32),
+        np.zeros(entries, np.int32),
+        np.zeros(entries, np.int32),
+        np.zeros(entries, np.int16),
+        np.zeros(entries, np.int16),
+    )
+
+
+def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> ThreatSpace:
+    """Memory for boards of up to so many cells."""
+    return ThreatSpace(
+        np.zeros((PLIES + 1, MOVES), np.int32),
+        np.zeros((PLIES + 1, MOVES), np.int32),
+        np.zeros((PLIES + 1, MOVES), np.int32),
+        np.zeros((PLIES + 1, MOVES), np.int32),
+        np.zeros((PLIES + 1, 2), np.int64),
+        np.zeros((PLIES + 1, 3), np.int64),
+        np.zeros(cells, np.int32),
+        np.zeros((2, cells), np.int32),
+        np.zeros(7, np.int64),
+        stop,
+    )
+
+
+@njit(cache=True)
+def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: int, n: int) -> int:
+    """Of ``n`` cells that take away the first ``i`` threats, stamp those that take away this one; 0 ``i``: write them.
+
+    A threat is a cell whose class for c is at least ``least``; the other side's stone takes it away where it makes the
+    class less.
+    """
+    stamps, out = space.stamps, space.found
+    packed, code, shift = Int(lines.packed[At(c), At(cell)]), 2 - c, 4 * c
+    if stamps[At(cell)] == i:
+        stamps[At(cell)] = i + 1
+        if i == 0:
+            out[1, 0], n = cell, 1
+    for d in range(4):
+        pattern, key = (packed >> 4 * d) & 15, Int(lines.near[At(cell), At(d)])
+        if pattern < FOUR:
+            continue
+        for back in range(2):
+            step, at = lines.steps[d] * (1 - 2 * back), cell
+            for k in range(lines.sizes[HALF]):
+                at += step
+                what = lines.cells[At(at)]
+                if what == BORDER:
+                    break
+                if what != 0 or stamps[At(at)] != i:
+                    continue
+                left = (Int(lines.table[At(key ^ code << (4 * k + 2 - 2 * back))]) >> shift) & 15
+                if left < pattern and lines.class_of[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d)] < least:
+                    stamps[At(at)] = i + 1
+                    if i == 0:
+                        out[1, At(n)] = at
+                        n += 1
+    return n
+
+
+@njit(cache=True)
+def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: int) -> int:
+    """Write all stones that leave colour c no cell of class ``least`` or more to the moves of a ply; how many."""
+    threats, n, kept = write_cells(lines, c, least, space.found, Int(0), Int(0)), Int(0), 0
+    for i in range(threats):
+        n = _shuts(lines, c, Int(space.found[0, At(i)]), least, space, i, n)
+    for i in range(n):
+        cell = space.found[1, At(i)]
+        if space.stamps[At(cell)] == threats:
+            space.moves[At(ply), At(kept)] = cell
+            kept += 1
+        space.stamps[At(cell)] = 0
+    return kept
+
+
+@njit(cache=True)
+def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
+    """Write the quiet cells of most worth to colour c after ``n`` moves; how many there are then."""
+    row, last = space.moves, min(n + space.counts[QUIETS], Int(MOVES))
+    first = n
+    for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+        if lines.cells[At(cell)] != 0 or lines.classes[At(c), At(cell)] >= ONE_THREE:
+            continue
+        worth = lines.orders[At(c), At(lines.packed[At(c), At(cell)]), 0]
+        if worth < LEAST_WORTH:
+            continue
+        at = n
+        while at > first and lines.orders[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])]), 0] < worth:
+            if at < last:
+                row[At(ply), At(at)] = row[At(ply), At(at - 1)]
+            at -= 1
+        if at < last:
+            row[At(ply), At(at)] = cell
+            n = min(n + 1, last)
+    return n
+
+
+@njit(cache=True)
+def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
+    """Write what the attacker tries where it does not win within three plies; how many."""
+    other, moves, kinds = 1 - c, space.moves, space.counts[KINDS]
+    if lines.counts[At(other), WINS] > 0:
+        return int(write_defences(lines, other, Int(WINS), space, ply))
+    if lines.counts[At(other), SURE] == 0 or kinds >= ONE_FOUR:
+        n = Int(write_cells(lines, c, max(kinds, Int(ONE_THREE)), moves, ply, Int(0)))
+        return int(_add_quiet(lines, c, space, ply, n)) if kinds == QUIET else int(n)
+    n = Int(0)  # but for fours, only what takes away the other side's threat
+    for i in range(write_defences(lines, other, Int(SURE), space, ply)):
+        cell = moves[At(ply), At(i)]
+        if kinds <= lines.classes[At(c), At(cell)] < ONE_FOUR:
+            moves[At(ply), At(n)] = cell
+            n += 1
+    return int(write_cells(lines, c, Int(ONE_FOUR), moves, ply, n))
+
+
+@njit(cache=True)
+def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
+    """Write a cell after ``n`` moves unless it is among them; how many there are then."""
+    if space.stamps[At(cell)] == 0 and n < MOVES:
+        space.stamps[At(cell)] = 1
+        space.moves[At(ply), At(n)] = cell
+        n += 1
+    return n
+
+
+@njit(cache=True)
+def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
+    """Write all stones of the defender that could spoil the line of fours just found; how many, -1: too many.
+
+    They are its cells, those that could shut one of its fours, and fours of the defender's anywhere on the way. Any
+    other stone leaves each four and its answer as they were.
+    """
+    n, length = Int(0), fours.counts[LENGTH]
+    for i in range(length):
+        cell, mover = fours.line[At(i)], (c if i & 1 == 0 else 1 - c)
+        n = _note(space, ply, cell, n)
+        if mover == c:
+            for d in range(4):
+                if (lines.packed[At(c), At(cell)] >> 4 * d) & 15 < FOUR:
+                    continue
+                for step in (lines.steps[d], -lines.steps[d]):
+                    at = cell
+                    for _ in range(lines.sizes[HALF]):
+                        at += step
+                        if lines.cells[At(at)] == BORDER:
+                            break
+                        if lines.cells[At(at)] == 0:
+                            n = _note(space, ply, at, n)
+            for k in range(write_cells(lines, 1 - c, Int(ONE_FOUR), space.found, Int(0), Int(0))):
+                n = _note(space, ply, Int(space.found[0, At(k)]), n)
+        if i < length - 1:
+            place(lines, cell, mover + 1)
+    for i in range(length - 2, -1, -1):
+        lift(lines, fours.line[At(i)])
+    for i in range(n):
+        space.stamps[At(space.moves[At(ply), At(i)])] = 0
+    return -1 if n == MOVES else n
+
+
+@njit(cache=True)
+def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
+    """Write what the defender can do about the threats of colour c, none of which wins at once; -1: too much."""
+    kept = write_defences(lines, c, Int(SURE), space, ply)
+    n = write_cells(lines, 1 - c, Int(ONE_FOUR), space.moves, ply, kept)
+    if n == MOVES:
+        return -1
+    last = kept
+    for i in range(kept, n):
+        cell, new = space.moves[At(ply), At(i)], True
+        for j in range(kept):
+            new &= space.moves[At(ply), At(j)] != cell
+        if new:
+            space.moves[At(ply), At(last)] = cell
+            last += 1
+    return int(last)
+
+
+@njit(cache=True)
+def _find(table: ProofTable, key: np.uint64, generation: int) -> int:
+    """Index of the entry of a position, -1 if there is none."""
+    first = Int(key & np.uint64(table.keys.size - BUCKET))
+    for slot in range(first, first + BUCKET):
+        if table.keys[At(slot)] == key and table.generations[At(slot)] == generation:
+            return int(slot)
+    return -1
+
+
+@njit(cache=True)
+def _store(
+    table: ProofTable, key: np.uint64, generation: int, proof: int, disproof: int, work: int, move: int, plies: int
+) -> None:
+    first = Int(key & np.uint64(table.keys.size - BUCKET))
+    chosen, least = first, Int(1) << 40
+    for slot in range(first, first + BUCKET):
+        worth = Int(table.works[At(slot)])
+        if table.generations[At(slot)] != generation:
+            worth = -1
+        elif table.keys[At(slot)] == key:
+            worth = -2
+        elif table.proofs[At(slot)] == 0:
+            worth += INFINITE  # lines are read from the table
+        if worth < least:
+            chosen, least = slot, worth
+    table.keys[At(chosen)], table.generations[At(chosen)] = key, generation
+    table.proofs[At(chosen)], table.disproofs[At(chosen)] = proof, disproof
+    table.works[At(chosen)] = min(work, INFINITE - 1)
+    table.moves[At(chosen)], table.plies[At(chosen)] = move, plies
+
+
+@njit(cache=True)
+def position_key(lines: Lines, c: int, defends: bool) -> np.uint64:
+    """Key of the question whether colour c, with the other side to move where ``defends``, wins."""
+    key = lines.hash[0] ^ ATTACKER_KEY[At(c)]
+    return np.uint64(key ^ DEFENDS_KEY if defends else key)
+
+
+@njit(cache=True)
+def open_node(
+    lines: Lines, c: int, defends: bool, space: ThreatSpace, fours: FourSpace, table: ProofTable, ply: int
+) -> tuple[int, int, int]:
+    """(proof number, disproof number, plies to the win) of a node, (1, 1, 0) and its moves if it has to be searched."""
+    counts, other, quiet = lines.counts, 1 - c, space.counts[KINDS] == QUIET
+    space.counts[NODES] += 1
+    if not defends:
+        if counts[At(c), WINS] > 0:
+            return 0, INFINITE, 1
+        if counts[At(c), SURE] > 0 and counts[At(other), WINS] == 0:
+            return 0, INFINITE, 3
+        if ply >= PLIES:
+            return INFINITE, 0, 0
+        if quiet and _find(table, position_key(lines, c, False), space.counts[GENERATION]) < 0:
+            plies = Int(win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]))
+            space.counts[NODES] += fours.counts[FOUR_NODES]
+            if plies > 0:
+                return 0, INFINITE, plies
+        n = Int(_attacks(lines, c, space, ply))
+    elif counts[At(other), WINS] > 0:
+        return INFINITE, 0, 0
+    elif counts[At(c), WINS] > 0:
+        n = Int(write_defences(lines, c, Int(WINS), space, ply))
+        if n == 0:
+            return 0, INFINITE, 2
+    elif counts[At(c), SURE] > 0:
+        if counts[At(other), SURE] > 0:
+            return INFINITE, 0, 0
+        n = Int(_answers(lines, c, space, ply))
+        if n == 0:
+            return 0, INFINITE, 4
+    else:
+        n = Int(0)
+        if quiet and win_by_fours(lines, fours, c, space.counts[FOUR_LIMIT]) > 0:
+            n = Int(disturbs(lines, c, fours, space, ply))
+        space.counts[NODES] += fours.counts[FOUR_NODES] if quiet else 0
+    if n <= 0:
+        return INFINITE, 0, 0
+    key = position_key(lines, c, not defends)
+    mover, generation = other if defends else c, space.counts[GENERATION]
+    for i in range(n):
+        cell = space.moves[At(ply), At(i)]
+        slot = _find(table, key ^ lines.keys[At(mover), At(cell)], generation)
+        proof, disproof, plies = 1, 1, 0
+        if slot >= 0:
+            proof, disproof = Int(table.proofs[At(slot)]), Int(table.disproofs[At(slot)])
+            plies = Int(table.plies[At(slot)])
+        elif not defends and lines.classes[At(c), At(cell)] < ONE_FOUR:
+            proof = THREE_PROOF if lines.classes[At(c), At(cell)] >= ONE_THREE else QUIET_PROOF
+        space.proofs[At(ply), At(i)], space.disproofs[At(ply), At(i)] = proof, disproof
+        space.plies[At(ply), At(i)] = plies
+    space.marks[At(ply), COUNT] = n
+    return 1, 1, 0
+
+
+@njit(cache=True)
+def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, int, int]:
+    """(proof number, disproof number, best child, the next best one's number, plies if it is proven) of a node."""
+    smaller, greater = space.proofs, space.disproofs
+    if defends:
+        smaller, greater = greater, smaller
+    least, second, total, best = INFINITE + 1, INFINITE + 1, Int(0), 0
+    longest, shortest = Int(0), Int(1 << 20)
+    for i in range(space.marks[At(ply), COUNT]):
+        number = Int(smaller[At(ply), At(i)])
+        total += Int(greater[At(ply), At(i)])
+        plies = Int(space.plies[At(ply), At(i)])
+        longest = max(longest, plies)
+        if number < least or (number == 0 and plies < shortest):
+            least, second, best = number, least, i
+            shortest = plies
+        elif number < second:
+            second = number
+    total = min(total, INFINITE)
+    if defends:
+        return int(total), int(least), int(best), int(second), int(1 + longest)
+    return int(least), int(total), int(best), int(second), int(1 + shortest)
+
+
+@njit(cache=True, nogil=True)
+def prove(
+    lines: Lines, table: ProofTable, space: ThreatSpace, fours: FourSpace, c: int, defends: bool
+) -> tuple[int, int, int, int]:
+    """(proof number, disproof number, move, plies) of whether colour c wins by threats; the board stays as it was.
+
+    A proof number of 0 is a proof, and the move the first of it; a disproof number of 0 says that there is none.
+    """
+    counts, marks, limits = space.counts, space.marks, space.limits
+    ply, entering, other = Int(0), True, 1 - c
+    proof, disproof, plies, move = Int(1), Int(1), Int(0), Int(-1)
+    limits[0, 0], limits[0, 1] = INFINITE, INFINITE
+    while True:
+        if space.stop[0] != 0 or counts[NODES] >= counts[NODE_LIMIT]:
+            counts[STOPPED] = 1
+            if not entering:
+                ply += 1
+            for above in range(ply - 1, -1, -1):
+                lift(lines, Int(space.moves[At(above), At(marks[At(above), CHILD])]))
+            return 1, 1, -1, 0
+        leave, defending = False, defends ^ (ply & 1 == 1)
+        if entering:
+            marks[At(ply), WORK] = counts[NODES]
+            proof, disproof, plies = open_node(lines, c, defending, space, fours, table, ply)
+            leave, move = proof == 0 or disproof == 0, Int(-1)
+        else:
+            child = marks[At(ply), CHILD]
+            lift(lines, Int(space.moves[At(ply), At(child)]))
+            space.proofs[At(ply), At(child)], space.disproofs[At(ply), At(child)] = proof, disproof
+            space.plies[At(ply), At(child)] = plies if proof == 0 else 0
+        if not leave:
+            proof, disproof, best, second, plies = _weigh(space, ply, defending)
+            move = Int(space.moves[At(ply), At(best)])
+            if proof >= limits[At(ply), 0] or disproof >= limits[At(ply), 1]:
+                leave = True
+            else:
+                beyond = second + second // 4 + 1
+                below, at = ply + 1, best
+                if defending:
+                    limits[At(below), 1] = min(limits[At(ply), 1], beyond)
+                    limits[At(below), 0] = limits[At(ply), 0] - proof + space.proofs[At(ply), At(at)]
+                else:
+                    limits[At(below), 0] = min(limits[At(ply), 0], beyond)
+                    limits[At(below), 1] = limits[At(ply), 1] - disproof + space.disproofs[At(ply), At(at)]
+                marks[At(ply), CHILD] = at
+                place(lines, move, (other if defending else c) + 1)
+                ply, entering = below, True
+                continue
+        work = counts[NODES] - marks[At(ply), WORK]
+        plies = plies if proof == 0 else Int(0)
+        key = position_key(lines, c, defending)
+        _store(table, key, counts[GENERATION], proof, disproof, work, move, plies)
+        if ply == 0:
+            return proof, disproof, move, plies
+        ply, entering = ply - 1, False

@@ -1,0 +1,43 @@
+"""Points of cells: what a position is worth, and in which order moves are tried.
+
+A position's value is a sum over its empty cells, of what a stone there would make of the four lines through it
+(`patterns`); to the side that is to move a cell is worth something else than to the other side. The weights are those
+of a logistic regression on results of engine games, 400 points being a factor of e in the odds
+(``python -m bench.fit_gomoku``).
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.search.gomoku.patterns import PATTERNS, make_patterns
+
+
+class Weights(NamedTuple):
+    """Points by pattern, [13], and by class, [16], of a cell's stone."""
+
+    patterns: tuple[float, ...]
+    classes: tuple[float, ...]
+
+
+MOVER = Weights((0, 2, 0, 2, 14, 24, 24, 94, 112, 70, 0, 0, 0), (0,) * 8 + (0, 60, 200, 36, 87, 900, 0, 0))
+WAITER = Weights((0, -1, 1, 6, 15, 20, 34, 48, 54, 43, 0, 0, 0), (0,) * 8 + (29, 28, 49, 18, 53, 584, 0, 0))
+TEMPO = 0
+"""Points of being to move."""
+ORDER = Weights((0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0), (0,) * 8 + (20, 45, 120, 40, 60, 250, 400, 900))
+"""By which moves are put in order, of either side."""
+
+
+@lru_cache
+def make_points(*roles: Weights) -> npt.NDArray[np.int16]:
+    """Points of a cell by the patterns of its four lines, int16 [2, 16^4, R], by colour and for each role."""
+    classes = make_patterns(5, 0).classes
+    made = np.zeros((16**4, len(roles)), np.int16)
+    for r, (patterns, by_class) in enumerate(roles):
+        of = np.zeros(16)
+        of[:PATTERNS] = patterns
+        total = of[:, None, None, None] + of[:, None, None] + of[:, None] + of
+        made[:, r] = np.round(total.ravel() + np.array(by_class)[classes])
+    return np.stack([made] * 2)

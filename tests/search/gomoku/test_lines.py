@@ -1,0 +1,145 @@
+"""Patterns and the board that keeps them, against slow ones."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import EXACT, LINE
+from pipeline_src.games.gomoku.moves import line_through
+from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.search.gomoku import patterns
+from pipeline_src.search.gomoku.lines import BORDER, cell_of, lift, make_lines, place, wins
+from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, ONE_END_OPEN
+
+
+def wins_in(row, line, rule):
+    """Whether the middle stone of a row, ``x`` own, ``o`` the other's, ``#`` off the board, is in a line that wins."""
+    at = len(row) // 2
+    low = high = at
+    while low > 0 and row[low - 1] == "x":
+        low -= 1
+    while high < len(row) - 1 and row[high + 1] == "x":
+        high += 1
+    length = high - low + 1
+    if rule == AT_LEAST:
+        return length >= line
+    shut = low > 0 and high < len(row) - 1 and row[low - 1] == row[high + 1] == "o"
+    return length == line and not (rule == ONE_END_OPEN and shut)
+
+
+def options(row, stone):
+    return [row[:i] + stone + row[i + 1 :] for i, cell in enumerate(row) if cell == "."]
+
+
+@cache
+def pattern(row, line, rule):
+    """The definitions of `patterns`, word by word."""
+    if wins_in(row, line, rule):
+        return patterns.FIVE
+    after = [pattern(one, line, rule) for one in options(row, "x")]
+    if patterns.FIVE in after:
+        kept = all(any(wins_in(two, line, rule) for two in options(one, "x")) for one in options(row, "o"))
+        return patterns.OPEN_FOUR if kept else patterns.FOUR
+    threes = [one for one in after if one in (patterns.THREE, patterns.WIDE_THREE)]
+    twos = [one for one in after if one in (patterns.TWO, patterns.WIDE_TWO)]
+    if patterns.OPEN_FOUR in after:
+        return patterns.WIDE_THREE if after.count(patterns.OPEN_FOUR) > 1 else patterns.THREE
+    if patterns.FOUR in after:
+        return patterns.CLOSED_THREE
+    if threes:
+        return patterns.WIDE_TWO if len(threes) > 2 else patterns.TWO
+    if patterns.CLOSED_THREE in after:
+        return patterns.CLOSED_TWO
+    if twos:
+        return patterns.ONE
+    return patterns.CLOSED_ONE if patterns.CLOSED_TWO in after else patterns.NONE
+
+
+def key_of(row):
+    """The key of a row with its middle cell left out."""
+    half, key = len(row) // 2, 0
+    for k in range(1, half + 1):
+        key |= ".xo#".index(row[half - k]) << (4 * k - 4)
+        key |= ".xo#".index(row[half + k]) << (4 * k - 2)
+    return key
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"), [(5, AT_LEAST), (5, EXACTLY), (5, ONE_END_OPEN), (4, AT_LEAST), (4, EXACTLY), (3, EXACTLY)]
+)
+def test_patterns_are_as_defined(line, rule):
+    made, rng, seen = patterns.make_patterns(line, rule), np.random.default_rng(line), set()
+    for _ in range(400):
+        cells = rng.choice(list("..xxo"), 2 * made.half + 1)
+        cells[made.half] = "x"
+        low, high = rng.integers(0, 2 * made.half), rng.integers(2, 2 * made.half + 1)
+        row = "".join(cells)
+        if low < made.half < high:
+            row = "#" * low + row[low : high + 1] + "#" * (2 * made.half - high)
+        want = pattern(row, line, rule)
+        got = int(made.table[key_of(row)]) & 15
+        other = row.translate(str.maketrans("xo", "ox"))
+        assert int(made.table[key_of(other)]) >> 4 == got, "colours are alike"
+        assert (0 if got == patterns.LOST else got) == want, row
+        seen.add(want)
+    assert {patterns.FIVE, patterns.FOUR, patterns.CLOSED_THREE, patterns.THREE} <= seen
+
+
+def test_well_known_shapes():
+    table = patterns.make_patterns(5, AT_LEAST).table
+    for row, want in {
+        ".xxxx....": patterns.OPEN_FOUR,
+        "oxxxx....": patterns.FOUR,
+        "xx.xxx...": patterns.FOUR,
+        "x.xxx.x..": patterns.OPEN_FOUR,
+        "..xxx....": patterns.WIDE_THREE,
+        ".ox.xx...": patterns.CLOSED_THREE,
+        "#.xxx.#..": patterns.CLOSED_THREE,
+        "o.xxx...o": patterns.THREE,
+        "....x....": patterns.ONE,
+    }.items():
+        at = row.rindex("x", 0, 5) if row[4] != "x" else 4
+        shifted = ("." * 4 + row + "." * 4)[at : at + 9]
+        assert table[key_of(shifted)] & 15 == want, row
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4", "exact-3"])
+@pytest.mark.parametrize("size", [5, 15, 20, 25])
+def test_a_board_kept_by_move_is_that_made_anew(size, variant):
+    rng, board, stack = np.random.default_rng(size), np.zeros((size, size), np.int8), []
+    lines = make_lines(from_board(board, 0, variant))
+    for step in range(120):
+        if stack and (rng.random() < 0.4 or len(stack) == board.size - 1):
+            action = stack.pop()
+            lift(lines, cell_of(action, size, lines))
+            board.flat[action] = 0
+        else:
+            action, colour = int(rng.choice(np.flatnonzero(board == 0))), int(rng.integers(1, 3))
+            stack.append(action)
+            place(lines, cell_of(action, size, lines), colour)
+            board.flat[action] = colour
+        if step % 10:
+            continue
+        state = from_board(board, 0, variant)
+        new = make_lines(state)
+        for name in ("cells", "classes", "counts", "worth", "hash", "sizes"):
+            assert (getattr(lines, name) == getattr(new, name)).all(), name
+        for action in map(int, np.flatnonzero(board == 0)):
+            for colour in (1, 2):
+                won = line_through(board, action, colour, int(state.turn[LINE]), state.turn[EXACT] == 1)
+                assert won == wins(lines, cell_of(action, size, lines), colour)
+
+
+def test_boards_that_are_no_squares():
+    state = gomoku.from_fen("7/xxxx3/7/oooo3/7/7 b")
+    lines = make_lines(state)
+    assert [int(count) for count in lines.counts[:, 15]] == [1, 1]
+    assert (lines.cells == BORDER).sum() == lines.cells.size - state.board.size
+
+
+def test_lines_too_long_for_the_patterns():
+    with pytest.raises(ZugwerkError, match="lines of 3 to 5, not 6"):
+        make_lines(gomoku.initial_state(15, "freestyle-6"))

@@ -1,0 +1,118 @@
+"""The threat search: what it says is won is won, whatever is played against it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.search.gomoku import fours
+from pipeline_src.search.gomoku.lines import make_lines
+from pipeline_src.search.gomoku.solver import Solver
+from pipeline_src.search.limits import Limit
+from tests.layout.imports import ROOT
+from tests.search.gomoku.threat_reference import best_result, refutation, wins_by_fours
+
+RECORDED = ROOT / "../shared/data/gomoku/forced_wins.jsonl"
+SOLVER = Solver(1 << 16)
+
+
+def random_position(rng, size, variant, stones):
+    """A board of so many stones with nobody having won; Black to move."""
+    while True:
+        board = np.zeros(size * size, np.int8)
+        cells = rng.permutation(size * size)[: 2 * (stones // 2)]
+        board[cells[::2]], board[cells[1::2]] = 1, 2
+        state = from_board(board.reshape(size, size), 0, variant)
+        if gomoku.winner(state) is None and gomoku.winner(from_board(state.board, 1, variant)) is None:
+            return state
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4", "exact-4"])
+def test_no_defence_beats_a_proof_on_small_boards(variant):
+    rng, won = np.random.default_rng(3), 0
+    for _ in range(60):
+        state = random_position(rng, 7, variant, int(rng.integers(8, 24)))
+        found = SOLVER.solve(state, Limit(nodes=20_000))
+        if found.win:
+            won += 1
+            assert refutation(SOLVER, state, Limit(nodes=20_000)) is None, gomoku.to_fen(state)
+    assert won > 15
+
+
+@pytest.mark.parametrize("variant", ["freestyle-4", "exact-4", "freestyle-3", "exact-3"])
+def test_what_is_proven_is_won_when_all_is_played_out(variant):
+    rng, both = np.random.default_rng(5), [0, 0]
+    for _ in range(60):
+        state = random_position(rng, 4, variant, int(rng.integers(8, 14)))
+        best, found = best_result(gomoku.to_fen(state)), SOLVER.solve(state, Limit(nodes=20_000))
+        assert not found.win or best == 1, gomoku.to_fen(state)
+        both[0] += best == 1
+        both[1] += found.win
+    assert both[1] > 0.7 * both[0] > 0, "most wins on so small a board are by threats"
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact"])
+def test_fours_are_found_where_the_slow_search_finds_them(variant):
+    rng, space, counts = np.random.default_rng(7), fours.make_space(), [0, 0]
+    for i in range(60):
+        state = random_position(rng, 7, variant, int(rng.integers(14, 30)))
+        space.counts[fours.SALT] = i
+        found = fours.win_by_fours(make_lines(state), space, np.int64(0), np.int64(100_000)) > 0
+        assert found == wins_by_fours(state), gomoku.to_fen(state)
+        counts[found] += 1
+    assert min(counts) > 10
+
+
+@pytest.mark.parametrize("size", [6, 9, 15, 20])
+@pytest.mark.parametrize("variant", ["freestyle", "exact"])
+def test_lines_are_played_to_their_end(size, variant):
+    rng, won = np.random.default_rng(size), 0
+    for _ in range(40):
+        state = random_position(rng, size, variant, int(rng.integers(size * size // 5, size * size // 2)))
+        found = SOLVER.solve(state, Limit(nodes=5_000))
+        if not found.win:
+            assert (found.line, found.plies) == ((), None)
+            continue
+        won += 1
+        for action in found.line:
+            assert gomoku.winner(state) is None
+            state = gomoku.play(state, action)
+        assert (gomoku.winner(state), found.plies) == ("first", len(found.line))
+    assert won > 5
+
+
+def test_the_same_position_gives_the_same_line():
+    state = gomoku.from_fen("9/9/9/3xo4/3oxx3/4o4/3x1o3/9/9 b")
+    one, other = (Solver(1 << 14).solve(state, Limit(nodes=50_000)) for _ in range(2))
+    again = SOLVER.solve(state, Limit(nodes=50_000))
+    assert (one.line, one.nodes) == (other.line, other.nodes)
+    assert again.win == one.win
+
+
+def test_time_and_stop_end_a_search():
+    found = SOLVER.solve(gomoku.initial_state(15), Limit(movetime_ms=50))
+    assert not found.win
+    assert found.seconds < 2
+
+
+def test_no_search_of_a_finished_game():
+    from pipeline_src.errors import ZugwerkError
+
+    with pytest.raises(ZugwerkError, match="the game is over"):
+        SOLVER.solve(gomoku.from_fen("xxx/oo1/3 w freestyle-3"), Limit(nodes=10))
+
+
+@pytest.mark.skipif(not RECORDED.exists(), reason="the recorded positions are not here")
+def test_forced_wins_that_a_strong_engine_announced():
+    solver, won = Solver(), []
+    for text in RECORDED.read_text().splitlines():
+        row = json.loads(text)
+        if row["plies"] > 9:
+            continue
+        state = gomoku.initial_state(row["size"], row["variant"])
+        for action in row["actions"]:
+            state = gomoku.play(state, action)
+        won.append(solver.solve(state, Limit(nodes=100_000)).win)
+    assert sum(won) >= 0.95 * len(won)

@@ -1,0 +1,75 @@
+"""Forced wins, slow and obvious: every legal move of both sides, and the rules' own functions."""
+
+from functools import cache
+
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import format_variant
+from pipeline_src.games.gomoku.setup import from_board, from_fen, to_fen
+
+
+def legal(state):
+    return [int(action) for action in gomoku.legal_actions(state)]
+
+
+def winning(state):
+    """Actions that end the game with a line of the side to move."""
+    return [action for action in legal(state) if gomoku.winner(gomoku.play(state, action)) not in (None, "draw")]
+
+
+@cache
+def best_result(fen):
+    """1, 0 or -1 to the side to move, all lines played to their end."""
+    state, best = from_fen(fen), -1
+    if winning(state):
+        return 1
+    for action in legal(state):
+        after = gomoku.play(state, action)
+        best = max(best, 0 if gomoku.winner(after) == "draw" else -best_result(to_fen(after)))
+        if best == 1:
+            break
+    return best
+
+
+def wins_by_fours(state, fours=6):
+    """Whether the side to move wins by at most so many fours in a row, each of which has one answer."""
+    if winning(state):
+        return True
+    for action in legal(state) if fours else ():
+        after = gomoku.play(state, action)
+        passed = from_board(after.board, 1 - gomoku.to_play(after), format_variant(after))
+        if gomoku.winner(after) is not None or winning(after) or not winning(passed):
+            continue
+        answers = [a for a in legal(after) if not winning(gomoku.play(after, a))]
+        if not answers or (len(answers) == 1 and wins_by_fours(gomoku.play(after, answers[0]), fours - 1)):
+            return True
+    return False
+
+
+def refutation(solver, state, limit):
+    """Defences against which the solver's own moves do not win, as a line of moves; None if there are none.
+
+    The attacker plays what the solver finds, anew in each position; the defender everything that is legal.
+    """
+    seen = set()
+
+    def refuted(position):
+        found = solver.solve(position, limit)
+        if not found.win:
+            return []
+        after = gomoku.play(position, found.line[0])
+        if gomoku.winner(after) is not None:
+            return None if gomoku.winner(after) != "draw" else [found.line[0]]
+        for answer in legal(after):
+            reply = gomoku.play(after, answer)
+            if gomoku.winner(reply) is not None:
+                return [found.line[0], answer]
+            key = to_fen(reply)
+            if key in seen:
+                continue
+            seen.add(key)
+            line = refuted(reply)
+            if line is not None:
+                return [found.line[0], answer, *line]
+        return None
+
+    return refuted(state)
