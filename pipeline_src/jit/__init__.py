@@ -20,7 +20,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @overload
 def njit(function: Function) -> Function: ...
 @overload
-def njit(*, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any) -> Callable[[Function], Function]: ...
+def njit(
+    *, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any
+) -> Callable[[Function], Function]: ...
 def njit(
     function: Any = None, *, cache: bool = False, allocates: bool = False, constants: bool = False, **options: Any
 ) -> Any:
@@ -29,8 +31,9 @@ def njit(
     Args:
         function: where it is used without brackets.
         cache: keep what was compiled on disk, see `cache`.
-        allocates: whether it makes arrays or copies one into a slice of another. The others count no references to those they are given, whose callers
-            hold them: counting takes an atomic operation for each array of each call.
+        allocates: whether it makes or returns arrays, copies one into a slice of another, or calls what does and hands
+            it on. The others count no references to the arrays that they are given, whose callers hold them: counting
+            takes an atomic operation for each array of each call. One that would need to is refused.
         constants: compile it anew for each constant that a compiled caller writes as an argument.
         options: of ``numba.njit``.
     """

@@ -36,7 +36,7 @@ STARTED_NS = time.time_ns()
 _caching: Any = caching  # without types
 
 
-class _Results(_caching.CompileResultCacheImpl):  # type: ignore[misc]
+class _Results(_caching.CompileResultCacheImpl):
     """numba's own packing of what it compiled, without its search for a folder beside the source file."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -44,7 +44,7 @@ class _Results(_caching.CompileResultCacheImpl):  # type: ignore[misc]
         self._locator = SimpleNamespace(_py_file=function.__code__.co_filename)
 
 
-class KernelCache(_caching.FunctionCache):  # type: ignore[misc]
+class KernelCache(_caching.FunctionCache):
     """Compiled versions of one function, a file each; the name says all, so no index is needed."""
 
     _kind = ""

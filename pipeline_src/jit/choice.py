@@ -40,11 +40,11 @@ def chosen_in(modules: Collection[str], firsts: Collection[type]) -> Iterator[st
             yield from (parts[first].py_func.__module__ for first in firsts if first in parts)
 
 
-class _Choice(templates.AbstractTemplate):  # type: ignore[misc]
+class _Choice(templates.AbstractTemplate):
     parts: dict[type, Part]
 
     def generic(self, args: Any, kws: Any) -> Any:
-        part = self.parts.get(getattr(args[0], "instance_class", None)) if args else None
+        part = self.parts.get(getattr(args[0], "instance_class", type(None))) if args else None
         return None if part is None else types.Dispatcher(part).get_call_type(self.context, args, kws)
 
     def get_impl_key(self, signature: Any) -> Any:

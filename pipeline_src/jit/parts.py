@@ -18,13 +18,13 @@ from numba.core.typed_passes import IRLegalization
 from pipeline_src.jit.progress import PROGRESS
 
 MAKES_ARRAYS = "a kernel that makes or returns arrays says so: @njit(allocates=True)"
-_dynfunc: Any = numba._dynfunc  # type: ignore[attr-defined]
+_dynfunc = numba._dynfunc
 
 
-class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+class PartLibrary(codegen.JITCodeLibrary):
     """A function as intermediate code, and the libraries of what it calls; neither is optimised any further."""
 
-    file_name: str | None = None
+    file_name: Any = None
     """In the cache, once it is there."""
     rest: Any = None
     """What else the cache has of it."""
@@ -46,7 +46,7 @@ class PartLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     def restore(self, bitcode: bytes, parts: list["PartLibrary"]) -> None:
         """Become what `bitcode` and `parts` told of another process's."""
         self._final_module = llvm.parse_bitcode(bitcode)
-        self._linking_libraries = parts
+        self._linking_libraries: Any = parts
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -72,7 +72,7 @@ def part_key(fndesc: Any, env: Any, library: PartLibrary) -> Any:
     return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname.rpartition(".")[2], "", 0, env, (library,))
 
 
-class PartCompiler(compiler.CompilerBase):  # type: ignore[misc]
+class PartCompiler(compiler.CompilerBase):
     """numba's way from Python to intermediate code, without wrappers."""
 
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any) -> None:
@@ -111,7 +111,7 @@ BORROWS |= {"getiter", "iternext", "phi", "null"}
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class _BorrowedOnly(AnalysisPass):  # type: ignore[misc]
+class _BorrowedOnly(AnalysisPass):
     """Refuses a kernel without reference counts that would have to let go of an array, which it cannot.
 
     All that it holds is to be borrowed from its caller: arguments, and parts and views of them. numba itself refuses
@@ -147,14 +147,17 @@ VIEWS: set[Any] = set()
 """Functions lowered in their caller's own code (`lower_builtin`) that give parts or views of their arguments."""
 
 
-class Part(registry.CPUDispatcher):  # type: ignore[misc]
+class Part(registry.CPUDispatcher):
     """A function as compiled code calls it."""
 
     constants = False
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """See numba: where a call leads. Signed integers of any size, and constants unless they are asked for, are int64:
-        else numba compiles the function once for each."""
+        """See numba: where a call leads.
+
+        Signed integers of any size, and constants unless they are asked for, are int64: else numba compiles the
+        function once for each.
+        """
         if not self.constants:
             args = [_as_any(kind) for kind in args]
             kws = {name: _as_any(kind) for name, kind in kws.items()}
@@ -166,14 +169,14 @@ def _as_any(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
-class _Wrapping(dispatcher._FunctionCompiler):  # type: ignore[misc]
+class _Wrapping(dispatcher._FunctionCompiler):
     """Makes a part into a kernel."""
 
     def __init__(self, part: Part, usual: Any) -> None:
         self.__dict__.update(vars(usual))
         self._part = part
 
-    def _compile_core(self, args: Any, return_type: Any) -> Any:
+    def _compile_core(self, args: Any, return_type: Any) -> Any:  # noqa: ARG002 - numba's own name
         with PROGRESS.kernel(), _without_collection():
             self._part.compile((*args,))
             part = self._part.overloads[args]
@@ -205,14 +208,15 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-class Kernel(registry.CPUDispatcher):  # type: ignore[misc]
+class Kernel(registry.CPUDispatcher):
     """A function as Python calls it; compiled code that calls it takes its `part`."""
 
-    def __init__(self, py_func: Callable[..., Any], locals: Any = None, targetoptions: Any = None) -> None:
+    def __init__(self, py_func: Callable[..., Any], targetoptions: Any) -> None:
         """See numba."""
-        super().__init__(py_func, locals, targetoptions)
-        self.part = Part(py_func, locals, targetoptions, PartCompiler)
-        self._compiler = _Wrapping(self.part, self._compiler)
+        super().__init__(py_func, None, targetoptions)
+        self.part = Part(py_func, None, targetoptions, PartCompiler)
+        usual: Any = self._compiler
+        self._compiler: Any = _Wrapping(self.part, usual)
 
     @property
     def _numba_type_(self) -> Any:

@@ -79,9 +79,10 @@ class Puct:
         self._phase.set()
 
     def needs(self, state: Any) -> list[Need]:
-        """See `Searcher`; the evaluator's own are its own business."""
+        """See `Searcher`; an evaluator with kernels of its own has a method ``needs``, too."""
         trees = PuctTrees(state, 1, self.evaluate_batch, self.options, 1)
-        return [*trees.needs(), *turns_need(state)]
+        asked: Any = getattr(self.evaluate_batch, "needs", None)
+        return [*trees.needs(), *turns_need(state), *(asked(state) if asked else [])]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Nothing here is random.

@@ -110,8 +110,8 @@ class PuctTrees:
             Need(play_steps, (self.forest, self.roots, ints, self._moved, self._block, ints)),
         ]
         if tables:
-            twice = np.empty((2, 1, 1), np.int32)
-            table = RootTable(*twice, np.empty((1, 1)), np.empty((1, 1), np.float32), ints)
+            one = np.empty((1, 1), np.int32)
+            table = RootTable(one, one, np.empty((1, 1)), np.empty((1, 1), np.float32), ints)
             found += [Need(write_roots, (self.forest, self.roots, *table)), Need(write_best, (self.forest, ints))]
         return found
 

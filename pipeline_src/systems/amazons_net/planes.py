@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import ARROW, EMPTY
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.systems.amazons_net.encode import Encoded, check, mark_legal, prepare
 
 PLANES = 15
@@ -48,6 +49,12 @@ def encode_planes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], mo
     boards, movers, moved, encoded = prepare(boards, movers, moved, PLANES)
     check(_encode_planes(boards, movers, moved, encoded), boards, movers, moved)
     return encoded
+
+
+def planes_need() -> list[Need]:
+    """What `encode_planes` calls."""
+    one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
+    return [Need(_encode_planes, prepare(*one, PLANES))]
 
 
 @njit(cache=True, allocates=True)

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
+from pipeline_src.jit.needs import Need, ready
 from pipeline_src.players.packaged import model_path
 from pipeline_src.players.player import OneBoard, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
@@ -73,6 +74,11 @@ class ZeroPlayer(SearchPlayer):
         if self.limit.movetime_ms is not None or any(position.clock is not None for position in positions):
             return super().consider(positions)
         return [Thought(action) for action in self._choose_together(positions)]
+
+    def needs(self, start: GomokuState) -> list[Need]:
+        """See `Player.needs`."""
+        halving = PuctTrees(start, 1, self.puct.evaluate_batch, self.puct.options, 1).needs(tables=True)
+        return [*super().needs(start), *(halving if self.considered is not None else [])]
 
     def _choose_together(self, positions: Sequence[Position]) -> list[int]:
         trees, simulations = self._room(positions), self.limit.nodes or 0
@@ -170,9 +176,10 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
     evaluate = ZeroEvaluator(opened, opened.info.positions, options.chunk)
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
-    searcher.search(empty_state(opened.info), Limit(nodes=2))  # compiled before any clock runs
     considered = options.considered if options.search == "gumbel" else None
-    return ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
+    player = ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
+    ready(player.needs(empty_state(opened.info)))  # before any clock runs
+    return player
 
 
 def check_state(info: ModelInfo, state: GomokuState) -> None:
