@@ -143,8 +143,8 @@ class _BorrowedOnly(AnalysisPass):
         return False
 
 
-VIEWS: set[Any] = set()
-"""Functions lowered in their caller's own code (`lower_builtin`) that give parts or views of their arguments."""
+VIEWS: set[Any] = {"array.reshape", "array.view"}
+"""Functions that numba writes into their caller's own code (`lower_builtin`) and that give views of their arguments."""
 
 
 class Part(registry.CPUDispatcher):

@@ -80,6 +80,8 @@ BORROWED = {
     "a view": lambda a: a[1, 1] + a[1][2] + a[1:].size,
     "views in a tuple": lambda a: Pair(a, a[1:]).second.size,
     "transposed": lambda a: a.T.size,
+    "another shape": lambda a: a.reshape(a.size)[5],
+    "other bits": lambda a: a.view(np.uint64).size,
     "loops": iterate,
     "numba's own function that gives a number": lambda a: a.sum() + np.searchsorted(a[0], 2),
 }
