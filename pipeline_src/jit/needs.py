@@ -1,5 +1,6 @@
 """What Python is going to call, told beforehand: kernels that are compiled, or loaded, before any clock runs."""
 
+import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -15,17 +16,25 @@ class Need(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-def ready(needs: Iterable[Need]) -> None:
-    """Compile what is not compiled yet, or load it from disk; nothing is run."""
-    missing = [(kernel, types) for kernel, types in map(_typed, needs) if kernel and types not in kernel.overloads]
-    with PROGRESS.expecting(sum(not _on_disk(kernel, types) for kernel, types in missing)):
+def ready(needs: Iterable[Need], stopped: threading.Event | None = None) -> int:
+    """Compile what is not compiled yet, or load it from disk; nothing is run.
+
+    Args:
+        needs: the same kernel may be among them several times.
+        stopped: once it is set, the rest is left out.
+
+    Returns:
+        How many were compiled, and not loaded.
+    """
+    missing = [(kernel, types) for kernel, types in dict.fromkeys(map(_typed, needs)) if kernel]
+    missing = [(kernel, types) for kernel, types in missing if types not in kernel.overloads]
+    new = sum(not _on_disk(kernel, types) for kernel, types in missing)
+    with PROGRESS.expecting(new):
         for kernel, types in missing:
+            if stopped is not None and stopped.is_set():
+                break
             kernel.compile(types)
-
-
-def missing(needs: Iterable[Need]) -> list[Need]:
-    """Those that no process has compiled yet."""
-    return [need for need in needs for kernel, types in [_typed(need)] if kernel and not _on_disk(kernel, types)]
+    return new
 
 
 def _typed(need: Need) -> tuple[Kernel | None, tuple[Any, ...]]:

@@ -5,12 +5,14 @@ takes Python's arguments; both are linked with the parts that they call, optimis
 """
 
 import gc
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
+import numpy as np
 from numba.core import codegen, compiler, dispatcher, errors, ir, registry, types
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.typed_passes import IRLegalization
@@ -208,6 +210,24 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
+_PLAIN = threading.local()
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Compile nothing in this thread within the block, nor wait for it: kernels that are not there yet run as Python.
+
+    That is a hundred times as slow, and enough for single moves while another thread compiles.
+    """
+    was = getattr(_PLAIN, "wanted", False)
+    _PLAIN.wanted = True
+    try:
+        with np.errstate(over="ignore"):  # hashes and random numbers, as in compiled code
+            yield
+    finally:
+        _PLAIN.wanted = was
+
+
 class Kernel(registry.CPUDispatcher):
     """A function as Python calls it; compiled code that calls it takes its `part`."""
 
@@ -217,6 +237,9 @@ class Kernel(registry.CPUDispatcher):
         self.part = Part(py_func, None, targetoptions, PartCompiler)
         usual: Any = self._compiler
         self._compiler: Any = _Wrapping(self.part, usual)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        return self.py_func if getattr(_PLAIN, "wanted", False) else super()._compile_for_args(*args, **kws)
 
     @property
     def _numba_type_(self) -> Any:

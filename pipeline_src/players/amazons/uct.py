@@ -5,8 +5,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from pipeline_src.games.amazons.board import initial_state
-from pipeline_src.jit.needs import ready
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.searching import Limits, SearchPlayer
@@ -56,6 +54,4 @@ def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:
         ZugwerkError: params.yaml is malformed.
     """
     chosen = UctOptions(**options.model_dump(include=set(UctOptions._fields)))
-    player = SearchPlayer(ClosingFirst(Uct(make_evaluator("amazons"), chosen, options.tree)), options.limit)
-    ready(player.needs(initial_state(6)))  # before any clock runs
-    return player
+    return SearchPlayer(ClosingFirst(Uct(make_evaluator("amazons"), chosen, options.tree)), options.limit)

@@ -4,8 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.setup import initial_state
-from pipeline_src.jit.needs import ready
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
@@ -51,6 +49,4 @@ class EngineOptions(Limits):
 def gomoku_engine(options: EngineOptions) -> SearchPlayer:
     """The player ``engine`` of Gomoku."""
     own = {name: getattr(options, name) for name in STANDARD.__dataclass_fields__}
-    player = SearchPlayer(Engine(Options(**own)), options.limit)
-    ready(player.needs(initial_state(5)))  # before any clock runs
-    return player
+    return SearchPlayer(Engine(Options(**own)), options.limit)

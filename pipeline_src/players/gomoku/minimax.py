@@ -4,8 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.setup import initial_state
-from pipeline_src.jit.needs import ready
 from pipeline_src.players.options import Options
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.evaluation import make_evaluator
@@ -24,6 +22,4 @@ class MinimaxOptions(Options):
 
 def gomoku_minimax(options: MinimaxOptions) -> SearchPlayer:
     """The player ``minimax`` of Gomoku."""
-    player = SearchPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))
-    ready(player.needs(initial_state(3, "freestyle-3")))  # before any clock runs
-    return player
+    return SearchPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))

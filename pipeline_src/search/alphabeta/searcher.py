@@ -74,7 +74,8 @@ class AlphaBeta:
 
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
-        space, line = self._start(state, Limit()), np.empty(MAX_DEPTH + 1, np.int32)
+        space = nodes.make_space(1, 1, self.options.widths, self.options.killers, self._stop.raised)
+        line = np.empty(MAX_DEPTH + 1, np.int32)
         return [
             Need(outcome, (state,)),
             Need(max_actions, (state,)),

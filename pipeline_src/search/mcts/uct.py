@@ -42,9 +42,8 @@ class Uct:
 
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
-        size, tree = int(kernels.max_actions(state)), new_tree(1, self.options.keep, 1)
-        scratch = _scratch(state, 1, 0)
-        own = (scratch.actions, scratch.values, scratch.order, size, self.options.prior)
+        tree, scratch = new_tree(1, self.options.keep, 1), _scratch(state, 1, 0)
+        own = (scratch.actions, scratch.values, scratch.order, 1, self.options.prior)
         flag = self.flag.raised
         return [
             Need(kernels.outcome, (state,)),

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from pipeline_src.games.amazons.board import initial_state
-from pipeline_src.jit.needs import ready
 from pipeline_src.players.options import Options
 from pipeline_src.players.packaged import model_path
 from pipeline_src.players.searching import Nodes
@@ -86,6 +84,4 @@ def amazons_puct(options: PuctPlayerOptions) -> "PuctPlayer":
     limit = options.limit
     tree = TREE if limit.nodes is None else limit.nodes + 2
     searcher = Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share)
-    player = PuctPlayer(searcher, limit, nets)
-    ready(player.needs(initial_state(6)))  # before any clock runs
-    return player
+    return PuctPlayer(searcher, limit, nets)

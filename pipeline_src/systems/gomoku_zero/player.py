@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
-from pipeline_src.jit.needs import Need, ready
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.packaged import model_path
 from pipeline_src.players.player import OneBoard, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
@@ -19,7 +19,7 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo, empty_state
+from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo
 from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
@@ -177,9 +177,7 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
     considered = options.considered if options.search == "gumbel" else None
-    player = ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
-    ready(player.needs(empty_state(opened.info)))  # before any clock runs
-    return player
+    return ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
 
 
 def check_state(info: ModelInfo, state: GomokuState) -> None:
