@@ -24,10 +24,9 @@ def ready(needs: Iterable[Need], stopped: threading.Event | None = None) -> int:
         stopped: once it is set, the rest is left out.
 
     Returns:
-        How many were compiled, and not loaded.
+        How many were not on disk.
     """
-    missing = [(kernel, types) for kernel, types in dict.fromkeys(map(_typed, needs)) if kernel]
-    missing = [(kernel, types) for kernel, types in missing if types not in kernel.overloads]
+    missing = [(kernel, types) for kernel, types in distinct(needs) if types not in kernel.overloads]
     new = sum(not _on_disk(kernel, types) for kernel, types in missing)
     with PROGRESS.expecting(new):
         for kernel, types in missing:
@@ -35,6 +34,11 @@ def ready(needs: Iterable[Need], stopped: threading.Event | None = None) -> int:
                 break
             kernel.compile(types)
     return new
+
+
+def distinct(needs: Iterable[Need]) -> list[tuple[Kernel, tuple[Any, ...]]]:
+    """Each kernel with the types of its arguments, once; none where compilation is switched off."""
+    return [(kernel, types) for kernel, types in dict.fromkeys(map(_typed, needs)) if kernel is not None]
 
 
 def _typed(need: Need) -> tuple[Kernel | None, tuple[Any, ...]]:
