@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import get_game
-from pipeline_src.jit.needs import ready
 from pipeline_src.players import engines
 from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import Player, PlayerText
@@ -71,6 +69,9 @@ def make_player(game: str, text: str) -> Player:
     Raises:
         ZugwerkError: no such player or option for this game; lists those there are.
     """
+    from pipeline_src.games.game import get_game  # and numba, see `Player.ready`
+    from pipeline_src.jit.needs import ready
+
     player = build_player(game, text)
     ready(player.needs(get_game(game).initial_state()))  # before any clock runs
     return player

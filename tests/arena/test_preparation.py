@@ -75,10 +75,10 @@ def test_a_brain_answers_at_once_and_compiles_behind(cold):
         brain.send("INFO timeout_turn 1000", "START 15", "ABOUT", "TURN 7,7")
         assert answer() == "OK"
         assert answer().startswith("name=")
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 6
         assert answer() == f"MESSAGE {COMPILING}"
         x, y = map(int, answer().split(","))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 8
         assert (x, y) != (7, 7)
         assert 0 <= min(x, y) <= max(x, y) < 15
         end = time.monotonic() + 400

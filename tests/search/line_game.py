@@ -69,7 +69,7 @@ def _position_hash(state):
     return key
 
 
-@njit
+@njit(allocates=True)
 def _outcome(state):
     if has_line(state.board, 1 - state.turn[0]):
         return True, -1.0

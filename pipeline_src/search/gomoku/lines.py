@@ -141,10 +141,11 @@ def begin(lines: Lines) -> None:
             continue
         for d in range(4):
             key, step = Int(0), lines.steps[d]
-            for k in range(1, lines.sizes[HALF] + 1):  # beyond the first cell off the board lie others
-                off = Int(lines.cells[cell - k * step] == BORDER or ((key >> (4 * k - 8)) & 3 == 3 and k > 1))
+            # Beyond the first cell off the board lie others. To shift by less than 0 would be undefined.
+            for k in range(1, lines.sizes[HALF] + 1):
+                off = Int(lines.cells[cell - k * step] == BORDER or (k > 1 and (key >> (4 * k - 8)) & 3 == 3))
                 key |= 3 * off << (4 * k - 4)
-                off = Int(lines.cells[cell + k * step] == BORDER or ((key >> (4 * k - 6)) & 3 == 3 and k > 1))
+                off = Int(lines.cells[cell + k * step] == BORDER or (k > 1 and (key >> (4 * k - 6)) & 3 == 3))
                 key |= 3 * off << (4 * k - 2)
             lines.near[cell, d] = key
             both = lines.table[key]
