@@ -50,7 +50,9 @@ def start_forms(board: npt.NDArray[np.int8], keys: Words, forms: Words) -> None:
 @njit(cache=True)
 def canonical(forms: Words, mover: int) -> np.uint64:
     """The hash of the position, from those of its symmetric forms."""
-    smallest = forms.min()
+    smallest = forms[0]
+    for g in range(1, COUNT):
+        smallest = min(smallest, forms[g])
     return np.uint64(smallest ^ BLACK_TO_MOVE if mover == BLACK else smallest)
 
 
