@@ -21,13 +21,14 @@ unexport PYTHONPATH
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
 
-setup: $(STAMP)  ## Make .venv with the locked versions of everything.
+setup: $(STAMP)  ## Make .venv with the locked versions of everything, and compile the players' kernels.
 
 $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	$(BIN)/python -m pipeline_src.project.plots_page
+	$(BIN)/python -m pipeline_src.cli warm
 	touch $@
 
 repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repro PROFILE=smoke|paper; JOBS=N for fewer.

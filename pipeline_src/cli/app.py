@@ -18,6 +18,7 @@ from pipeline_src.cli import (
     players,
     project,
     repro,
+    warm,
 )
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
@@ -47,6 +48,7 @@ app.command("profile")(project.profile)
 app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
+app.command("warm", epilog=warm.EXAMPLE)(warm.warm)
 
 
 def _version(wanted: bool) -> None:
