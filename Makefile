@@ -16,7 +16,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
+.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-crawl measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -53,6 +53,8 @@ measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measur
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
 	$(BIN)/python -m bench.strength.amazons_engine
 
+measure-crawl: rehearse
+
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
 
@@ -75,6 +77,9 @@ audit: $(STAMP)  ## Ask the advisory database about requirements.lock; needs the
 	$(BIN)/python -m venv work/audit
 	work/audit/bin/pip install --quiet --disable-pip-version-check pip-audit
 	work/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip --strict
+
+rehearse: $(STAMP)  ## Rehearse a live crawl on a site of our own, behind docs/measured/crawl.json.
+	$(BIN)/python -m tests.rehearsal
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

@@ -8,6 +8,7 @@ from pipeline_src.cli import (
     any_game,
     code,
     compare,
+    crawl,
     export,
     go,
     gomoku,
@@ -42,6 +43,7 @@ app.command("players", epilog=players.EXAMPLE)(players.players)
 app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("code", epilog=code.EXAMPLE)(code.code)
+app.command("crawl", epilog=crawl.EXAMPLE)(crawl.crawl)
 app.command("profile")(project.profile)
 app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)

@@ -24,10 +24,10 @@ MAY_IMPORT = {
     "report": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "project"},
     "project": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report"},
     "web": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project"},
-    "cli": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project", "web"},
+    "cli": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project", "web", "spiders"},
     "stages": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project", "spiders"},
     "spiders": {"records", "games"},
-    "flows": {"report", "project"},
+    "flows": {"report", "project", "cli"},
 }
 MAY_IMPORT["systems.growing_boards"] |= {"systems.gomoku_zero"}
 EXCEPTIONS = {
