@@ -1,6 +1,8 @@
 """What players have in common that are other programs: the process, its start and end, and how long to wait."""
 
 import contextlib
+import logging
+import math
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -9,13 +11,16 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from pipeline_src.players.engines.process import EngineProcess
-from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player, Position
 from pipeline_src.project.params import NonNegative
 
+log = logging.getLogger(__name__)
+
 START_S = 300.0
 """For an engine to load, or to compile what it needs the first time, and say that it is ready."""
+SLOW_S = 10.0
+"""After which it is told that an engine has not yet said so."""
 GRACE_S = 5.0
 """After the end of its time, for an engine to answer before it counts as hung."""
 
@@ -26,9 +31,12 @@ class EnginePlayer(Player):
     A protocol says how to greet the engine and how to ask it for a move.
     """
 
-    def __init__(self, command: Sequence[str], grace_s: float = GRACE_S) -> None:
+    FAREWELL = "quit"
+    """The line that tells it to leave."""
+
+    def __init__(self, command: Sequence[str], grace_s: float = GRACE_S, start_s: float = START_S) -> None:
         """``command`` as its words; nothing is started yet."""
-        self._command, self._grace_s = tuple(command), grace_s
+        self._command, self._grace_s, self._start_s = tuple(command), grace_s, start_s
         self._process: EngineProcess | None = None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -61,19 +69,38 @@ class EnginePlayer(Player):
             return self._process
         self.close()
         with self._ended_on_error():
-            self._process = process = EngineProcess(self._command)
+            self._process = process = EngineProcess(self._command, self.FAREWELL)
             self._greet(process)
         return process
 
     def _await(self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float) -> str:
         """The first line that is ``wanted``; other lines are passed over."""
-        deadline = time.monotonic() + seconds
-        while (line := process.read(deadline)) is not None:
-            if wanted(line):
+        return self._listen(process, wanted, what, seconds, math.inf)
+
+    def _await_start(self, process: EngineProcess, wanted: Callable[[str], bool], what: str) -> str:
+        """`_await`, before a game; after a while it is told what is waited for."""
+        return self._listen(process, wanted, what, self._start_s, SLOW_S)
+
+    def _listen(
+        self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float, slow_s: float
+    ) -> str:
+        begin = time.monotonic()
+        deadline, slow = begin + seconds, begin + slow_s
+        while (now := time.monotonic()) < deadline:
+            if now >= slow:
+                words = process.last_words() or "; it has said nothing"
+                log.warning(
+                    "waiting for engine %r: no %s yet, given up after %.0f s%s",
+                    process.command[0],
+                    what,
+                    seconds,
+                    words,
+                )
+                slow = math.inf
+            line = process.read(min(deadline, slow))
+            if line is not None and wanted(line):
                 return line
-            if time.monotonic() > deadline:
-                break
-        raise PlayerError("crash", f"engine {process.command[0]!r} hung: no {what} within {seconds:.1f} s")
+        raise process.fault(f"hung: no {what} within {seconds:.1f} s")
 
     @contextlib.contextmanager
     def _ended_on_error(self) -> Any:
@@ -81,7 +108,9 @@ class EnginePlayer(Player):
         try:
             yield
         except BaseException:
-            self.close()
+            if self._process is not None:
+                self._process.close(patience_s=0)
+            self._process = None
             raise
 
 
@@ -99,6 +128,8 @@ class ProgramOptions(Options):
 
     command: Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
     """Command line that starts the program; quotes keep words together."""
+    start: Annotated[float, Field(ge=1)] = START_S * 1000
+    """Milliseconds to say that it is ready, before a game, before it counts as hung."""
     grace: NonNegative = GRACE_S * 1000
     """Milliseconds after the end of its time before it counts as hung."""
     name: str = ""

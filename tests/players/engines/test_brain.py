@@ -9,7 +9,7 @@ from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
-from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.errors import PlayerError, RefusalError
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock
@@ -105,13 +105,18 @@ def test_what_is_no_answer_is_passed_over(player):
     [
         ("illegal", "illegal", "there is a stone"),
         ("outside", "illegal", "no cell 77,3"),
-        ("gibberish", "crash", "hung"),
-        ("error", "crash", "I give up"),
-        ("hang", "crash", "hung: no move"),
+        ("gibberish", "illegal", "answers 'h8' in place of a move"),
+        ("error", "illegal", "answers 'ERROR I give up' in place of a move"),
+        ("suggest", "illegal", "answers 'SUGGEST 2,2' in place of a move"),
+        ("hang", "crash", "hung: no move within 0.4 s; its last lines: OK$"),
+        ("leaves", "crash", r"left unasked \(status 0\)"),
         ("late=900", "crash", "hung"),
         ("flood", "crash", "hung"),
-        ("crash", "crash", r"ended \(status 3\)"),
-        ("refuses", "crash", "does not play on 5x5"),
+        (
+            "crash",
+            "crash",
+            r"crashed \(status 3\); its .* OK; on stderr: warming up \| no memory \?\[31mleft$",
+        ),
     ],
 )
 def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
@@ -120,6 +125,37 @@ def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
         brain.choose([position([0])])
     assert caught.value.kind == kind
     assert time.monotonic() - begin < 3
+
+
+def test_an_error_in_answer_to_info_is_told_before_the_next_move(player):
+    brain = player("info", options="movetime=5000,grace=5000")
+    brain.ready(position().start)
+    end = time.monotonic() + 5
+    while "ERROR" not in brain._process.last_words() and time.monotonic() < end:
+        time.sleep(0.01)
+    with pytest.raises(PlayerError, match=r"answers 'ERROR no time_left' to what it is told \(INFO\)") as caught:
+        brain.choose([position([0])])
+    assert caught.value.kind == "illegal"
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("refuses", "does not play on 5x5: ERROR too big"), ("rule", "does not play freestyle: ERROR no rule")],
+)
+def test_a_refusal_ends_a_match_before_its_first_game(mode, said):
+    with pytest.raises(RefusalError, match=said):
+        run_match(MatchSpec("gomoku", "random", text(mode), 2, "random:2", 5, "freestyle-5"))
+
+
+def test_cr_alone_ends_a_line(player):
+    assert player("cr").choose([position([0])]) == [1]
+
+
+def test_it_may_write_its_files_after_end(player, tmp_path):
+    brain = player("learns", tmp_path / "learnt")
+    brain.choose([position()])
+    brain.close()
+    assert (tmp_path / "learnt").read_text() == "learnt"
 
 
 def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
