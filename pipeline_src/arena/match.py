@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,8 @@ def run_match(
     Args:
         spec: the match.
         out: Parquet file of the games, written at the end; the journal lies beside it (`journal_of`) and stays there,
-            so that the same match called again plays the missing pairs only. None keeps nothing.
+            so that the same match called again plays the missing pairs only; what engines write on standard error is
+            kept in a folder beside both (`engine_logs_of`). None keeps nothing.
         parallel: where pairs are played side by side. Timed games want a core each.
         sprt: ends the match as soon as it is decided.
         resume: False plays anew what the journal has.
@@ -110,7 +111,8 @@ def run_match(
         ZugwerkError: bad openings, a player that cannot be made or an engine that cannot be started, or the journal
             of another match.
     """
-    board, match = spec.board, Match(spec.a, spec.b, {}, sprt=sprt)
+    board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
+    match = Match(spec.a, spec.b, {}, sprt=sprt)
     fixtures = [
         swapped_pair(spec.a, spec.b, opening.actions, (spec.seed, 1, number), opening.start)
         for number, opening in enumerate(spec.read_openings())
@@ -146,6 +148,11 @@ def run_match(
 def journal_of(out: Path) -> Path:
     """Path of a match's journal."""
     return out.with_suffix(".journal.jsonl")
+
+
+def engine_logs_of(out: Path) -> Path:
+    """Path of the folder for what a match's engines write on standard error."""
+    return out.with_suffix(".engines")
 
 
 def pairs_of(journal: Journal) -> dict[int, Pair]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, format_variant
-from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
+from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
 from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.errors import RefusalError
@@ -36,12 +36,12 @@ class BrainPlayer(EnginePlayer):
         command: Sequence[str],
         movetime_ms: float = MOVETIME_MS,
         infos: dict[str, str] | None = None,
-        grace_s: float = GRACE_S,
-        start_s: float = START_S,
+        patience: Patience = PATIENT,
     ) -> None:
         """``movetime_ms`` holds unless the game is played on a clock; ``infos`` are told at a game's start."""
-        super().__init__(command, grace_s, start_s)
-        self._movetime_ms, self._infos = movetime_ms, infos or {}
+        super().__init__(command, patience)
+        self.movetime_ms: float = movetime_ms
+        self._infos = infos or {}
         self._start: str | None = None  # of the game that the engine was told to start; None where it knows none
         self._known: tuple[int, ...] = ()  # its stones, in the order of play
         self._told: dict[str, int] = {}
@@ -98,7 +98,7 @@ class BrainPlayer(EnginePlayer):
     def _limit(self, process: EngineProcess, position: Position | None) -> None:
         clock = None if position is None else position.clock
         if clock is None:
-            turn, match, left = int(self._movetime_ms), 0, NO_LIMIT
+            turn, match, left = int(self.movetime_ms), 0, NO_LIMIT
         else:
             left = max(1, int(clock.own_ms))
             turn, match = left, max(left, self._told.get("timeout_match", 0))
@@ -123,8 +123,8 @@ class BrainPlayer(EnginePlayer):
             self._limit(process, position)
             for line in self._ask(position, start):
                 process.send(line)
-            own = self._movetime_ms if position.clock is None else position.clock.own_ms
-            answer = self._await(process, _answers_move, "move", own / 1000 + self._grace_s)
+            own = self.movetime_ms if position.clock is None else position.clock.own_ms
+            answer = self._await(process, _answers_move, "move", own / 1000 + self._patience.grace_s)
         action = self._read(process, answer, position.state)
         self._start = gomoku.to_fen(start)
         self._known = (*position.actions, action)
@@ -190,4 +190,4 @@ class BrainOptions(ProgramOptions):
 
 def brain_player(options: BrainOptions) -> BrainPlayer:
     """The player ``brain``."""
-    return BrainPlayer(options.command, options.movetime, options.info, options.grace / 1000, options.start / 1000)
+    return BrainPlayer(options.command, options.movetime, options.info, options.patience)

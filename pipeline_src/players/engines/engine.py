@@ -3,10 +3,12 @@
 import contextlib
 import logging
 import math
+import os
+import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
@@ -17,12 +19,22 @@ from pipeline_src.project.params import NonNegative
 
 log = logging.getLogger(__name__)
 
-START_S = 300.0
-"""For an engine to load, or to compile what it needs the first time, and say that it is ready."""
 SLOW_S = 10.0
 """After which it is told that an engine has not yet said so."""
-GRACE_S = 5.0
-"""After the end of its time, for an engine to answer before it counts as hung."""
+
+
+class Patience(NamedTuple):
+    """How long a program is waited for."""
+
+    grace_s: float = 5.0
+    """After the end of its time, to answer before it counts as hung."""
+    start_s: float = 300.0
+    """To load, or to compile what it needs the first time, and say that it is ready."""
+    first_s: float = 1.0
+    """That its first move in a game may be late: some start anew on BOARD."""
+
+
+PATIENT = Patience()
 
 
 class EnginePlayer(Player):
@@ -34,9 +46,9 @@ class EnginePlayer(Player):
     FAREWELL = "quit"
     """The line that tells it to leave."""
 
-    def __init__(self, command: Sequence[str], grace_s: float = GRACE_S, start_s: float = START_S) -> None:
+    def __init__(self, command: Sequence[str], patience: Patience = PATIENT) -> None:
         """``command`` as its words; nothing is started yet."""
-        self._command, self._grace_s, self._start_s = tuple(command), grace_s, start_s
+        self._command, self._patience, self.first_ms = tuple(command), patience, patience.first_s * 1000
         self._process: EngineProcess | None = None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -50,6 +62,10 @@ class EnginePlayer(Player):
     def ready(self, start: Any = None) -> None:  # noqa: ARG002 - for protocols that must know the board
         """See `Player.ready`; waits until the engine is ready, for a game from ``start`` where that is known."""
         self._running()
+
+    def last_words(self) -> str:
+        """See `Player.last_words`."""
+        return "" if self._process is None else self._process.last_words()
 
     def close(self) -> None:
         """See `Player.close`."""
@@ -69,7 +85,8 @@ class EnginePlayer(Player):
             return self._process
         self.close()
         with self._ended_on_error():
-            self._process = process = EngineProcess(self._command, self.FAREWELL)
+            log_file = None if self.logs is None else self.logs / f"{file_name(self._command)}.stderr.txt"
+            self._process = process = EngineProcess(self._command, self.FAREWELL, log_file)
             self._greet(process)
         return process
 
@@ -79,7 +96,7 @@ class EnginePlayer(Player):
 
     def _await_start(self, process: EngineProcess, wanted: Callable[[str], bool], what: str) -> str:
         """`_await`, before a game; after a while it is told what is waited for."""
-        return self._listen(process, wanted, what, self._start_s, SLOW_S)
+        return self._listen(process, wanted, what, self._patience.start_s, SLOW_S)
 
     def _listen(
         self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float, slow_s: float
@@ -114,6 +131,11 @@ class EnginePlayer(Player):
             raise
 
 
+def file_name(command: Sequence[str]) -> str:
+    """A name for files about a program: its words without their folders."""
+    return re.sub(r"[^\w.=+-]+", "-", " ".join(os.path.basename(word) for word in command)).strip("-.")[:80]  # noqa: PTH119
+
+
 def _words(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
@@ -128,9 +150,16 @@ class ProgramOptions(Options):
 
     command: Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
     """Command line that starts the program; quotes keep words together."""
-    start: Annotated[float, Field(ge=1)] = START_S * 1000
+    start: Annotated[float, Field(ge=1)] = PATIENT.start_s * 1000
     """Milliseconds to say that it is ready, before a game, before it counts as hung."""
-    grace: NonNegative = GRACE_S * 1000
+    first: NonNegative = PATIENT.first_s * 1000
+    """Milliseconds that its first move in a game may take beyond its `movetime`."""
+    grace: NonNegative = PATIENT.grace_s * 1000
     """Milliseconds after the end of its time before it counts as hung."""
     name: str = ""
     """Tells engines apart in tables, and does nothing else."""
+
+    @property
+    def patience(self) -> Patience:
+        """How long it is waited for."""
+        return Patience(self.grace / 1000, self.start / 1000, self.first / 1000)

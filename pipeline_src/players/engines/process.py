@@ -16,6 +16,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import IO
 
 from pipeline_src.players.errors import ErrorKind, PlayerError
@@ -28,6 +29,8 @@ LEAVE_S = 2.0
 """For an engine to leave once it was told to: some write files then."""
 LAST_LINES = 4
 """Of its output and of its standard error that are quoted where it goes wrong."""
+MOST_KEPT = 1 << 20
+"""Bytes of an engine's standard error that a file keeps."""
 QUOTED = 160
 """Characters of such a line."""
 Lines = queue.Queue[str | None]
@@ -38,8 +41,13 @@ _GUARD = 'read -r _; kill -9 "-$1" 2>/dev/null'
 class EngineProcess:
     """A running program."""
 
-    def __init__(self, command: Sequence[str], farewell: str = "quit") -> None:
-        """Start ``command``, given as its words; ``farewell`` is the line that tells it to leave.
+    def __init__(self, command: Sequence[str], farewell: str = "quit", log: Path | None = None) -> None:
+        """Start a program.
+
+        Args:
+            command: as its words.
+            farewell: line that tells it to leave.
+            log: file that takes its standard error, up to so many bytes (`MOST_KEPT`).
 
         Raises:
             PlayerError: it cannot be started.
@@ -63,7 +71,7 @@ class EngineProcess:
         assert self._process.stdout is not None and self._process.stderr is not None  # noqa: PT018
         reader = (self._process.stdout, self._lines, closed, self._said)
         threading.Thread(target=_read, args=reader, daemon=True).start()
-        self._ear = threading.Thread(target=_keep, args=(self._process.stderr, self._complained), daemon=True)
+        self._ear = threading.Thread(target=_keep, args=(self._process.stderr, self._complained, log), daemon=True)
         self._ear.start()
         self._end = weakref.finalize(self, _end, self._process, guard, closed)
 
@@ -163,10 +171,15 @@ def _read(stream: "IO[bytes]", lines: Lines, closed: threading.Event, last: "deq
     put(None)
 
 
-def _keep(stream: "IO[bytes]", last: "deque[str]") -> None:
-    """Read all that comes, so that the engine never waits for it, and keep the last lines."""
+def _keep(stream: "IO[bytes]", last: "deque[str]", log: Path | None) -> None:
+    """Read all that comes, so that the engine never waits for it, and keep the last lines, and the first in a file."""
     for line in _lines(stream):
         last.append(_quoted(line))
+        if log is not None:
+            with contextlib.suppress(OSError):  # a full disk ends no match before its journal does
+                log.parent.mkdir(parents=True, exist_ok=True)
+                with open(log, "ab") as file:
+                    file.write(line.encode() + b"\n" if file.tell() < MOST_KEPT else b"")
 
 
 def _lines(stream: "IO[bytes]") -> Iterator[str]:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
+from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.engines.uci_text import read_move, write_move
 from pipeline_src.players.player import Position
@@ -27,11 +27,10 @@ class UciPlayer(EnginePlayer):
         command: Sequence[str],
         go: Sequence[str] = (),
         options: dict[str, str] | None = None,
-        grace_s: float = GRACE_S,
-        start_s: float = START_S,
+        patience: Patience = PATIENT,
     ) -> None:
         """``go`` holds the words after ``go``, unless the game is played on a clock; ``options`` those to be set."""
-        super().__init__(command, grace_s, start_s)
+        super().__init__(command, patience)
         self._game: Game = get_game(game)
         self._go, self._options = tuple(go), options or {}
         self._standard = self._game.to_fen(self._game.initial_state())
@@ -54,7 +53,7 @@ class UciPlayer(EnginePlayer):
             process.skip()  # an answer that came too late is none to what is asked now
             process.send(self._position_line(position))
             process.send(" ".join(["go", *go]))
-            words = self._await(process, _begins_with("bestmove"), "bestmove", self._patience(position)).split()
+            words = self._await(process, _begins_with("bestmove"), "bestmove", self._seconds(position)).split()
         text = words[1] if len(words) > 1 else "(none)"
         if text == "(none)":
             raise process.fault("answers that it has no move", "illegal")
@@ -66,11 +65,11 @@ class UciPlayer(EnginePlayer):
             raise process.fault(f"plays {text}, which is not legal", "illegal")
         return action
 
-    def _patience(self, position: Position) -> float:
+    def _seconds(self, position: Position) -> float:
         if position.clock is not None:
-            return position.clock.own_ms / 1000 + self._grace_s
+            return position.clock.own_ms / 1000 + self._patience.grace_s
         if "movetime" in self._go:
-            return float(self._go[self._go.index("movetime") + 1]) / 1000 + self._grace_s
+            return float(self._go[self._go.index("movetime") + 1]) / 1000 + self._patience.grace_s
         return UNLIMITED_S
 
     def _position_line(self, position: Position) -> str:
@@ -130,4 +129,4 @@ def uci_player(options: UciOptions) -> UciPlayer:
     """The player ``uci``."""
     limits = {"movetime": options.movetime, "nodes": options.nodes, "depth": options.depth}
     go = [word for name, value in limits.items() if value is not None for word in (name, str(int(value)))]
-    return UciPlayer("amazons", options.command, go, options.option, options.grace / 1000, options.start / 1000)
+    return UciPlayer("amazons", options.command, go, options.option, options.patience)

@@ -1,10 +1,10 @@
 """A brain on the standard library alone: ``scripted_brain.py MODE [LOG]``; it plays the first empty cell, or worse.
 
 Modes: good, chatty (lines that are no answer, then the move), illegal (a stone on a stone), outside, gibberish, error,
-suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (in its first move alone), flood,
-refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, and is silent then), mute (no answer to START),
-cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's first
-move, by the file LOG, and is good after that).
+suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (with less than four stones),
+flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
+START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
+first move, by the file LOG, and is good after that).
 """
 
 import sys
@@ -38,9 +38,8 @@ class Brain:
         x, y = next((x, y) for y in range(self.height) for x in range(self.width) if (x, y) not in self.stones)
         if mode == "late":
             time.sleep(float(self.number) / 1000)
-        if mode == "slow":
+        if mode == "slow" and len(self.stones) < 4:
             time.sleep(float(self.number) / 1000)
-            self.mode = "good"
         if mode == "hang" or self.silent:
             time.sleep(1000)
         if mode == "crash":

@@ -196,10 +196,23 @@ def test_cells_as_text():
 
 @pytest.mark.parametrize(("mode", "fault"), [("hang", "crash"), ("late=350", "time"), ("illegal", "illegal")])
 def test_faults_lose_games_of_a_match(mode, fault):
-    bad = text(mode, options="movetime=100,grace=600")
+    bad = text(mode, options="movetime=100,grace=600,first=0")
     found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
     assert (found.standing.wins, found.standing.losses) == (2, 0)
     assert found.side(1).forfeits == {fault: 2}
+
+
+def test_the_second_that_a_brain_is_told_is_policed_without_any_option():
+    found = run_match(MatchSpec("gomoku", "random", text("late=1300", options="first=0"), 2, "random:2", 5))
+    assert found.side(1).forfeits == {"time": 2}
+
+
+def test_a_first_move_may_take_longer():
+    """Some begin anew on BOARD; with no such time the game is lost."""
+    for first, forfeits in (("", {}), (",first=0", {"time": 2})):
+        slow = text("slow=400", options=f"movetime=100{first}")
+        found = run_match(MatchSpec("gomoku", "random", slow, 2, "random:2", 5, margin=150))
+        assert found.side(1).forfeits == forfeits
 
 
 def test_a_whole_match_of_brains():
