@@ -8,6 +8,7 @@ from pipeline_src.cli import (
     any_game,
     code,
     compare,
+    engines,
     export,
     go,
     gomoku,
@@ -33,6 +34,7 @@ app.add_typer(amazons.app, name="amazons")
 app.add_typer(gomoku.app, name="gomoku")
 app.add_typer(go.app, name="go")
 app.add_typer(joseki.app, name="joseki")
+app.add_typer(engines.app, name="engines")
 for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
     app.add_typer(any_game.commands(other), name=other)
 app.command("match", epilog=match.EXAMPLE)(match.match)

@@ -136,7 +136,12 @@ def file_name(command: Sequence[str]) -> str:
     return re.sub(r"[^\w.=+-]+", "-", " ".join(os.path.basename(word) for word in command)).strip("-.")[:80]  # noqa: PTH119
 
 
-def _words(text: str) -> tuple[str, ...]:
+def command_words(text: str) -> tuple[str, ...]:
+    """The words of a command line; quotes keep words together.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
@@ -148,7 +153,7 @@ class ProgramOptions(Options):
 
     VALUE = "command"
 
-    command: Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+    command: Annotated[tuple[str, ...], BeforeValidator(command_words), Field(min_length=1)]
     """Command line that starts the program; quotes keep words together."""
     start: Annotated[float, Field(ge=1)] = PATIENT.start_s * 1000
     """Milliseconds to say that it is ready, before a game, before it counts as hung."""

@@ -80,6 +80,11 @@ class EngineProcess:
         """Its process id, also that of its group."""
         return self._process.pid
 
+    @property
+    def status(self) -> int | None:
+        """Its exit status, negative for the signal that killed it; None while it runs."""
+        return self._process.poll()
+
     def alive(self) -> bool:
         """Whether it is there and has not been closed."""
         return self._end.alive and self._process.poll() is None

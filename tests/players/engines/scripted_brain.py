@@ -66,8 +66,16 @@ class Brain:
         elif name == "BEGIN":
             self.move()
         elif name == "TURN":
-            self.stones.add(tuple(map(int, rest.split(","))))
+            x, y = map(int, rest.split(","))
+            if x >= self.width or y >= self.height:
+                say("ERROR no such cell")
+                return
+            self.stones.add((x, y))
             self.move()
+        elif name == "ABOUT":
+            say('name="scripted"')
+        elif name == "XYZZY":
+            say("UNKNOWN command")
         elif name == "BOARD":
             self.stones = set()
         elif name == "DONE":
