@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline_src.arena import pool
 from pipeline_src.arena.clock import TimeControl
-from pipeline_src.arena.game import PlayedGame
+from pipeline_src.arena.game import Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.openings import Opening, random_openings, read_openings
 from pipeline_src.arena.result import Match, Pair
@@ -126,12 +126,9 @@ def run_match(
         missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
         try:
             on_pair(match)
-            tasks = [(board, fixtures[number]) for number in missing]
-            found = stack.enter_context(closing(run_as_they_come(play_group, tasks, parallel, pool.rest)))
-            for index, rows in found:
-                match.pairs[missing[index]] = _pair(rows)
-                if journal is not None:
-                    journal.add(str(missing[index]), rows)
+            tasks = {str(number): fixtures[number] for number in missing}
+            for key, pair in stack.enter_context(closing(play_pairs(board, tasks, parallel, journal))):
+                match.pairs[int(key)] = pair
                 on_pair(match)
                 if match.decided:
                     break
@@ -143,6 +140,24 @@ def run_match(
             games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
             write_records((board.record(game, gid) for gid, game in games), out)
     return match
+
+
+def play_pairs(
+    board: Board, pairs: Mapping[str, tuple[Fixture, Fixture]], parallel: Parallel, journal: Journal | None
+) -> Generator[tuple[str, Pair]]:
+    """Key and games of each pair: first of those that the journal has, then of the others as they finish.
+
+    A pair whose worker died each time it was tried is left out.
+    """
+    known = {} if journal is None else journal.entries
+    yield from [(key, _pair(known[key])) for key in pairs if key in known]
+    missing = [key for key in pairs if key not in known]
+    tasks = [(board, pairs[key]) for key in missing]
+    with closing(run_as_they_come(play_group, tasks, parallel, pool.rest)) as found:
+        for index, rows in found:
+            if journal is not None:
+                journal.add(missing[index], rows)
+            yield missing[index], _pair(rows)
 
 
 def journal_of(out: Path) -> Path:

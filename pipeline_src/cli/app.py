@@ -18,6 +18,7 @@ from pipeline_src.cli import (
     players,
     project,
     repro,
+    tournament,
 )
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
@@ -38,6 +39,7 @@ app.add_typer(engines.app, name="engines")
 for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
     app.add_typer(any_game.commands(other), name=other)
 app.command("match", epilog=match.EXAMPLE)(match.match)
+app.command("tournament", epilog=tournament.EXAMPLE)(tournament.tournament)
 app.command("play", epilog=person.EXAMPLE)(person.play)
 app.command("players", epilog=players.EXAMPLE)(players.players)
 app.command("export")(export.export)
