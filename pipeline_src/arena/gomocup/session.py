@@ -1,5 +1,6 @@
 """One conversation with a manager of the Gomocup: commands in, moves out, the search in a thread of its own."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -10,16 +11,19 @@ from pipeline_src.arena.conversation import LAST_ANSWER_S
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
 from pipeline_src.arena.gomocup.swap2 import first_stones
+from pipeline_src.arena.preparation import Preparation, any_move
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import gomoku
+from pipeline_src.games.game import get_game
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
 from pipeline_src.players.player import Bounds, Player, Position, Thought
-from pipeline_src.players.registry import make_player, players_of
+from pipeline_src.players.registry import build_player, players_of
 from pipeline_src.players.turn_time import thinking_ms
 
 DEFAULT_PLAYER = "alphabeta:movetime=1000"
 MARGIN_MS = 100.0
+START_MS = 1000.0
+"""For half of this START waits for kernels; loading them from disk takes less, compiling more."""
 NEEDS_A_MODEL = ("zero", "brain")
 """Players that cannot be had on every board."""
 
@@ -38,8 +42,8 @@ class Session:
         """Nothing is loaded yet.
 
         Args:
-            player: a text for `make_player`, read at the first ``START``. Its ``movetime`` holds until the manager
-                sets a time; a depth or a number of nodes holds beside it.
+            player: a text for `registry.build_player`, read at the first ``START``. Its ``movetime`` holds until the
+                manager sets a time; a depth or a number of nodes holds beside it.
             write: takes an answer.
             seed: of what is random.
             margin_ms: of a turn's time, left for delays.
@@ -47,6 +51,7 @@ class Session:
         """
         self._text, self._write, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
         self._player: Player | None = None
+        self._preparation: Preparation | None = None
         self._settings = Settings()
         self._board: Board | None = None
         self._left: float | None = None
@@ -129,7 +134,8 @@ class Session:
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
         if self._player is None:
-            self._player = make_player("gomoku", self._text)
+            self._player = build_player("gomoku", self._text)
+            self._preparation = Preparation(self._player, board.start)
         self._player.new_game()
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still be told, another size may not
@@ -137,10 +143,18 @@ class Session:
         if refusal is not None:
             self._write(f"MESSAGE {refusal}")
         else:
-            gomoku.play(board.start, 0)  # the rules' kernels, before any clock runs
-            self._player.ready(board.start)
+            self._ready(board, START_MS)  # else OK at once, and moves without a search until all is compiled
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
+
+    def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
+        """Whether the player is ready for a game on this board within a share of the time."""
+        assert self._player is not None
+        assert self._preparation is not None
+        if not self._preparation.wait(milliseconds, given_up):
+            return False
+        self._player.ready(board.start)
+        return True
 
     def _info(self, words: list[str]) -> None:
         try:
@@ -244,8 +258,12 @@ class Session:
             raise ZugwerkError(refusal)
         assert self._player is not None
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        search.begin(self._player)
-        thought = self._player.think(position, self._bounds(self._player, board, begin))
+        if self._ready(board, self._bounds(self._player, board, begin).movetime_ms, search.stopped):
+            search.begin(self._player)
+            thought = self._player.think(position, self._bounds(self._player, board, begin))
+        else:
+            thought = Thought(any_move(get_game("gomoku"), board.state))
+            self._write("MESSAGE kernels are still being compiled: any legal move")
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
         if self._verbose and (found := thought.found) is not None:

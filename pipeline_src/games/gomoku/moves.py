@@ -17,14 +17,14 @@ from pipeline_src.games.gomoku.board import (
     WON,
     GomokuState,
 )
-from pipeline_src.games.kernels import uncounted
+from pipeline_src.jit import njit
 
 Ids = npt.NDArray[np.int32]
 At = np.uint64
 """Type of an index that cannot be negative: numba leaves out the test for those that count from the end."""
 
 
-@uncounted
+@njit(cache=True)
 def copy_into(state: GomokuState, other: GomokuState) -> None:
     """Make ``other``, a state of the same board size, equal to ``state``."""
     cells, others = state.board.flat, other.board.flat  # entry by entry: slices take twenty times as long
@@ -37,7 +37,7 @@ def copy_into(state: GomokuState, other: GomokuState) -> None:
     other.hash[0] = state.hash[0]
 
 
-@uncounted
+@njit(cache=True)
 def _run(board: npt.NDArray[np.int8], row: int, column: int, down: int, right: int, colour: int) -> int:
     """Stones of ``colour`` in a row from the cell after (row, column) on, in one direction."""
     height, width = board.shape
@@ -50,7 +50,7 @@ def _run(board: npt.NDArray[np.int8], row: int, column: int, down: int, right: i
     return found
 
 
-@uncounted
+@njit(cache=True)
 def _line_at(board: npt.NDArray[np.int8], row: int, column: int, colour: int, line: int, exact: bool) -> bool:
     # Written out by direction, not looped over.
     length = 1 + _run(board, row, column, 0, 1, colour) + _run(board, row, column, 0, -1, colour)
@@ -66,14 +66,14 @@ def _line_at(board: npt.NDArray[np.int8], row: int, column: int, colour: int, li
     return length == line or (length > line and not exact)
 
 
-@uncounted
+@njit(cache=True)
 def line_through(board: npt.NDArray[np.int8], cell: int, colour: int, line: int, exact: bool) -> bool:
     """Whether a stone of ``colour`` on ``cell`` (there or not) makes a winning line."""
     row = cell // board.shape[1]
     return _line_at(board, row, cell - row * board.shape[1], colour, line, exact)
 
 
-@uncounted
+@njit(cache=True)
 def any_line(state: GomokuState, colour: int) -> bool:
     """Whether ``colour`` has a winning line anywhere."""
     board, line, exact = state.board, int(state.turn[LINE]), state.turn[EXACT] == 1
@@ -84,7 +84,7 @@ def any_line(state: GomokuState, colour: int) -> bool:
     return False
 
 
-@uncounted
+@njit(cache=True)
 def legal(state: GomokuState, action: int) -> bool:
     """Whether the game goes on and ``action``, any int, is an empty cell."""
     board = state.board
@@ -94,7 +94,7 @@ def legal(state: GomokuState, action: int) -> bool:
     return bool(board[row, action - row * board.shape[1]] == EMPTY)
 
 
-@uncounted
+@njit(cache=True)
 def write_actions(state: GomokuState, out: Ids) -> int:
     """Write the empty cells, ascending, to ``out``, none where the game is over; return how many."""
     if state.turn[STANDING] != GOING:
@@ -106,7 +106,7 @@ def write_actions(state: GomokuState, out: Ids) -> int:
     return count
 
 
-@uncounted
+@njit(cache=True)
 def play(state: GomokuState, action: int) -> None:
     """Place a stone on an empty cell while the game goes on."""
     board, turn = state.board, state.turn
@@ -124,7 +124,7 @@ def play(state: GomokuState, action: int) -> None:
         turn[STANDING] = DRAWN
 
 
-@uncounted
+@njit(cache=True)
 def take_back(state: GomokuState, action: int) -> None:
     """Undo the action just played."""
     board, turn = state.board, state.turn

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
-from pipeline_src.games.kernels import uncounted
 from pipeline_src.jit import njit
-from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns
+from pipeline_src.jit.needs import Need
+from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, fill, make_patterns
 from pipeline_src.search.gomoku.worth import MOVER, ORDER, WAITER, make_points
 
 BORDER = 3
@@ -74,13 +74,25 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
         ZugwerkError: its rule has lines that patterns do not know.
     """
     line, exact = int(state.turn[LINE]), state.turn[EXACT] == 1
-    patterns: Patterns = make_patterns(line, EXACTLY if exact else AT_LEAST)
+    lines = _blank(state, make_patterns(line, EXACTLY if exact else AT_LEAST), values)
+    height, width = state.board.shape
+    for row in range(height):
+        at = cell_of(row * width, width, lines)
+        lines.cells[at : at + width] = 0
+    begin(lines)
+    for action in np.flatnonzero(state.board):
+        place(lines, cell_of(int(action), width, lines), int(state.board.flat[action]))
+    return lines
+
+
+def _blank(state: GomokuState, patterns: Patterns, values: npt.NDArray[np.int16] | None) -> Lines:
+    """All border, and nothing filled in."""
     height, width = state.board.shape
     stride = max(width, MARGIN) + MARGIN
     first = MARGIN * (stride + 1)
     size = -(-(first + (height + MARGIN) * stride) // 8) * 8
     classes = np.zeros((2, size), np.uint8)
-    lines = Lines(
+    return Lines(
         np.full(size, BORDER, np.int8),
         np.zeros((size, 4), np.int32),
         np.zeros((2, size), np.uint16),
@@ -97,12 +109,13 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
         make_points(MOVER, WAITER) if values is None else values,
         make_points(ORDER),
     )
-    for row in range(height):
-        lines.cells[first + row * stride : first + row * stride + width] = 0
-    begin(lines)
-    for action in np.flatnonzero(state.board):
-        place(lines, cell_of(int(action), width, lines), int(state.board.flat[action]))
-    return lines
+
+
+def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
+    """Lines as those of `make_lines`, but with nothing in them; and the kernels that fill them, and place and lift."""
+    lines = _blank(state, Patterns(1, np.zeros(1, np.uint8), np.zeros(1, np.uint8)), None)
+    kernels = [Need(fill, (lines.table, 1, 1, 1)), Need(begin, (lines,))]
+    return lines, [*kernels, Need(place, (lines, 0, 1)), Need(lift, (lines, 0))]
 
 
 _KEYS = _RNG.integers(0, 1 << 64, (2, 1088), dtype=np.uint64)
@@ -128,10 +141,11 @@ def begin(lines: Lines) -> None:
             continue
         for d in range(4):
             key, step = Int(0), lines.steps[d]
-            for k in range(1, lines.sizes[HALF] + 1):  # beyond the first cell off the board lie others
-                off = Int(lines.cells[cell - k * step] == BORDER or ((key >> (4 * k - 8)) & 3 == 3 and k > 1))
+            # Beyond the first cell off the board lie others. To shift by less than 0 would be undefined.
+            for k in range(1, lines.sizes[HALF] + 1):
+                off = Int(lines.cells[cell - k * step] == BORDER or (k > 1 and (key >> (4 * k - 8)) & 3 == 3))
                 key |= 3 * off << (4 * k - 4)
-                off = Int(lines.cells[cell + k * step] == BORDER or ((key >> (4 * k - 6)) & 3 == 3 and k > 1))
+                off = Int(lines.cells[cell + k * step] == BORDER or (k > 1 and (key >> (4 * k - 6)) & 3 == 3))
                 key |= 3 * off << (4 * k - 2)
             lines.near[cell, d] = key
             both = lines.table[key]
@@ -145,7 +159,7 @@ def begin(lines: Lines) -> None:
                 lines.worth[c, role] += lines.values[c, packed, role]
 
 
-@uncounted
+@njit(cache=True)
 def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
     """Bring an empty cell up to date with a new key of one of its lines."""
     lines.near[At(cell), At(d)] = key
@@ -164,7 +178,7 @@ def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
                 lines.counts[At(c), At(now)] += 1
 
 
-@uncounted
+@njit(cache=True)
 def _spread(lines: Lines, cell: int, code: int) -> None:
     """Turn the two bits ``code`` of ``cell`` over in the keys of all empty cells that see it."""
     half = lines.sizes[HALF]
@@ -187,7 +201,7 @@ def _spread(lines: Lines, cell: int, code: int) -> None:
                 break
 
 
-@uncounted
+@njit(cache=True)
 def place(lines: Lines, cell: int, colour: int) -> None:
     """Place a stone of ``colour``, 1 or 2, on an empty cell."""
     for c in range(2):
@@ -202,7 +216,7 @@ def place(lines: Lines, cell: int, colour: int) -> None:
     _spread(lines, cell, colour)
 
 
-@uncounted
+@njit(cache=True)
 def lift(lines: Lines, cell: int) -> None:
     """Take back the stone placed last."""
     colour = Int(lines.cells[At(cell)])

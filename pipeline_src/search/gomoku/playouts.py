@@ -31,7 +31,7 @@ def _stones(board: npt.NDArray[np.int8], cell: int, step: int) -> int:
     return length
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _playout(state: GomokuState, actions: npt.NDArray[np.int32], random: npt.NDArray[np.uint64]) -> float:
     """Drawing cells without putting any back gives every order of stones the same chance."""
     side, line, exact = np.int64(state.turn[SIDE]), np.int64(state.turn[LINE]), state.turn[EXACT] == 1
