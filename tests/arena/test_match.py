@@ -122,8 +122,8 @@ def test_a_match_of_a_stage_goes_on_where_it_was(tmp_path, monkeypatch):
     assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1 + 3
 
 
-def brain(mode, *more):
-    return f"brain:'{sys.executable}' -S '{SCRIPT}' {' '.join([mode, *more])}"
+def brain(mode):
+    return f"brain:'{sys.executable}' -S '{SCRIPT}' {mode}"
 
 
 def uci(mode, *more, options="movetime=150,grace=200"):
@@ -248,9 +248,9 @@ def test_an_engine_that_fails_loses_its_games_and_no_more(tmp_path, mode, kind, 
 
 def test_what_engines_write_on_standard_error_is_kept_beside_the_journal(tmp_path):
     out = tmp_path / "games.parquet"
-    run_match(MatchSpec("gomoku", brain("crash", "loud"), brain("good"), games=2, openings="random:1", size=5), out)
+    run_match(MatchSpec("gomoku", brain("crash"), brain("good"), games=2, openings="random:1", size=5), out)
     (kept,) = engine_logs_of(out).iterdir()
-    assert kept.name.endswith("-S-scripted_brain.py-crash-loud.stderr.txt")
+    assert kept.name.endswith("-S-scripted_brain.py-crash.stderr.txt")
     assert kept.read_text() == "warming up\nno memory \x1b[31mleft\n" * 2
 
 
