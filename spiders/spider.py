@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from pipeline_src.records.crawl_params import CrawlParams, Way
+from pipeline_src.records.crawl_params import CrawlParams, WantedGames, Way
 from pipeline_src.records.littlegolem.text import split_records
 from pipeline_src.records.raw import RawGame
 from spiders.fetcher import OURS, Fetcher, FetchError, NotKept, Stopped, WayFailed
@@ -48,21 +48,6 @@ PROGRESS_S = 30.0
 """Time between two lines that say how far the crawl is, in seconds."""
 
 
-class Games(Protocol):
-    """Which games to crawl, as a system's params have it."""
-
-    @property
-    def source(self) -> str: ...  # noqa: D102
-    @property
-    def gtid(self) -> str: ...  # noqa: D102
-    @property
-    def variants(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def ways(self) -> tuple[Way, ...]: ...  # noqa: D102
-    @property
-    def max_games(self) -> int: ...  # noqa: D102
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to crawl; the fields are those of the params, but for the last."""
@@ -79,7 +64,7 @@ class Plan:
     """Whether to fetch games that no list says to be over."""
 
 
-def plan_of(games: Games, site: CrawlParams) -> Plan:
+def plan_of(games: WantedGames, site: CrawlParams) -> Plan:
     """The plan of a crawl of the site itself, which fetches no game that goes on."""
     return Plan(
         site.base_url,

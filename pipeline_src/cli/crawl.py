@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from pipeline_src.records.crawl_params import CrawlParams
+from pipeline_src.records.crawl_params import CrawlParams, WantedGames
 
 EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
 
@@ -29,10 +29,10 @@ def crawl(
     from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
     from pipeline_src.systems.joseki.params import JosekiCrawlParams
     from spiders.live import crawl_live
-    from spiders.spider import Games, plan_of
+    from spiders.spider import plan_of
 
     section, site = f"{system}_crawl", load(CrawlParams, "crawl")
-    games: Games = load(AmazonsCrawlParams, section) if system == "amazons" else load(JosekiCrawlParams, section)
+    games: WantedGames = load(AmazonsCrawlParams, section) if system == "amazons" else load(JosekiCrawlParams, section)
     view, work = Path(f"artifacts/raw/{system}/live"), Path(f"work/{section}")
     crawl_live(plan_of(games, site), site, view, work, ask=not dry_run)
     if Path(games.source) != view:
