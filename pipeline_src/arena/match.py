@@ -127,8 +127,11 @@ def run_match(
         try:
             on_pair(match)
             tasks = {str(number): fixtures[number] for number in missing}
-            for key, pair in stack.enter_context(closing(play_pairs(board, tasks, parallel, journal))):
+
+            def take(key: str, pair: Pair) -> None:
                 match.pairs[int(key)] = pair
+
+            for _ in stack.enter_context(closing(play_pairs(board, tasks, parallel, journal, take))):
                 on_pair(match)
                 if match.decided:
                     break
@@ -143,21 +146,29 @@ def run_match(
 
 
 def play_pairs(
-    board: Board, pairs: Mapping[str, tuple[Fixture, Fixture]], parallel: Parallel, journal: Journal | None
-) -> Generator[tuple[str, Pair]]:
-    """Key and games of each pair: first of those that the journal has, then of the others as they finish.
+    board: Board,
+    pairs: Mapping[str, tuple[Fixture, Fixture]],
+    parallel: Parallel,
+    journal: Journal | None,
+    take: Callable[[str, Pair], None],
+) -> Generator[None]:
+    """Hand over each pair by its key: first those that the journal has, then the others as they finish.
 
-    A pair whose worker died each time it was tried is left out.
+    ``take`` is called before the journal writes a pair, so that one which an interrupt finds there is not lost; this
+    goes on once it is written. A pair whose worker died each time it was tried is left out.
     """
     known = {} if journal is None else journal.entries
-    yield from [(key, _pair(known[key])) for key in pairs if key in known]
+    for key in pairs:
+        if key in known:
+            take(key, _pair(known[key]))
     missing = [key for key in pairs if key not in known]
     tasks = [(board, pairs[key]) for key in missing]
     with closing(run_as_they_come(play_group, tasks, parallel, pool.rest)) as found:
         for index, rows in found:
+            take(missing[index], _pair(rows))
             if journal is not None:
                 journal.add(missing[index], rows)
-            yield missing[index], _pair(rows)
+            yield
 
 
 def journal_of(out: Path) -> Path:

@@ -18,7 +18,7 @@ from pipeline_src.arena.event import cross_table
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_pairs, with_limits
 from pipeline_src.arena.ratings import Rating, rate_players
-from pipeline_src.arena.result import Match, Standing, Status
+from pipeline_src.arena.result import Match, Pair, Standing, Status
 from pipeline_src.arena.runner import group_keys, swapped_pair
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import finite, write_json, written_aside
@@ -187,12 +187,15 @@ def run_tournament(
     identity = {"tournament": tournament.game}
     with Journal(journal_of(games), identity, resume=resume) if games is not None else nullcontext() as journal:
         fixtures = {key: pair for key, (_, _, pair) in zip(keys, pairs, strict=True)}
+
+        def take(key: str, pair: Pair) -> None:
+            meeting, number = places[key]
+            found.matches[meeting].pairs[number] = pair
+
         try:
             on_pair(found)
-            with closing(play_pairs(board, fixtures, parallel, journal)) as played:
-                for key, pair in played:
-                    meeting, number = places[key]
-                    found.matches[meeting].pairs[number] = pair
+            with closing(play_pairs(board, fixtures, parallel, journal, take)) as played:
+                for _ in played:
                     on_pair(found)
             if any(len(match.pairs) < spec.pairs for match in found.matches.values()):
                 found.status = "incomplete"
