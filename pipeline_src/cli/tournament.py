@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pipeline_src.arena.result import Standing
     from pipeline_src.arena.tournament import Standings
 
+PIPED_WIDTH = 140
+"""Columns where the output goes into a file or another program."""
 EXAMPLE = """FILE, for example: {game: gomoku, games: 20, movetime: 300, openings: "random:2", format: round_robin,
 players: {engine: engine, mcts: mcts, other: "brain:./pbrain-engine"}}; all keys: docs/play.md"""
 
@@ -31,6 +33,8 @@ def tournament(
     from pipeline_src.parallel import Parallel
 
     wanted, console = read_tournament(file), Console()
+    if not console.is_terminal:
+        console = Console(width=PIPED_WIDTH)
     live = Live(console=console, transient=True, auto_refresh=False)
     with live:
         show = (lambda found: live.update(_table(found), refresh=True)) if console.is_terminal else None
