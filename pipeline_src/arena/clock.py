@@ -24,9 +24,20 @@ class TimeControl:
 class GameClock:
     """Both sides' clocks in one game."""
 
-    def __init__(self, control: TimeControl, limits_ms: Sequence[float | None] = (None, None)) -> None:
-        """``limits_ms`` are those that the first and the second side set themselves for a move."""
-        self.control, self.limits_ms = control, limits_ms
+    def __init__(
+        self,
+        control: TimeControl,
+        limits_ms: Sequence[float | None] = (None, None),
+        first_ms: Sequence[float] = (0.0, 0.0),
+    ) -> None:
+        """Both are of the first and of the second side.
+
+        Args:
+            control: of the game.
+            limits_ms: those that they set themselves for a move.
+            first_ms: that their first move may take beyond that.
+        """
+        self.control, self.limits_ms, self._first_ms = control, limits_ms, [*first_ms]
         self.left_ms = None if control.clock_ms is None else [control.clock_ms] * 2
 
     def seen_by(self, side: int) -> Clock | None:
@@ -43,8 +54,10 @@ class GameClock:
         """Charge a side for a move; in words what is wrong where that came too late, else empty."""
         if self.left_ms is None:
             limit = self.limits_ms[side]
-            late = limit is not None and cost > limit + self.control.margin_ms
-            return f"{cost:.0f} ms for a move of {limit:.0f} ms" if late else ""
+            allowed, self._first_ms[side] = self.control.margin_ms + self._first_ms[side], 0.0
+            if limit is None or cost <= limit + allowed:
+                return ""
+            return f"late by {cost - limit:.0f} ms: {cost:.0f} ms for a move of {limit:.0f} ms"
         self.left_ms[side] -= cost / self.control.nodes_per_ms if self.control.nodes_per_ms else cost
         if self.left_ms[side] < 0:
             return f"the flag fell: {-self.left_ms[side]:.0f} ms over"

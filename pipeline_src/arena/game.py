@@ -48,13 +48,18 @@ class PlayedGame:
     winner: Winner
     ended: Ended = "board"
     detail: str = ""
-    """About a forfeit, in words."""
+    """About a forfeit, in words: the number of the move, from 1, and what was wrong with it."""
     mover: int = 0
     """Side that made the first move after the opening."""
     spent: tuple[float, ...] = ()
     """Price of each move after the opening on the game's clock, that of a forfeit included; empty without a clock."""
     notes: tuple[tuple[float, ...], ...] = ()
     """Notes that players made of their moves (`Thought.note`)."""
+
+    @property
+    def forfeit(self) -> str:
+        """``forfeit:KIND: move N: ...``; empty of a game that ended on the board."""
+        return "" if self.ended == "board" else f"forfeit:{self.ended}: {self.detail}"
 
     def spent_by(self, side: int) -> tuple[float, ...]:
         """Prices of the moves of one side."""
@@ -118,11 +123,11 @@ class OpenGame:
             late = self.clock.spend(self.side, self.spent[-1])
         winner = SIDES[1 - self.side]
         if isinstance(answer, PlayerError):
-            self._end(winner, answer.kind, str(answer))
+            self._forfeit(winner, answer.kind, str(answer))
         elif late:
-            self._end(winner, "time", late)
+            self._forfeit(winner, "time", late + self.players[self.side].last_words())
         elif not self.rules.is_legal(self.state, answer.action):
-            self._end(winner, "illegal", f"action {answer.action} is not legal")
+            self._forfeit(winner, "illegal", f"action {answer.action} is not legal")
         else:
             self.actions.append(answer.action)
             self.state = self.rules.play(self.state, answer.action)
@@ -132,6 +137,9 @@ class OpenGame:
         winner = self.rules.winner(self.state)
         if winner is not None:
             self._end(winner)
+
+    def _forfeit(self, winner: Winner, kind: ErrorKind, why: str) -> None:
+        self._end(winner, kind, f"move {len(self.actions) + 1}: {why}")
 
     def _end(self, winner: Winner, ended: Ended = "board", detail: str = "") -> None:
         lists = tuple(self.spent), tuple(self.notes)

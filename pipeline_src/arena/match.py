@@ -2,15 +2,15 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.arena import pool
 from pipeline_src.arena.clock import TimeControl
-from pipeline_src.arena.game import PlayedGame
+from pipeline_src.arena.game import Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.openings import Opening, random_openings, read_openings
 from pipeline_src.arena.result import Match, Pair
@@ -96,7 +96,8 @@ def run_match(
     Args:
         spec: the match.
         out: Parquet file of the games, written at the end; the journal lies beside it (`journal_of`) and stays there,
-            so that the same match called again plays the missing pairs only. None keeps nothing.
+            so that the same match called again plays the missing pairs only; what engines write on standard error is
+            kept in a folder beside both (`engine_logs_of`). None keeps nothing.
         parallel: where pairs are played side by side. Timed games want a core each.
         sprt: ends the match as soon as it is decided.
         resume: False plays anew what the journal has.
@@ -110,7 +111,8 @@ def run_match(
         ZugwerkError: bad openings, a player that cannot be made or an engine that cannot be started, or the journal
             of another match.
     """
-    board, match = spec.board, Match(spec.a, spec.b, {}, sprt=sprt)
+    board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
+    match = Match(spec.a, spec.b, {}, sprt=sprt)
     fixtures = [
         swapped_pair(spec.a, spec.b, opening.actions, (spec.seed, 1, number), opening.start)
         for number, opening in enumerate(spec.read_openings())
@@ -124,12 +126,12 @@ def run_match(
         missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
         try:
             on_pair(match)
-            tasks = [(board, fixtures[number]) for number in missing]
-            found = stack.enter_context(closing(run_as_they_come(play_group, tasks, parallel, pool.rest)))
-            for index, rows in found:
-                match.pairs[missing[index]] = _pair(rows)
-                if journal is not None:
-                    journal.add(str(missing[index]), rows)
+            tasks = {str(number): fixtures[number] for number in missing}
+
+            def take(key: str, pair: Pair) -> None:
+                match.pairs[int(key)] = pair
+
+            for _ in stack.enter_context(closing(play_pairs(board, tasks, parallel, journal, take))):
                 on_pair(match)
                 if match.decided:
                     break
@@ -143,9 +145,40 @@ def run_match(
     return match
 
 
+def play_pairs(
+    board: Board,
+    pairs: Mapping[str, tuple[Fixture, Fixture]],
+    parallel: Parallel,
+    journal: Journal | None,
+    take: Callable[[str, Pair], None],
+) -> Generator[None]:
+    """Hand over each pair by its key: first those that the journal has, then the others as they finish.
+
+    ``take`` is called before the journal writes a pair, so that one which an interrupt finds there is not lost; this
+    goes on once it is written. A pair whose worker died each time it was tried is left out.
+    """
+    known = {} if journal is None else journal.entries
+    for key in pairs:
+        if key in known:
+            take(key, _pair(known[key]))
+    missing = [key for key in pairs if key not in known]
+    tasks = [(board, pairs[key]) for key in missing]
+    with closing(run_as_they_come(play_group, tasks, parallel, pool.rest)) as found:
+        for index, rows in found:
+            take(missing[index], _pair(rows))
+            if journal is not None:
+                journal.add(missing[index], rows)
+            yield
+
+
 def journal_of(out: Path) -> Path:
     """Path of a match's journal."""
     return out.with_suffix(".journal.jsonl")
+
+
+def engine_logs_of(out: Path) -> Path:
+    """Path of the folder for what a match's engines write on standard error."""
+    return out.with_suffix(".engines")
 
 
 def pairs_of(journal: Journal) -> dict[int, Pair]:

@@ -69,6 +69,18 @@ class SideFigures(NamedTuple):
     """Games lost off the board, by why: illegal, time, crash."""
 
 
+class Forfeit(NamedTuple):
+    """A game that was lost off the board."""
+
+    game: int
+    """Its number, from 1, as in the archive."""
+    player: int
+    """0 is ``a``."""
+    kind: str
+    detail: str
+    """See `PlayedGame.detail`."""
+
+
 class SprtFigures(NamedTuple):
     """State of the sequential test, over the pairs in their order."""
 
@@ -128,11 +140,19 @@ class Match:
         """All games, each with the side that ``a`` (0) or ``b`` (1) had."""
         return [(game, player ^ i % 2) for i, game in enumerate(self.games)]
 
+    @property
+    def forfeited(self) -> list[Forfeit]:
+        """The games that were lost off the board, in their order."""
+        numbered = [(2 * k + i, game) for k, pair in sorted(self.pairs.items()) for i, game in enumerate(pair)]
+        return [
+            Forfeit(n + 1, (game.winner == "first") ^ n % 2, game.ended, game.detail)
+            for n, game in numbered
+            if game.ended != "board"
+        ]
+
     def forfeits(self, player: int) -> Counter[str]:
         """Games that ``a`` (0) or ``b`` (1) lost off the board, by why."""
-        return Counter(
-            game.ended for game, side in self.seated(player) if game.ended != "board" and not POINTS[game.winner][side]
-        )
+        return Counter(one.kind for one in self.forfeited if one.player == player)
 
     def side(self, player: int) -> SideFigures:
         """About the moves of ``a`` (0) or ``b`` (1), where they were timed."""
@@ -188,6 +208,7 @@ class Match:
                 "first_side_score": self.first_side_score,
                 "plies_per_game": self.plies_per_game,
                 "sides": {name: self.side(player)._asdict() for player, name in enumerate("ab")},
+                "forfeits": [one._asdict() | {"player": "ab"[one.player]} for one in self.forfeited],
                 "sprt": None if test is None else test._asdict(),
                 "elo": elo,
                 "elo_low": low,

@@ -8,7 +8,8 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from pipeline_src.arena import pool
@@ -18,7 +19,7 @@ from pipeline_src.arena.journal import Journal, run_kept
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.player import Player, PlayerText
 from pipeline_src.records.record import GameRecord
 
 
@@ -32,6 +33,8 @@ class Board:
     """None is the game's standard."""
     control: TimeControl | None = None
     """With one, games are played one after the other; without, in lock step, and nobody looks at a clock."""
+    logs: str = ""
+    """Folder for what players that are other programs write on standard error; no game depends on it."""
 
     def start(self, fen: str = "") -> Any:
         """The position that a game begins with: that of a text, or the standard one where that is empty.
@@ -55,7 +58,7 @@ class Board:
             for text in (fixture.first, fixture.second):
                 starts.setdefault(text, set()).add(fixture.start)
         for text, fens in starts.items():
-            one = pool.player(self.game, text)
+            one = self._player(text)
             try:
                 for fen in fens:
                     one.check(self.start(fen))
@@ -69,14 +72,22 @@ class Board:
         An engine that cannot begin does not end the match: its first move is tried again, and forfeits the game.
         """
         start, texts = self.start(fixture.start), (fixture.first, fixture.second)
-        seats = (pool.player(self.game, texts[0]), pool.player(self.game, texts[1], seat=int(texts[0] == texts[1])))
+        seats = (self._player(texts[0]), self._player(texts[1], seat=int(texts[0] == texts[1])))
         for one in seats:
             with contextlib.suppress(PlayerError):
                 one.new_game()
                 if self.control is not None:
                     one.ready(start)
-        clock = None if self.control is None else GameClock(self.control, [movetime(text) for text in texts])
+        clock = None
+        if self.control is not None:
+            limits = [movetime(text, one) for text, one in zip(texts, seats, strict=True)]
+            clock = GameClock(self.control, limits, [one.first_ms for one in seats])
         return OpenGame(get_game(self.game), start, fixture, seats, clock)
+
+    def _player(self, text: str, seat: int = 0) -> Player:
+        one = pool.player(self.game, text, seat)
+        one.logs = Path(self.logs) if self.logs else None
+        return one
 
     def record(self, played: PlayedGame, gid: int, event: str | None = None) -> GameRecord:
         """For an archive; without an ``event``, a forfeit stands there. A start that has no name is the variant."""
@@ -93,14 +104,14 @@ class Board:
             winner=played.winner,
             first_name=fixture.first,
             second_name=fixture.second,
-            event=event if event is not None else "" if played.ended == "board" else f"forfeit:{played.ended}",
+            event=played.forfeit if event is None else event,
         )
 
 
-def movetime(text: str) -> float | None:
-    """The milliseconds a move that a player's text sets itself, if any."""
+def movetime(text: str, player: Player) -> float | None:
+    """The milliseconds a move that a player's text sets, or that an engine is told where it sets none, if any."""
     value = PlayerText.parse(text).options.get("movetime")
-    return None if value is None else float(value)
+    return player.movetime_ms if value is None else float(value)
 
 
 def swapped_pair(
@@ -147,8 +158,8 @@ def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
     """Digest of all that decides the games of each group, but for the code: 32 hex digits."""
     texts = {text for group in groups for fixture in group for text in (fixture.first, fixture.second)}
     files = {text: [hashlib.sha256(path.read_bytes()).hexdigest() for path in pool.files_of(text)] for text in texts}
-    keys = []
+    on, keys = asdict(replace(board, logs="")), []
     for group in groups:
         rows = [[asdict(one), files[one.first], files[one.second]] for one in group]
-        keys.append(hashlib.sha256(json.dumps([asdict(board), rows], sort_keys=True).encode()).hexdigest()[:32])
+        keys.append(hashlib.sha256(json.dumps([on, rows], sort_keys=True).encode()).hexdigest()[:32])
     return keys

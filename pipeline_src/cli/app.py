@@ -9,6 +9,7 @@ from pipeline_src.cli import (
     code,
     compare,
     crawl,
+    engines,
     export,
     go,
     gomoku,
@@ -18,6 +19,7 @@ from pipeline_src.cli import (
     players,
     project,
     repro,
+    tournament,
     warm,
 )
 from pipeline_src.errors import run_main
@@ -35,9 +37,11 @@ app.add_typer(amazons.app, name="amazons")
 app.add_typer(gomoku.app, name="gomoku")
 app.add_typer(go.app, name="go")
 app.add_typer(joseki.app, name="joseki")
+app.add_typer(engines.app, name="engines")
 for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
     app.add_typer(any_game.commands(other), name=other)
 app.command("match", epilog=match.EXAMPLE)(match.match)
+app.command("tournament", epilog=tournament.EXAMPLE)(tournament.tournament)
 app.command("play", epilog=person.EXAMPLE)(person.play)
 app.command("players", epilog=players.EXAMPLE)(players.players)
 app.command("export")(export.export)

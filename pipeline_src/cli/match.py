@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
+FORFEITS = 6
+"""That are told in words below the table."""
+
 
 def match(
     game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
@@ -118,6 +121,10 @@ def _print(found: "Match") -> None:
     console.print(f"Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})")
     console.print(f"pairs by points 0, 0.5, 1, 1.5, 2: {', '.join(map(str, found.pentanomial))}")
     console.print(f"plies a game {found.plies_per_game:.1f}, to who moved first {found.first_side_score:.1%}")
+    for one in found.forfeited[:FORFEITS]:
+        console.print(f"game {one.game}: {'AB'[one.player]} forfeits ({one.kind}), {one.detail}", markup=False)
+    if len(found.forfeited) > FORFEITS:
+        console.print(f"and {len(found.forfeited) - FORFEITS} forfeits more; --json has all")
     if test is not None:
         console.print(
             f"SPRT {test.verdict}: LLR {test.llr:+.2f} ({test.low:.2f} to {test.high:.2f}), {test.pairs} pairs"

@@ -1,4 +1,4 @@
-"""What a player does wrong for which a game is lost: `PlayerError`."""
+"""Errors of players: one for which a game is lost, `PlayerError`, and a game that is not played, `RefusalError`."""
 
 from typing import Literal
 
@@ -6,6 +6,10 @@ from pipeline_src.errors import ZugwerkError
 
 ErrorKind = Literal["illegal", "time", "crash"]
 """An illegal move or none; too late; an engine that ended, hung or wrote what is no answer."""
+
+
+class RefusalError(ZugwerkError):
+    """Another program does not play on this board or by this rule. No game is lost by it: there is none to play."""
 
 
 class PlayerError(ZugwerkError):

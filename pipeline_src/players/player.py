@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,12 @@ class Player:
     """Its own, of a move."""
     only: OneBoard | None = None
     """None of a player that plays on more than one board."""
+    movetime_ms: float | None = None
+    """Milliseconds a move that another program is told; an arena without a clock polices them."""
+    first_ms = 0.0
+    """Milliseconds that its first move in a game may take beyond that, for what it does to start one."""
+    logs: Path | None = None
+    """Folder for what another program writes on its standard error."""
     _warm = False
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -132,6 +139,10 @@ class Player:
 
     def stop(self) -> None:
         """End the search under way, from another thread; a player that does not search goes on to its choice."""
+
+    def last_words(self) -> str:
+        """The last of what another program wrote, for the end of a message; else empty."""
+        return ""
 
     def close(self) -> None:
         """End what runs outside this process; the next move starts it again."""

@@ -1,3 +1,4 @@
+import re
 import time
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_an_illegal_action_forfeits_the_game(wrong, side):
     cheat, honest = Scripted(wrong, at=4 + side), Scripted()
     players = (cheat, honest) if side == 0 else (honest, cheat)
     (game,) = play_games(*players, [()])
-    assert (game.ended, game.detail) == ("illegal", f"action {wrong} is not legal")
+    assert (game.ended, game.detail) == ("illegal", f"move {5 + side}: action {wrong} is not legal")
     assert game.winner == ("second", "first")[side]
     assert len(game.actions) == 4 + side
     assert amazons.winner(replay(game.actions)) is None
@@ -116,7 +117,7 @@ def test_a_player_that_gives_no_answer_forfeits_that_game_alone():
     openings = [(action,) for action in amazons.legal_actions(START)[[0, 100, 200]].tolist()]
     healthy = play_games(Scripted(), Scripted(), openings)
     games = play_games(Failing(openings[1]), Scripted(), openings)
-    assert (games[1].winner, games[1].ended, games[1].detail) == ("second", "crash", "no answer")
+    assert (games[1].winner, games[1].ended, games[1].detail) == ("second", "crash", "move 3: no answer")
     assert len(games[1].actions) == 2
     assert [games[0], games[2]] == [healthy[0], healthy[2]]
 
@@ -136,7 +137,7 @@ def test_a_record_names_players_start_and_forfeit():
     record = board.record(game, 7)
     assert (record.game, record.gid, record.source, record.height, record.width) == ("amazons", 7, "engine", 6, 6)
     assert (record.first_name, record.second_name, record.variant) == ("A", "B", "standard")
-    assert (record.actions, record.winner, record.event) == ((1, 2, 3), "second", "forfeit:time")
+    assert (record.actions, record.winner, record.event) == ((1, 2, 3), "second", "forfeit:time: late")
     assert board.record(game, 7, "table2").event == "table2"
     assert board.record(PlayedGame(fixture, (1,), "draw"), 1).event == ""
     assert Board("gomoku", 5, "exact").record(PlayedGame(fixture, (1,), "draw"), 1).variant == "exact"
@@ -179,14 +180,14 @@ def test_who_takes_longer_than_its_movetime_loses():
     game = timed(Slow(0), Slow(0, 60), (None, 20.0), margin_ms=20.0)
     assert (game.winner, game.ended, len(game.actions), len(game.spent)) == ("first", "time", 3, 4)
     assert game.spent[3] > 40
-    assert game.detail.endswith("ms for a move of 20 ms")
+    assert re.fullmatch(r"move \d+: late by \d+ ms: \d+ ms for a move of 20 ms", game.detail)
     assert timed(Slow(0), Slow(0, 30, 0), (None, 20.0), margin_ms=1000.0).ended == "board"
 
 
 def test_a_flag_falls_and_increments_hold_it_up():
     game = timed(Slow(30), Slow(0), clock_ms=100.0)
     assert (game.winner, game.ended) == ("second", "time")
-    assert game.detail.startswith("the flag fell")
+    assert game.detail.split(": ")[1] == "the flag fell"
     assert len(game.spent_by(0)) in (3, 4)
     assert timed(Slow(5, 5, 0), Slow(0), clock_ms=20.0, increment_ms=100.0).ended == "board"
 

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import torch
 
 from pipeline_src.arena import match, pool
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.match import MatchSpec, journal_of, play_match, run_match, with_limits
+from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_match, run_match, with_limits
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
@@ -20,6 +21,7 @@ from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from tests.arena import fakes  # noqa: F401 - registers players
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
+from tests.players.engines.test_brain import SCRIPT
 from tests.players.engines.test_uci import command
 
 ALONE, TWO = Parallel(workers=1), Parallel(workers=2)
@@ -120,6 +122,10 @@ def test_a_match_of_a_stage_goes_on_where_it_was(tmp_path, monkeypatch):
     assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1 + 3
 
 
+def brain(mode):
+    return f"brain:'{sys.executable}' -S '{SCRIPT}' {mode}"
+
+
 def uci(mode, *more, options="movetime=150,grace=200"):
     return f"uci:{command(mode, *more)},{options}"
 
@@ -218,16 +224,34 @@ def test_openings_from_a_changed_file_are_another_match(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("mode", "kind"), [("illegal", "illegal"), ("none", "illegal"), ("crash", "crash"), ("late=300", "time")]
+    ("mode", "kind", "why"),
+    [
+        ("illegal", "illegal", r"move \d+: engine '.*' plays a1a1a1, which is not legal; its last lines: .*"),
+        ("none", "illegal", r"move \d+: engine '.*' answers that it has no move; its last lines: .* bestmove \(none\)"),
+        ("crash", "crash", r"move \d+: engine '.*' crashed \(status 3\); its last lines: .*"),
+        ("late=300", "time", r"move \d+: late by \d+ ms: \d+ ms for a move of 100 ms; its last lines: .* bestmove .*"),
+    ],
 )
-def test_an_engine_that_fails_loses_its_games_and_no_more(tmp_path, mode, kind):
-    spec = MatchSpec("amazons", uci(mode, options="movetime=100,grace=1000"), "random", games=4, size=6)
+def test_an_engine_that_fails_loses_its_games_and_no_more(tmp_path, mode, kind, why):
+    spec = MatchSpec("amazons", uci(mode, options="movetime=100,grace=1000,first=0"), "random", games=4, size=6)
     found = run_match(spec, tmp_path / "games.parquet")
     assert (found.standing.wins, found.standing.losses) == (0, 4)
     assert found.side(0).forfeits == {kind: 4}
     assert found.side(1).forfeits == {}
-    assert all(game.detail for game in found.games)
-    assert {record.event for record in read_records(tmp_path / "games.parquet")} == {f"forfeit:{kind}"}
+    assert all(re.fullmatch(why, game.detail) for game in found.games)
+    events = [record.event for record in read_records(tmp_path / "games.parquet")]
+    assert events == [f"forfeit:{kind}: {game.detail}" for game in found.games]
+    told = found.as_json()["forfeits"]
+    assert [(one["game"], one["player"], one["kind"]) for one in told] == [(k, "a", kind) for k in (1, 2, 3, 4)]
+    assert [one["detail"] for one in told] == [game.detail for game in found.games]
+
+
+def test_what_engines_write_on_standard_error_is_kept_beside_the_journal(tmp_path):
+    out = tmp_path / "games.parquet"
+    run_match(MatchSpec("gomoku", brain("crash"), brain("good"), games=2, openings="random:1", size=5), out)
+    (kept,) = engine_logs_of(out).iterdir()
+    assert kept.name.endswith("-S-scripted_brain.py-crash.stderr.txt")
+    assert kept.read_text() == "warming up\nno memory \x1b[31mleft\n" * 2
 
 
 def test_an_engine_that_crashed_plays_the_next_game(tmp_path):

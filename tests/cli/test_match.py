@@ -14,6 +14,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
 from tests.arena import fakes  # noqa: F401 - registers the players
+from tests.players.engines.test_brain import SCRIPT
 
 
 def run(*words):
@@ -56,6 +57,17 @@ def test_errors_say_what_is_wrong(words, message):
     done = run("match", "amazons", *words)
     assert done.exit_code == 1
     assert message in str(done.exception)
+
+
+def test_a_forfeit_is_told_in_words_and_a_refusal_is_no_lost_game():
+    brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
+    words = ["match", "gomoku", f"{brain} suggest", "random", "--size", "5", "--games", "2", "--openings", "random:2"]
+    told = " ".join(run(*words).stdout.split())
+    assert "game 1: A forfeits (illegal), move 3: engine" in told
+    assert "answers 'SUGGEST 2,2' in place of a move; its last lines: OK | SUGGEST 2,2" in told
+    refused = run("match", "gomoku", "random", f"{brain} refuses", "--games", "2")
+    assert refused.exit_code == 1
+    assert "does not play on 15x15: ERROR too big" in str(refused.exception)
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """An external engine of Gomoku as a player: any program that speaks the protocol of the Gomocup."""
 
+import re
+import time
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -9,31 +11,37 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, format_variant
-from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
+from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
 from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
 from pipeline_src.players.engines.process import EngineProcess
-from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.errors import RefusalError
 from pipeline_src.players.player import Position
 
 MOVETIME_MS = 1000.0
 """Of a move, where nothing says otherwise: the protocol has no move without a time."""
 NO_LIMIT = (1 << 31) - 1
 """``time_left`` of a game without a clock."""
+RULE_S = 0.3
+"""For an engine to answer ERROR to a rule, before a match: an INFO has no other answer."""
+_CELL_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+\s*[,;:. ]\s*-?\d+[)\]]?|[a-z]-?\d{1,2}", re.IGNORECASE)
 
 
 class BrainPlayer(EnginePlayer):
     """See `EnginePlayer`. A game that goes on is told move by move, any other position as a whole board."""
+
+    FAREWELL = "END"
 
     def __init__(
         self,
         command: Sequence[str],
         movetime_ms: float = MOVETIME_MS,
         infos: dict[str, str] | None = None,
-        grace_s: float = GRACE_S,
+        patience: Patience = PATIENT,
     ) -> None:
         """``movetime_ms`` holds unless the game is played on a clock; ``infos`` are told at a game's start."""
-        super().__init__(command, grace_s)
-        self._movetime_ms, self._infos = movetime_ms, infos or {}
+        super().__init__(command, patience)
+        self.movetime_ms: float = movetime_ms
+        self._infos = infos or {}
         self._start: str | None = None  # of the game that the engine was told to start; None where it knows none
         self._known: tuple[int, ...] = ()  # its stones, in the order of play
         self._told: dict[str, int] = {}
@@ -41,6 +49,24 @@ class BrainPlayer(EnginePlayer):
     def new_game(self) -> None:
         """The next position belongs to another game."""
         self._start = None
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`: the program is started, and asked.
+
+        Raises:
+            PlayerError: it cannot be asked.
+            RefusalError: it does not play here, in its own words.
+        """
+        self.new_game()
+        process = self._running()
+        with self._ended_on_error():
+            self._begin(process, state)
+            deadline = time.monotonic() + RULE_S
+            while (line := process.read(deadline)) is not None:
+                if _word(line) == "ERROR":
+                    raise RefusalError(
+                        f"engine {process.command[0]!r} does not play {format_variant(state)}: {line[:200]}"
+                    )
 
     def ready(self, start: Any = None) -> None:
         """See `EnginePlayer.ready`."""
@@ -58,9 +84,9 @@ class BrainPlayer(EnginePlayer):
         rule = rule_number(format_variant(start))
         process.skip()
         process.send(f"START {width}" if height == width else f"RECTSTART {width},{height}")
-        answer = self._await(process, _answers_start, "OK", START_S)
-        if answer.split()[0].upper() != "OK":
-            raise PlayerError("crash", f"engine {process.command[0]!r} does not play on {width}x{height}: {answer}")
+        answer = self._await_start(process, _answers_start, "OK")
+        if _word(answer) != "OK":
+            raise RefusalError(f"engine {process.command[0]!r} does not play on {width}x{height}: {answer[:200]}")
         self._told = {}
         for name, value in self._infos.items():
             process.send(f"INFO {name} {value}")
@@ -72,7 +98,7 @@ class BrainPlayer(EnginePlayer):
     def _limit(self, process: EngineProcess, position: Position | None) -> None:
         clock = None if position is None else position.clock
         if clock is None:
-            turn, match, left = int(self._movetime_ms), 0, NO_LIMIT
+            turn, match, left = int(self.movetime_ms), 0, NO_LIMIT
         else:
             left = max(1, int(clock.own_ms))
             turn, match = left, max(left, self._told.get("timeout_match", 0))
@@ -91,13 +117,16 @@ class BrainPlayer(EnginePlayer):
             process = self._running()
             if self._start != gomoku.to_fen(start) or (self._known and self._known != position.actions[:-1]):
                 self._begin(process, start)
-            process.skip()  # an answer that came too late is none to what is asked now
+            for line in process.skip():  # an answer that came too late is none to what is asked now
+                if _word(line) == "ERROR":
+                    raise process.fault(f"answers {line[:200]!r} to what it is told (INFO)", "illegal")
             self._limit(process, position)
             for line in self._ask(position, start):
                 process.send(line)
-            own = self._movetime_ms if position.clock is None else position.clock.own_ms
-            answer = self._await(process, _answers_move, "move", own / 1000 + self._grace_s)
-        action = self._read(answer, position.state)
+            own = self.movetime_ms if position.clock is None else position.clock.own_ms
+            answer = self._await(process, _answers_move, "move", own / 1000 + self._patience.grace_s)
+        action = self._read(process, answer, position.state)
+        self._start = gomoku.to_fen(start)
         self._known = (*position.actions, action)
         return action
 
@@ -111,18 +140,16 @@ class BrainPlayer(EnginePlayer):
         lines = [f"{write_cell(cell, width)},{whose}" for cell, whose in _stones(position, start)]
         return ["BOARD", *lines, "DONE"]
 
-    def _read(self, answer: str, state: Any) -> int:
+    def _read(self, process: EngineProcess, answer: str, state: Any) -> int:
+        self._start = None  # whatever is wrong with a move, the next one is not to be told by TURN
         if not is_cell(answer):
-            self.close()
-            raise PlayerError("crash", f"engine {self._command[0]!r} answers {answer[:200]!r}")
+            raise process.fault(f"answers {answer[:200]!r} in place of a move", "illegal")
         try:
             action = read_cell(answer, *state.board.shape)
         except ZugwerkError as error:
-            self._start = None
-            raise PlayerError("illegal", f"the engine's move: {error}") from None
+            raise process.fault(f"plays {answer}: {error}", "illegal") from None
         if not gomoku.is_legal(state, action):
-            self._start = None
-            raise PlayerError("illegal", f"the engine's move {answer} is not legal: there is a stone")
+            raise process.fault(f"plays {answer}, where there is a stone", "illegal")
         return action
 
 
@@ -145,7 +172,9 @@ def _answers_start(line: str) -> bool:
 
 
 def _answers_move(line: str) -> bool:
-    return is_cell(line) or _word(line) == "ERROR"  # not UNKNOWN: some say that of an INFO
+    """Or says that it has none, or writes one as other protocols do; not UNKNOWN: some say that of an INFO."""
+    known = is_cell(line) or _CELL_OF_ANOTHER_KIND.fullmatch(line) is not None
+    return known or _word(line) in ("ERROR", "SUGGEST")
 
 
 class BrainOptions(ProgramOptions):
@@ -161,4 +190,4 @@ class BrainOptions(ProgramOptions):
 
 def brain_player(options: BrainOptions) -> BrainPlayer:
     """The player ``brain``."""
-    return BrainPlayer(options.command, options.movetime, options.info, options.grace / 1000)
+    return BrainPlayer(options.command, options.movetime, options.info, options.patience)

@@ -1,23 +1,40 @@
 """What players have in common that are other programs: the process, its start and end, and how long to wait."""
 
 import contextlib
+import logging
+import math
+import os
+import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
 from pipeline_src.players.engines.process import EngineProcess
-from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player, Position
 from pipeline_src.project.params import NonNegative
 
-START_S = 300.0
-"""For an engine to load, or to compile what it needs the first time, and say that it is ready."""
-GRACE_S = 5.0
-"""After the end of its time, for an engine to answer before it counts as hung."""
+log = logging.getLogger(__name__)
+
+SLOW_S = 10.0
+"""After which it is told that an engine has not yet said so."""
+
+
+class Patience(NamedTuple):
+    """How long a program is waited for."""
+
+    grace_s: float = 5.0
+    """After the end of its time, to answer before it counts as hung."""
+    start_s: float = 300.0
+    """To load, or to compile what it needs the first time, and say that it is ready."""
+    first_s: float = 1.0
+    """That its first move in a game may be late: some start anew on BOARD."""
+
+
+PATIENT = Patience()
 
 
 class EnginePlayer(Player):
@@ -26,9 +43,12 @@ class EnginePlayer(Player):
     A protocol says how to greet the engine and how to ask it for a move.
     """
 
-    def __init__(self, command: Sequence[str], grace_s: float = GRACE_S) -> None:
+    FAREWELL = "quit"
+    """The line that tells it to leave."""
+
+    def __init__(self, command: Sequence[str], patience: Patience = PATIENT) -> None:
         """``command`` as its words; nothing is started yet."""
-        self._command, self._grace_s = tuple(command), grace_s
+        self._command, self._patience, self.first_ms = tuple(command), patience, patience.first_s * 1000
         self._process: EngineProcess | None = None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -42,6 +62,10 @@ class EnginePlayer(Player):
     def ready(self, start: Any = None) -> None:  # noqa: ARG002 - for protocols that must know the board
         """See `Player.ready`; waits until the engine is ready, for a game from ``start`` where that is known."""
         self._running()
+
+    def last_words(self) -> str:
+        """See `Player.last_words`."""
+        return "" if self._process is None else self._process.last_words()
 
     def close(self) -> None:
         """See `Player.close`."""
@@ -61,19 +85,39 @@ class EnginePlayer(Player):
             return self._process
         self.close()
         with self._ended_on_error():
-            self._process = process = EngineProcess(self._command)
+            log_file = None if self.logs is None else self.logs / f"{file_name(self._command)}.stderr.txt"
+            self._process = process = EngineProcess(self._command, self.FAREWELL, log_file)
             self._greet(process)
         return process
 
     def _await(self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float) -> str:
         """The first line that is ``wanted``; other lines are passed over."""
-        deadline = time.monotonic() + seconds
-        while (line := process.read(deadline)) is not None:
-            if wanted(line):
+        return self._listen(process, wanted, what, seconds, math.inf)
+
+    def _await_start(self, process: EngineProcess, wanted: Callable[[str], bool], what: str) -> str:
+        """`_await`, before a game; after a while it is told what is waited for."""
+        return self._listen(process, wanted, what, self._patience.start_s, SLOW_S)
+
+    def _listen(
+        self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float, slow_s: float
+    ) -> str:
+        begin = time.monotonic()
+        deadline, slow = begin + seconds, begin + slow_s
+        while (now := time.monotonic()) < deadline:
+            if now >= slow:
+                words = process.last_words() or "; it has said nothing"
+                log.warning(
+                    "waiting for engine %r: no %s yet, given up after %.0f s%s",
+                    process.command[0],
+                    what,
+                    seconds,
+                    words,
+                )
+                slow = math.inf
+            line = process.read(min(deadline, slow))
+            if line is not None and wanted(line):
                 return line
-            if time.monotonic() > deadline:
-                break
-        raise PlayerError("crash", f"engine {process.command[0]!r} hung: no {what} within {seconds:.1f} s")
+        raise process.fault(f"hung: no {what} within {seconds:.1f} s")
 
     @contextlib.contextmanager
     def _ended_on_error(self) -> Any:
@@ -81,11 +125,23 @@ class EnginePlayer(Player):
         try:
             yield
         except BaseException:
-            self.close()
+            if self._process is not None:
+                self._process.close(patience_s=0)
+            self._process = None
             raise
 
 
-def _words(text: str) -> tuple[str, ...]:
+def file_name(command: Sequence[str]) -> str:
+    """A name for files about a program: its words without their folders."""
+    return re.sub(r"[^\w.=+-]+", "-", " ".join(os.path.basename(word) for word in command)).strip("-.")[:80]  # noqa: PTH119
+
+
+def command_words(text: str) -> tuple[str, ...]:
+    """The words of a command line; quotes keep words together.
+
+    Raises:
+        ValueError: a quote is not closed.
+    """
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
@@ -97,9 +153,18 @@ class ProgramOptions(Options):
 
     VALUE = "command"
 
-    command: Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+    command: Annotated[tuple[str, ...], BeforeValidator(command_words), Field(min_length=1)]
     """Command line that starts the program; quotes keep words together."""
-    grace: NonNegative = GRACE_S * 1000
+    start: Annotated[float, Field(ge=1)] = PATIENT.start_s * 1000
+    """Milliseconds to say that it is ready, before a game, before it counts as hung."""
+    first: NonNegative = PATIENT.first_s * 1000
+    """Milliseconds that its first move in a game may take beyond its `movetime`."""
+    grace: NonNegative = PATIENT.grace_s * 1000
     """Milliseconds after the end of its time before it counts as hung."""
     name: str = ""
     """Tells engines apart in tables, and does nothing else."""
+
+    @property
+    def patience(self) -> Patience:
+        """How long it is waited for."""
+        return Patience(self.grace / 1000, self.start / 1000, self.first / 1000)

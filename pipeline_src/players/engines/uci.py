@@ -1,16 +1,15 @@
 """An external engine as a player: any program that speaks the protocol of `pipeline_src.arena.uci`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
+from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.engines.uci_text import read_move, write_move
-from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.player import Position
 from pipeline_src.players.searching import Limits
 from pipeline_src.search.limits import Limit
@@ -28,10 +27,10 @@ class UciPlayer(EnginePlayer):
         command: Sequence[str],
         go: Sequence[str] = (),
         options: dict[str, str] | None = None,
-        grace_s: float = GRACE_S,
+        patience: Patience = PATIENT,
     ) -> None:
         """``go`` holds the words after ``go``, unless the game is played on a clock; ``options`` those to be set."""
-        super().__init__(command, grace_s)
+        super().__init__(command, patience)
         self._game: Game = get_game(game)
         self._go, self._options = tuple(go), options or {}
         self._standard = self._game.to_fen(self._game.initial_state())
@@ -54,22 +53,23 @@ class UciPlayer(EnginePlayer):
             process.skip()  # an answer that came too late is none to what is asked now
             process.send(self._position_line(position))
             process.send(" ".join(["go", *go]))
-            text = self._answer(process, "bestmove", self._patience(position))
+            words = self._await(process, _begins_with("bestmove"), "bestmove", self._seconds(position)).split()
+        text = words[1] if len(words) > 1 else "(none)"
         if text == "(none)":
-            raise PlayerError("illegal", "the engine answers that it has no move")
+            raise process.fault("answers that it has no move", "illegal")
         try:
             action = read_move(self._game, position.state, text)
         except ZugwerkError as error:
-            raise PlayerError("illegal", f"the engine's move cannot be read: {error}") from None
+            raise process.fault(f"answers a move that cannot be read: {error}", "illegal") from None
         if not self._game.is_legal(position.state, action):
-            raise PlayerError("illegal", f"the engine's move {text} is not legal")
+            raise process.fault(f"plays {text}, which is not legal", "illegal")
         return action
 
-    def _patience(self, position: Position) -> float:
+    def _seconds(self, position: Position) -> float:
         if position.clock is not None:
-            return position.clock.own_ms / 1000 + self._grace_s
+            return position.clock.own_ms / 1000 + self._patience.grace_s
         if "movetime" in self._go:
-            return float(self._go[self._go.index("movetime") + 1]) / 1000 + self._grace_s
+            return float(self._go[self._go.index("movetime") + 1]) / 1000 + self._patience.grace_s
         return UNLIMITED_S
 
     def _position_line(self, position: Position) -> str:
@@ -85,7 +85,7 @@ class UciPlayer(EnginePlayer):
 
     def _greet(self, process: EngineProcess) -> None:
         process.send("uci")
-        self._answer(process, "uciok", START_S)
+        self._await_start(process, _begins_with("uciok"), "uciok")
         for name, value in self._options.items():
             process.send(f"setoption name {name} value {value}")
         process.send("ucinewgame")
@@ -94,12 +94,11 @@ class UciPlayer(EnginePlayer):
 
     def _await_ready(self, process: EngineProcess) -> None:
         process.send("isready")
-        self._answer(process, "readyok", START_S)
+        self._await_start(process, _begins_with("readyok"), "readyok")
 
-    def _answer(self, process: EngineProcess, word: str, seconds: float) -> str:
-        """What follows ``word`` on the line that begins with it."""
-        words = self._await(process, lambda line: line.split()[:1] == [word], word, seconds).split()
-        return words[1] if len(words) > 1 else "(none)"
+
+def _begins_with(word: str) -> Callable[[str], bool]:
+    return lambda line: line.split()[:1] == [word]
 
 
 def _clock_words(position: Position, first_to_move: bool) -> list[str]:
@@ -130,4 +129,4 @@ def uci_player(options: UciOptions) -> UciPlayer:
     """The player ``uci``."""
     limits = {"movetime": options.movetime, "nodes": options.nodes, "depth": options.depth}
     go = [word for name, value in limits.items() if value is not None for word in (name, str(int(value)))]
-    return UciPlayer("amazons", options.command, go, options.option, options.grace / 1000)
+    return UciPlayer("amazons", options.command, go, options.option, options.patience)

@@ -1,8 +1,10 @@
 """A brain on the standard library alone: ``scripted_brain.py MODE [LOG]``; it plays the first empty cell, or worse.
 
 Modes: good, chatty (lines that are no answer, then the move), illegal (a stone on a stone), outside, gibberish, error,
-hang, crash, late=MS, flood, refuses (START), dead (ends at once), once (crashes in its first life's first move, by the
-file LOG, and is good after that).
+suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (with less than four stones),
+flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
+START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
+first move, by the file LOG, and is good after that).
 """
 
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 
 def say(text):
-    sys.stdout.write(text + "\r\n")
+    sys.stdout.write(text + ("\r" if sys.argv[1] == "cr" else "\r\n"))
     sys.stdout.flush()
 
 
@@ -21,10 +23,12 @@ class Brain:
         self.log = log
         self.width = self.height = 0
         self.stones = set()
+        self.silent = False
 
     def open(self, width, height):
         self.width, self.height, self.stones = width, height, set()
-        say("ERROR too big" if self.mode == "refuses" else "OK")
+        if self.mode != "mute":
+            say("ERROR too big" if self.mode == "refuses" else "OK")
 
     def move(self):
         mode = self.mode
@@ -34,18 +38,24 @@ class Brain:
         x, y = next((x, y) for y in range(self.height) for x in range(self.width) if (x, y) not in self.stones)
         if mode == "late":
             time.sleep(float(self.number) / 1000)
-        if mode == "hang":
+        if mode == "slow" and len(self.stones) < 4:
+            time.sleep(float(self.number) / 1000)
+        if mode == "hang" or self.silent:
             time.sleep(1000)
         if mode == "crash":
+            sys.stderr.write("warming up\nno memory \x1b[31mleft\n")
             sys.exit(3)
+        if mode == "leaves":
+            sys.exit(0)
         while mode == "flood":
             say("MESSAGE more")
         if mode == "chatty":
-            say("MESSAGE 1,1 is nice\r\nDEBUG x\r\n\r\n(no prefix)\r\nUNKNOWN\r\nSUGGEST 2,2")
+            say("MESSAGE 1,1 is nice\r\nDEBUG x\r\n\r\n(no prefix)\r\nUNKNOWN")
         if mode == "illegal":
             x, y = min(self.stones)
         self.stones.add((x, y))
-        say({"gibberish": "h8", "error": "ERROR I give up", "outside": "77,3"}.get(mode, f"{x},{y}"))
+        wrong = {"gibberish": "h8", "error": "ERROR I give up", "suggest": "SUGGEST 2,2", "outside": "77,3"}
+        say(wrong.get(mode, f"{x},{y}"))
 
     def answer(self, line):
         name, _, rest = line.strip().partition(" ")
@@ -56,12 +66,28 @@ class Brain:
         elif name == "BEGIN":
             self.move()
         elif name == "TURN":
-            self.stones.add(tuple(map(int, rest.split(","))))
+            x, y = map(int, rest.split(","))
+            if x >= self.width or y >= self.height:
+                say("ERROR no such cell")
+                return
+            self.stones.add((x, y))
             self.move()
+        elif name == "ABOUT":
+            say('name="scripted"')
+        elif name == "XYZZY":
+            say("UNKNOWN command")
         elif name == "BOARD":
             self.stones = set()
         elif name == "DONE":
             self.move()
+        elif name == "INFO" and (self.mode, rest.split()[0]) in (("rule", "rule"), ("info", "time_left")):
+            say(f"ERROR no {rest.split()[0]}")
+            self.silent = True
+        elif name == "END" and self.mode == "learns":
+            time.sleep(0.3)
+            self.log.write_text("learnt")
+        elif name == "END" and self.mode != "hang":
+            sys.exit(0)
         elif name[:1].isdigit():
             self.stones.add(tuple(map(int, name.split(",")[:2])))
 
@@ -72,7 +98,7 @@ def main():
         sys.exit(1)
     brain = Brain(mode, log)
     for line in sys.stdin:
-        if log is not None and mode != "once":
+        if log is not None and mode not in ("once", "learns"):
             with open(log, "a") as file:
                 file.write(line)
         brain.answer(line)

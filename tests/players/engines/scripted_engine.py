@@ -1,8 +1,8 @@
 """An engine on the standard library alone: ``scripted_engine.py MODE [LOG]``; it plays the first legal turn, or worse.
 
 Modes: good, none, illegal, garbage (lines that mean nothing, then the move), gibberish (a move that is none), hang,
-crash, late=MS, flood, child (starts a process that outlives it), dead (ends at once), once (crashes in its first
-life's first search, by the file LOG, and is good after that).
+crash, leaves (with status 0), late=MS, flood, silent (never says uciok), child (starts a process that outlives it),
+dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that).
 """
 
 import subprocess
@@ -62,6 +62,8 @@ def search(mode, board, log):
         time.sleep(1000)
     if mode == "crash":
         sys.exit(3)
+    if mode == "leaves":
+        sys.exit(0)
     if mode == "garbage":
         sys.stdout.buffer.write(b"\xff\xfe\x00 bestmove\n\ninfo\ninfo score\n" + b"x" * 100_000 + b"\nbestmover a1\n")
     if mode == "flood":
@@ -82,7 +84,7 @@ def main():
                 file.write(line)
         words = line.split()
         if words[:1] == ["uci"]:
-            say("id name scripted\nuciok")
+            say("id name scripted" if mode == "silent" else "id name scripted\nuciok")
         elif words[:1] == ["isready"]:
             say("readyok")
         elif words[:1] == ["position"]:

@@ -9,7 +9,7 @@ from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
-from pipeline_src.players.errors import PlayerError
+from pipeline_src.players.errors import PlayerError, RefusalError
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock
@@ -105,13 +105,18 @@ def test_what_is_no_answer_is_passed_over(player):
     [
         ("illegal", "illegal", "there is a stone"),
         ("outside", "illegal", "no cell 77,3"),
-        ("gibberish", "crash", "hung"),
-        ("error", "crash", "I give up"),
-        ("hang", "crash", "hung: no move"),
+        ("gibberish", "illegal", "answers 'h8' in place of a move"),
+        ("error", "illegal", "answers 'ERROR I give up' in place of a move"),
+        ("suggest", "illegal", "answers 'SUGGEST 2,2' in place of a move"),
+        ("hang", "crash", "hung: no move within 0.4 s; its last lines: OK$"),
+        ("leaves", "crash", r"left unasked \(status 0\)"),
         ("late=900", "crash", "hung"),
         ("flood", "crash", "hung"),
-        ("crash", "crash", r"ended \(status 3\)"),
-        ("refuses", "crash", "does not play on 5x5"),
+        (
+            "crash",
+            "crash",
+            r"crashed \(status 3\); its .* OK; on stderr: warming up \| no memory \?\[31mleft$",
+        ),
     ],
 )
 def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
@@ -120,6 +125,37 @@ def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
         brain.choose([position([0])])
     assert caught.value.kind == kind
     assert time.monotonic() - begin < 3
+
+
+def test_an_error_in_answer_to_info_is_told_before_the_next_move(player):
+    brain = player("info", options="movetime=5000,grace=5000")
+    brain.ready(position().start)
+    end = time.monotonic() + 5
+    while "ERROR" not in brain._process.last_words() and time.monotonic() < end:
+        time.sleep(0.01)
+    with pytest.raises(PlayerError, match=r"answers 'ERROR no time_left' to what it is told \(INFO\)") as caught:
+        brain.choose([position([0])])
+    assert caught.value.kind == "illegal"
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("refuses", "does not play on 5x5: ERROR too big"), ("rule", "does not play freestyle: ERROR no rule")],
+)
+def test_a_refusal_ends_a_match_before_its_first_game(mode, said):
+    with pytest.raises(RefusalError, match=said):
+        run_match(MatchSpec("gomoku", "random", text(mode), 2, "random:2", 5, "freestyle-5"))
+
+
+def test_cr_alone_ends_a_line(player):
+    assert player("cr").choose([position([0])]) == [1]
+
+
+def test_it_may_write_its_files_after_end(player, tmp_path):
+    brain = player("learns", tmp_path / "learnt")
+    brain.choose([position()])
+    brain.close()
+    assert (tmp_path / "learnt").read_text() == "learnt"
 
 
 def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
@@ -160,10 +196,23 @@ def test_cells_as_text():
 
 @pytest.mark.parametrize(("mode", "fault"), [("hang", "crash"), ("late=350", "time"), ("illegal", "illegal")])
 def test_faults_lose_games_of_a_match(mode, fault):
-    bad = text(mode, options="movetime=100,grace=600")
+    bad = text(mode, options="movetime=100,grace=600,first=0")
     found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
     assert (found.standing.wins, found.standing.losses) == (2, 0)
     assert found.side(1).forfeits == {fault: 2}
+
+
+def test_the_second_that_a_brain_is_told_is_policed_without_any_option():
+    found = run_match(MatchSpec("gomoku", "random", text("late=1300", options="first=0"), 2, "random:2", 5))
+    assert found.side(1).forfeits == {"time": 2}
+
+
+def test_a_first_move_may_take_longer():
+    """Some begin anew on BOARD; with no such time the game is lost."""
+    for first, forfeits in (("", {}), (",first=0", {"time": 2})):
+        slow = text("slow=400", options=f"movetime=100{first}")
+        found = run_match(MatchSpec("gomoku", "random", slow, 2, "random:2", 5, margin=150))
+        assert found.side(1).forfeits == forfeits
 
 
 def test_a_whole_match_of_brains():

@@ -1,5 +1,6 @@
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
+from pipeline_src.players.engines import engine as engine_module
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.engines.uci import UciPlayer
 from pipeline_src.players.errors import PlayerError
@@ -118,7 +120,7 @@ def test_garbage_before_the_move_is_passed_over(player):
 
 def test_an_engine_that_ended_is_started_again(player, tmp_path):
     engine = player("once", tmp_path / "mark")
-    with pytest.raises(PlayerError, match=r"ended \(status 3\)"):
+    with pytest.raises(PlayerError, match=r"crashed \(status 3\)"):
         engine.choose([position()])
     assert amazons.is_legal(position().state, engine.choose([position()])[0])
     os.kill(engine._process.pid, signal.SIGKILL)
@@ -193,7 +195,7 @@ def test_an_engine_dies_with_the_process_that_started_it():
 def test_a_killed_engine_is_noticed():
     engine = EngineProcess([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
     os.kill(engine.pid, signal.SIGKILL)
-    with pytest.raises(PlayerError, match="ended"):
+    with pytest.raises(PlayerError, match=r"crashed \(SIGKILL\)"):
         engine.read(time.monotonic() + 5)
     assert not engine.alive()
     engine.close()
@@ -217,8 +219,38 @@ def test_bad_texts_are_refused(text, complaint):
 def test_a_program_that_is_not_there_is_named():
     with pytest.raises(PlayerError, match=r"engine '/no/such' cannot be started: No such file"):
         make_player("amazons", "uci:/no/such").ready()
-    with pytest.raises(PlayerError, match=r"ended \(status 1\)"):
+    with pytest.raises(PlayerError, match=r"crashed \(status 1\)"):
         make_player("amazons", f"uci:{command('dead')}").ready()
+
+
+def test_an_engine_that_never_says_uciok_is_told_of_and_given_up(player, caplog, monkeypatch):
+    monkeypatch.setattr(engine_module, "SLOW_S", 0.3)
+    with pytest.raises(PlayerError, match=r"hung: no uciok within 0.8 s; its last lines: id name scripted$"):
+        player("silent", options="start=800").ready()
+    (told,) = (record.getMessage() for record in caplog.records)
+    assert re.fullmatch(r"waiting for engine '.*': no uciok yet, given up after 1 s; its last lines: id .*", told)
+
+
+def test_an_engine_that_leaves_is_no_crash(player):
+    with pytest.raises(PlayerError, match=r"left unasked \(status 0\); its last lines: id name scripted \| uciok"):
+        player("leaves").choose([position()])
+
+
+def test_lines_end_with_cr_lf_or_both():
+    write = r"import sys; sys.stdout.write('a\rb\r\n\n c\nd'); sys.stdout.flush(); sys.stdin.read()"
+    engine = EngineProcess([sys.executable, "-S", "-c", write])
+    assert [engine.read(time.monotonic() + 5) for _ in range(3)] == ["a", "b", "c"]
+    engine.close()
+
+
+def test_no_flood_on_standard_error_stops_an_engine():
+    write = "import sys; sys.stderr.write('x' * 3_000_000 + '\\nlast'); sys.stderr.flush(); print('done'); sys.exit(4)"
+    engine = EngineProcess([sys.executable, "-S", "-c", write])
+    assert engine.read(time.monotonic() + 10) == "done"
+    said = r"crashed \(status 4\); its last lines: done; on stderr: .*x \| last$"
+    with pytest.raises(PlayerError, match=said) as caught:
+        engine.read(time.monotonic() + 5)
+    assert len(str(caught.value)) < 1000
 
 
 def _group(group):

@@ -1,0 +1,54 @@
+"""``zugwerk engines``: other people's programs."""
+
+import json
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from pipeline_src.arena.conformance import Finding
+
+app = typer.Typer(help="Engines of other people. Example: zugwerk engines check ./engine", no_args_is_help=True)
+
+COLOURS = {"good": "green", "note": "yellow", "broken": "red"}
+
+
+@app.callback()
+def _group() -> None:
+    """Engines of other people."""
+
+
+@app.command(epilog="Example: zugwerk engines check './pbrain-engine --quiet' --game gomoku --json")
+def check(
+    command: str = typer.Argument(..., metavar="CMD", help="Command line that starts the engine."),
+    game: str = typer.Option("gomoku", help="gomoku (the protocol of the Gomocup) or amazons (UCI)."),
+    limits: str = typer.Option("50,500,5000", help="Milliseconds a move that it is tried with."),
+    start: float = typer.Option(300_000.0, help="Milliseconds to say that it is ready before it counts as hung."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+) -> None:
+    """Try an engine: start, limits, boards and rules, odd input, whole games, its end. Status 1 if any is broken."""
+    from pipeline_src.arena.conformance import EXAMINERS, examine
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.parallel.tasks import nothing
+
+    if game not in EXAMINERS:
+        raise ZugwerkError(f"no protocol for engines of {game!r}; there are: {', '.join(EXAMINERS)}")
+    try:
+        times = [float(limit) for limit in limits.split(",")]
+    except ValueError:
+        raise ZugwerkError(f"limits {limits!r}: expected milliseconds, e.g. 50,500,5000") from None
+    findings = examine(EXAMINERS[game](command, times, start), nothing if as_json else _print)
+    broken = sum(one.verdict == "broken" for one in findings)
+    if as_json:
+        typer.echo(
+            json.dumps({"command": command, "broken": broken, "checks": [one._asdict() for one in findings]}, indent=2)
+        )
+    else:
+        typer.echo(f"{len(findings)} checks, {broken} broken")
+    if broken:
+        raise typer.Exit(1)
+
+
+def _print(finding: "Finding") -> None:
+    name = typer.style(f"{finding.verdict:<7}", fg=COLOURS[finding.verdict])
+    typer.echo(f"{name} {finding.check:<31} {finding.detail}")
