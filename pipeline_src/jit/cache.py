@@ -88,7 +88,15 @@ class KernelCache(_caching.FunctionCache):
         self._cache_file._save_data(name, self._impl.reduce(result))
 
     def _file_name(self, signature: Any, codegen: Any) -> str | None:
-        """Name of the file; None where the kernel runs code that is not first-party, or that was edited meanwhile."""
+        """Name of the file; None where there is none."""
+        key = self.key_of(signature, codegen)
+        return None if key is None else f"{self._name}{self._kind}-{key}.nbc"
+
+    def key_of(self, signature: Any, codegen: Any) -> str | None:
+        """24 hex digits that tell all that decides what is compiled, code and machine.
+
+        None where the kernel runs code that is not first-party, or that was edited meanwhile.
+        """
         modules = _modules(self._py_func.__module__, frozenset(_owners(signature)), choices())
         try:
             if this_code().changed_ns(*modules) > STARTED_NS:
@@ -98,7 +106,7 @@ class KernelCache(_caching.FunctionCache):
             return None
         _, machine, body = self._index_key(signature, codegen)
         key = repr((numba.__version__, sys.version_info[:2], str(signature), machine, body, own))
-        return f"{self._name}{self._kind}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.nbc"
+        return hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
 class PartCache(KernelCache):

@@ -77,6 +77,8 @@ def part_key(fndesc: Any, env: Any, library: PartLibrary) -> Any:
 class PartCompiler(compiler.CompilerBase):
     """numba's way from Python to intermediate code, without wrappers."""
 
+    part: "Part"
+
     def __init__(self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any) -> None:
         """See `compiler.CompilerBase`."""
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
@@ -98,6 +100,13 @@ class PartCompiler(compiler.CompilerBase):
         key = part_key(part.fndesc, part.environment, library)
         target.insert_user_function(key, part.fndesc, [library])
         return part._replace(entry_point=key, reload_init=[*part.reload_init, *library._reload_init])
+
+    def _compile_bytecode(self) -> Any:
+        # numba counts the functions of a process and names them so; processes share files of parts by these names.
+        name = self.part.name_of((*self.state.args,))
+        if name is not None:
+            self.state.func_id.unique_id = name
+        return super()._compile_bytecode()
 
     def define_pipelines(self) -> list[Any]:
         """See `compiler.CompilerBase`."""
@@ -153,6 +162,15 @@ class Part(registry.CPUDispatcher):
     """A function as compiled code calls it."""
 
     constants = False
+
+    def __init__(self, py_func: Callable[..., Any], targetoptions: Any) -> None:
+        """See numba."""
+        super().__init__(py_func, None, targetoptions, type("Compiler", (PartCompiler,), {"part": self}))
+
+    def name_of(self, args: tuple[Any, ...]) -> str | None:
+        """What tells the code for such arguments from all other, in every process; None where it is not on disk."""
+        key_of = getattr(self._cache, "key_of", None)
+        return None if key_of is None else key_of(args, self.targetctx.codegen())
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """See numba: where a call leads.
@@ -234,7 +252,7 @@ class Kernel(registry.CPUDispatcher):
     def __init__(self, py_func: Callable[..., Any], targetoptions: Any) -> None:
         """See numba."""
         super().__init__(py_func, None, targetoptions)
-        self.part = Part(py_func, None, targetoptions, PartCompiler)
+        self.part = Part(py_func, targetoptions)
         usual: Any = self._compiler
         self._compiler: Any = _Wrapping(self.part, usual)
 

@@ -40,9 +40,9 @@ def copy(tmp_path):
     shutil.copytree(ROOT / "pipeline_src", tmp_path / "pipeline_src", ignore=ignored)
     kernels = tmp_path / "cache" / "kernels"
 
-    def run(*edit):
+    def run(*edit, before=""):
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", PROGRAM, *edit],
+            [sys.executable, "-W", "error", "-c", before + PROGRAM, *edit],
             cwd=tmp_path,
             env=os.environ | {"ZUGWERK_CACHE": str(tmp_path / "cache")},
             capture_output=True,
@@ -122,6 +122,22 @@ def test_a_damaged_cache_is_made_again(copy):
         path.write_bytes(path.read_bytes()[:100])
     assert copy() == (answer, first)
     assert copy() == (answer, first)
+
+
+@pytest.mark.slow
+def test_parts_of_two_processes_fit_together(copy, tmp_path):
+    """Processes that compile at the same time write the same files; who comes later finds some of each."""
+    answer, _ = copy()
+    first = copy.cache.rename(tmp_path / "first")
+    assert copy(before="import numba; numba.njit(lambda x: x + 1)(1)")[0] == answer
+    parts = sorted(copy.cache.glob("*.part-*"))
+    assert len(parts) > 5
+    for path in copy.cache.glob("*.nbc"):
+        if path not in parts:
+            path.unlink()
+    for path in parts[::2]:
+        (first / path.name).replace(path)
+    assert copy()[0] == answer
 
 
 def test_kernels_of_the_tests_toy_games_stay_off_the_disk():
