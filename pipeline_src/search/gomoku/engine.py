@@ -50,7 +50,7 @@ class Options:
     tempo: int = TEMPO
     """Points of being to move."""
     threats: int = 1 << 20
-    """Positions of searches by threats at the root and behind its best moves, 0 for none; `SHARE` of the time at most."""
+    """Positions of searches by threats at the root and behind its best moves, 0 for none; at most `SHARE` of the time."""
     prove_from: int = 0
     """From which depth on a win by threats is looked for; 0 is never."""
     prove_nodes: int = 300
@@ -224,10 +224,9 @@ class _Root:
     def by_worth(self) -> list[int]:
         """The empty cells, those of most worth to either side first."""
         lines = self.lines
-        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
         first, last = int(lines.sizes[FIRST]), int(lines.sizes[LAST])
         cells = first + np.flatnonzero(lines.cells[first:last] == 0)
-        return [int(cell) for cell in cells[np.argsort(-worth[cells], kind="stable")]]
+        return [int(cell) for cell in cells[np.argsort(-lines.scores[cells], kind="stable")]]
 
     def _prove(self, c: int, limit: int) -> tuple[int, int]:
         """(first stone of a win of colour c, were it to move, its plies); (-1, 0) where none was found."""

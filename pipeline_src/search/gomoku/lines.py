@@ -15,7 +15,7 @@ from numba import njit
 from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
 from pipeline_src.games.kernels import uncounted
 from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns
-from pipeline_src.search.gomoku.worth import MOVER, ORDER, WAITER, make_points
+from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points
 
 BORDER = 3
 MARGIN = 5
@@ -45,7 +45,7 @@ class Lines(NamedTuple):
     counts: npt.NDArray[np.int32]
     """[2, 16]: how many empty cells have a class."""
     worth: npt.NDArray[np.int64]
-    """[2, 2]: sums of ``values`` over the empty cells."""
+    """[2, 2]: sums of ``points`` over the empty cells, of a side that is to move and of one that is not."""
     hash: npt.NDArray[np.uint64]
     """[1]: of the stones, whoever is to move."""
     sizes: npt.NDArray[np.int64]
@@ -55,20 +55,18 @@ class Lines(NamedTuple):
     """[2, C]: random numbers of the hash."""
     table: npt.NDArray[np.uint8]
     """See `Patterns`."""
-    class_of: npt.NDArray[np.uint8]
-    """[2, 16^4]: see `Patterns.classes`."""
-    values: npt.NDArray[np.int16]
-    """[2, 16^4, 2]: worth of a cell to colour c by its patterns, while it is to move and while it is not."""
-    orders: npt.NDArray[np.int16]
-    """[2, 16^4, 1]: the same for the order of moves."""
+    points: npt.NDArray[np.int16]
+    """[2, 16^4, 4]: of a cell by its patterns, for colour c: `worth.MOVER_WORTH` and the other columns."""
+    scores: npt.NDArray[np.int32]
+    """[C]: of empty cells the points for the order of moves, of both colours; 0 elsewhere."""
 
 
-def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) -> Lines:
+def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) -> Lines:
     """The board of a state.
 
     Args:
         state: unfinished or not.
-        values: int16 [2, 16^4, 2], see `Lines.values`; those of `worth` if not given.
+        points: int16 [2, 16^4, 4], see `worth.make_points`; those by default if not given.
 
     Raises:
         ZugwerkError: its rule has lines that patterns do not know.
@@ -93,9 +91,8 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
         np.array([1, stride, stride + 1, stride - 1]),
         _KEYS[:, :size],
         patterns.table,
-        np.stack([patterns.classes] * 2),
-        make_points(MOVER, WAITER) if values is None else values,
-        make_points(ORDER),
+        make_points() if points is None else points,
+        np.zeros(size, np.int32),
     )
     for row in range(height):
         lines.cells[first + row * stride : first + row * stride + width] = 0
@@ -139,10 +136,11 @@ def begin(lines: Lines) -> None:
             lines.packed[1, cell] |= (both >> 4) << 4 * d
         for c in range(2):
             packed = lines.packed[c, cell]
-            lines.classes[c, cell] = lines.class_of[c, packed]
+            lines.classes[c, cell] = lines.points[c, packed, CLASS]
             lines.counts[c, lines.classes[c, cell]] += 1
-            for role in range(2):
-                lines.worth[c, role] += lines.values[c, packed, role]
+            lines.worth[c, 0] += lines.points[c, packed, MOVER_WORTH]
+            lines.worth[c, 1] += lines.points[c, packed, WAITER_WORTH]
+            lines.scores[cell] += lines.points[c, packed, ORDER]
 
 
 @uncounted
@@ -155,13 +153,21 @@ def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
         new = (old & ~(15 << shift)) | ((both >> 4 * c) & 15) << shift
         if new != old:
             lines.packed[At(c), At(cell)] = new
-            lines.worth[At(c), 0] += Int(lines.values[At(c), At(new), 0]) - Int(lines.values[At(c), At(old), 0])
-            lines.worth[At(c), 1] += Int(lines.values[At(c), At(new), 1]) - Int(lines.values[At(c), At(old), 1])
-            was, now = lines.classes[At(c), At(cell)], lines.class_of[At(c), At(new)]
+            _exchange(lines, c, cell, old, new)
+            was, now = Int(lines.classes[At(c), At(cell)]), Int(lines.points[At(c), At(new), CLASS])
             if was != now:
                 lines.classes[At(c), At(cell)] = now
                 lines.counts[At(c), At(was)] -= 1
                 lines.counts[At(c), At(now)] += 1
+
+
+@uncounted
+def _exchange(lines: Lines, c: int, cell: int, old: int, new: int) -> None:
+    """Count the points of new patterns of a cell in place of the old ones."""
+    points = lines.points
+    lines.worth[At(c), 0] += Int(points[At(c), At(new), MOVER_WORTH]) - Int(points[At(c), At(old), MOVER_WORTH])
+    lines.worth[At(c), 1] += Int(points[At(c), At(new), WAITER_WORTH]) - Int(points[At(c), At(old), WAITER_WORTH])
+    lines.scores[At(cell)] += Int(points[At(c), At(new), ORDER]) - Int(points[At(c), At(old), ORDER])
 
 
 @uncounted
@@ -194,8 +200,9 @@ def place(lines: Lines, cell: int, colour: int) -> None:
         lines.counts[At(c), At(lines.classes[At(c), At(cell)])] -= 1
         lines.classes[At(c), At(cell)] = 0
         packed = lines.packed[At(c), At(cell)]
-        lines.worth[At(c), 0] -= Int(lines.values[At(c), At(packed), 0])
-        lines.worth[At(c), 1] -= Int(lines.values[At(c), At(packed), 1])
+        lines.worth[At(c), 0] -= Int(lines.points[At(c), At(packed), MOVER_WORTH])
+        lines.worth[At(c), 1] -= Int(lines.points[At(c), At(packed), WAITER_WORTH])
+    lines.scores[At(cell)] = 0
     lines.cells[At(cell)] = colour
     lines.hash[0] ^= lines.keys[At(colour - 1), At(cell)]
     lines.sizes[At(EMPTY_CELLS)] -= 1
@@ -212,10 +219,11 @@ def lift(lines: Lines, cell: int) -> None:
     lines.cells[At(cell)] = 0
     for c in range(2):
         packed = lines.packed[At(c), At(cell)]
-        lines.classes[At(c), At(cell)] = lines.class_of[At(c), At(packed)]
+        lines.classes[At(c), At(cell)] = lines.points[At(c), At(packed), CLASS]
         lines.counts[At(c), At(lines.classes[At(c), At(cell)])] += 1
-        lines.worth[At(c), 0] += Int(lines.values[At(c), At(packed), 0])
-        lines.worth[At(c), 1] += Int(lines.values[At(c), At(packed), 1])
+        lines.worth[At(c), 0] += Int(lines.points[At(c), At(packed), MOVER_WORTH])
+        lines.worth[At(c), 1] += Int(lines.points[At(c), At(packed), WAITER_WORTH])
+        lines.scores[At(cell)] += Int(lines.points[At(c), At(packed), ORDER])
 
 
 def wins(lines: Lines, cell: int, colour: int) -> bool:

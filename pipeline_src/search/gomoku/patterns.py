@@ -52,8 +52,6 @@ class Patterns(NamedTuple):
     half: int
     table: Bytes
     """[4^(2 half)]: by key, black's pattern, and 16 times white's."""
-    classes: Bytes
-    """[16^4]: by the patterns of a cell's four lines."""
 
 
 @njit(cache=True)
@@ -108,8 +106,9 @@ def fill(table: Bytes, half: int, line: int, rule: int) -> None:
         table[key] &= COMPLETES - 1
 
 
-def _classes() -> Bytes:
-    """`Patterns.classes`."""
+@lru_cache
+def make_classes() -> Bytes:
+    """[16^4]: class of a cell by the patterns of its four lines."""
     made = np.zeros((16,) * 4, np.uint8)
     for patterns in product(range(PATTERNS), repeat=4):
         fours, threes = patterns.count(FOUR), patterns.count(THREE) + patterns.count(WIDE_THREE)
@@ -142,4 +141,4 @@ def make_patterns(line: int, rule: int) -> Patterns:
     fill(table, half, line, rule)
     keys = np.arange(table.size)
     low = int("01" * (2 * half), 2)
-    return Patterns(half, table | table[(keys & low) << 1 | (keys >> 1) & low] << np.uint8(4), _classes())
+    return Patterns(half, table | table[(keys & low) << 1 | (keys >> 1) & low] << np.uint8(4))

@@ -197,9 +197,7 @@ class _Search:
         return [int(cell) for cell in first + np.flatnonzero(self.lines.cells[first:last] == 0)]
 
     def _by_worth(self, cells: list[int]) -> list[int]:
-        lines = self.lines
-        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
-        return sorted(cells, key=lambda cell: -int(worth[cell]))
+        return sorted(cells, key=lambda cell: -int(self.lines.scores[cell]))
 
     def _place(self, cell: int, c: int) -> None:
         place(self.lines, cell, c + 1)

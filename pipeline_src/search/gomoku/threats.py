@@ -21,6 +21,7 @@ from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, wi
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Int, Lines, lift, place
 from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, ONE_THREE, QUIET, SURE, WINS
+from pipeline_src.search.gomoku.worth import CLASS, ORDER
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, KINDS, QUIETS, FOUR_LIMIT = range(7)
 """Entries of `ThreatSpace.counts`: positions looked at; how many may be; whether the search was cut off; its number;
@@ -135,7 +136,7 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
                 if what != 0 or stamps[At(at)] != i:
                     continue
                 left = (Int(lines.table[At(key ^ code << (4 * k + 2 - 2 * back))]) >> shift) & 15
-                if left < pattern and lines.class_of[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d)] < least:
+                if left < pattern and lines.points[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d), CLASS] < least:
                     stamps[At(at)] = i + 1
                     if i == 0:
                         out[1, At(n)] = at
@@ -166,11 +167,11 @@ def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> in
     for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
         if lines.cells[At(cell)] != 0 or lines.classes[At(c), At(cell)] >= ONE_THREE:
             continue
-        worth = lines.orders[At(c), At(lines.packed[At(c), At(cell)]), 0]
+        worth = lines.points[At(c), At(lines.packed[At(c), At(cell)]), ORDER]
         if worth < LEAST_WORTH:
             continue
         at = n
-        while at > first and lines.orders[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])]), 0] < worth:
+        while at > first and lines.points[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])]), ORDER] < worth:
             if at < last:
                 row[At(ply), At(at)] = row[At(ply), At(at - 1)]
             at -= 1
