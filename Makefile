@@ -6,6 +6,7 @@ STAMP := $(VENV)/.installed
 PROFILE ?=
 GAMES ?=
 DATA ?= SGF files
+POSITIONS ?=
 A ?= HEAD
 B ?= workspace
 export DO_NOT_TRACK = 1
@@ -15,7 +16,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
+.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -50,6 +51,9 @@ bench: $(STAMP)  ## Measure speeds beside their references into bench/results.js
 measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measured/amazons_engine.json; resumes.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
 	$(BIN)/python -m bench.strength.amazons_engine
+
+measure-gomoku_engine: $(STAMP)  ## Forced wins (POSITIONS=file) and matches of Gomoku's engine behind docs/measured/gomoku_engine.json; resumes.
+	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')
 
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero

@@ -107,6 +107,10 @@ def test_show_a_record(tmp_path, name):
         (["move", "--player", "last_cell", "--fen", OVER], "the game is over"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "no/game.psq"], "no/game.psq: no such file"),
+        (["solve"], "give --fen or --file, one of them"),
+        (["solve", "--fen", OVER], "the game is over"),
+        (["solve", "--fen", "6/6/6/6/6/6 b freestyle-6"], "the threat search knows lines of 3 to 5, not 6"),
+        (["solve", "--file", "no.jsonl"], "no.jsonl: cannot be read"),
         (["show", OVER, "--variant", "exact"], "a FEN tells its variant itself"),
     ],
 )
@@ -117,7 +121,37 @@ def test_errors_say_what_is_wrong(words, message):
     assert message in str(done.exception)
 
 
-@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"]])
+WON = "5/5/1x1x1/2oo1/5 b freestyle-4"
+
+
+def test_a_forced_win_is_printed_with_its_line():
+    assert json.loads(run("solve", "--fen", WON, "--json").stdout) == {
+        "win": True,
+        "move": "c3",
+        "plies": 3,
+        "line": ["c3", "a3", "e3"],
+    }
+    assert run("solve", "--fen", WON).stdout == "c3 wins in 3 plies: c3 a3 e3\n"
+    assert run("solve", "--fen", "5/5/5/5/5 b", "--movetime", "50").stdout.startswith("no forced win found in ")
+    none = {"win": False, "move": None, "plies": None, "line": []}
+    assert json.loads(run("solve", "--fen", "5/5/5/5/5 b", "--json").stdout) == none
+
+
+def test_a_file_of_positions_is_solved(tmp_path):
+    path, row = tmp_path / "positions.jsonl", {"size": 5, "variant": "freestyle-4", "plies": 3}
+    rows = [row | {"actions": [12, 17, 11, 16]}, row | {"actions": [12, 17], "plies": 12}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    lines = [json.loads(line) for line in run("solve", "--file", str(path), "--json").stdout.splitlines()]
+    assert [line["announced"] for line in lines] == [3, 12]
+    assert lines[0]["win"] is True
+    assert lines[0]["plies"] == 3
+    assert all(set(line) == {"announced", "win", "move", "plies", "ms"} for line in lines)
+    shown = run("solve", "--file", str(path)).stdout.splitlines()
+    assert shown[0] == "3-5 plies: 1 of 1 won, 100.0%"
+    assert shown[1].startswith("10-15 plies: ")
+
+
+@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"], ["solve"]])
 def test_help_shows_an_example(words):
     shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
     assert "Example: zugwerk gomoku" in shown

@@ -50,7 +50,7 @@ class Options:
     tempo: int = TEMPO
     """Points of being to move."""
     threats: int = 1 << 20
-    """Positions of searches by threats at the root and behind its best moves, 0 for none; at most `SHARE` of the time."""
+    """Positions of searches by threats at the root and behind its best moves, in `SHARE` of the time; 0 is none."""
     prove_from: int = 0
     """From which depth on a win by threats is looked for; 0 is never."""
     prove_nodes: int = 300

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
 from pipeline_src.games.kernels import uncounted
@@ -117,19 +116,26 @@ def action_of(cell: int, width: int, lines: Lines) -> int:
     return row * width + column
 
 
-@njit(cache=True)
+@uncounted
 def begin(lines: Lines) -> None:
-    """Fill in what belongs to the empty board."""
+    """Take all stones away, and fill in what belongs to the empty board."""
+    for c in range(2):
+        lines.worth[c, 0], lines.worth[c, 1] = 0, 0
+        for k in range(16):
+            lines.counts[c, k] = 0
+    lines.hash[0], lines.sizes[EMPTY_CELLS] = 0, 0
     for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
-        if lines.cells[cell] != 0:
+        if lines.cells[cell] == BORDER:
             continue
+        lines.cells[cell], lines.scores[cell] = 0, 0
+        lines.packed[0, cell], lines.packed[1, cell] = 0, 0
+        lines.sizes[EMPTY_CELLS] += 1
         for d in range(4):
-            key, step = Int(0), lines.steps[d]
+            key, step, before, after = Int(0), lines.steps[d], Int(0), Int(0)
             for k in range(1, lines.sizes[HALF] + 1):  # beyond the first cell off the board lie others
-                off = Int(lines.cells[cell - k * step] == BORDER or ((key >> (4 * k - 8)) & 3 == 3 and k > 1))
-                key |= 3 * off << (4 * k - 4)
-                off = Int(lines.cells[cell + k * step] == BORDER or ((key >> (4 * k - 6)) & 3 == 3 and k > 1))
-                key |= 3 * off << (4 * k - 2)
+                before |= Int(lines.cells[cell - k * step] == BORDER)
+                after |= Int(lines.cells[cell + k * step] == BORDER)
+                key |= 3 * before << (4 * k - 4) | 3 * after << (4 * k - 2)
             lines.near[cell, d] = key
             both = lines.table[key]
             lines.packed[0, cell] |= (both & 15) << 4 * d

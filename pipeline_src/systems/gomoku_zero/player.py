@@ -13,6 +13,7 @@ from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.players.packaged import model_path
 from pipeline_src.players.player import PlayerText, Position
 from pipeline_src.players.searching import SearchPlayer, read_limit, with_nodes
+from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -113,7 +114,8 @@ def zero_player(text: PlayerText) -> ZeroPlayer:
     MODEL is a ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package.
     ``simulations`` (or ``nodes``) and ``movetime`` limit a move; ``leaves`` of a tree go into one batch, whose rows are
     padded to ``chunk``; ``backend`` is one of `open_backend`, ``threads`` those of the CPU; ``considered``, of gumbel
-    alone, ``temperature`` and ``temperature_plies`` are those of `ZeroPlayer`.
+    alone, ``temperature`` and ``temperature_plies`` are those of `ZeroPlayer`. With ``solver`` each leaf is also looked
+    at by threats, so many positions of them; 0 is not at all.
 
     Raises:
         ZugwerkError: no such file, an unknown option, or one out of its range.
@@ -133,12 +135,15 @@ def zero_player(text: PlayerText) -> ZeroPlayer:
         threads=1,
         temperature=0.0,
         temperature_plies=math.inf,
+        solver=0,
     )
     limit = read_limit(text, numbers, DEFAULT)
     _check(text, numbers, limit, words["search"])
     backend: Any = words["backend"]
     opened = open_backend(model_path(text, PACKAGED), backend, int(numbers["threads"]))
-    evaluate = ZeroEvaluator(opened, opened.info.positions, int(numbers["chunk"]))
+    evaluate: Any = ZeroEvaluator(opened, opened.info.positions, int(numbers["chunk"]))
+    if numbers["solver"]:
+        evaluate = ProvingEvaluator(evaluate, int(numbers["solver"]))
     options = PuctOptions(c=numbers["c"], c_base=numbers["c_base"], fpu=numbers["fpu"])
     searcher = Puct(evaluate, options, TREE if limit.nodes is None else limit.nodes + 2, int(numbers["leaves"]))
     searcher.search(empty_state(opened.info), Limit(nodes=2))  # compiled before any clock runs
@@ -177,6 +182,8 @@ def _check(text: PlayerText, numbers: dict[str, float], limit: Limit, search: st
     for name in WHOLE:
         if not (numbers[name] >= 1 and numbers[name] == int(numbers[name])):
             raise ZugwerkError(f"player '{text.name}': {name} must be whole and at least 1, not {numbers[name]}")
+    if not (0 <= numbers["solver"] < 1 << 30 and numbers["solver"] == int(numbers["solver"])):
+        raise ZugwerkError(f"player '{text.name}': solver must be a whole number from 0, not {numbers['solver']}")
     for name in ("temperature", "temperature_plies"):
         if not numbers[name] >= 0:
             raise ZugwerkError(f"player '{text.name}': {name} must be at least 0, not {numbers[name]}")

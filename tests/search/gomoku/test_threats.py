@@ -1,6 +1,5 @@
 """The threat search: what it says is won is won, whatever is played against it."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +7,14 @@ import pytest
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import from_board
+from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.search.gomoku import fours
 from pipeline_src.search.gomoku.lines import make_lines
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
 from tests.search.gomoku.threat_reference import best_result, refutation, wins_by_fours
 
-RECORDED = Path("/work/shared/data/gomoku/forced_wins.jsonl")
+RECORDED = Path(__file__).parents[3] / "../shared/data/gomoku/forced_wins.jsonl"
 SOLVER = Solver(1 << 16)
 
 
@@ -106,13 +106,6 @@ def test_no_search_of_a_finished_game():
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="the recorded positions are not here")
 def test_forced_wins_that_a_strong_engine_announced():
-    solver, won = Solver(), []
-    for text in RECORDED.read_text().splitlines():
-        row = json.loads(text)
-        if row["plies"] > 9:
-            continue
-        state = gomoku.initial_state(row["size"], row["variant"])
-        for action in row["actions"]:
-            state = gomoku.play(state, action)
-        won.append(solver.solve(state, Limit(nodes=100_000)).win)
+    solver = Solver()
+    won = [solver.solve(state, Limit(nodes=100_000)).win for state, plies in read_forced_wins(RECORDED) if plies <= 9]
     assert sum(won) >= 0.95 * len(won)
