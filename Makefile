@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PROFILE ?=
+JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 POSITIONS ?=
@@ -30,9 +31,9 @@ $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	$(BIN)/python -m pipeline_src.project.plots_page
 	touch $@
 
-repro: $(STAMP)  ## Run the whole graph: the laptop's, or make repro PROFILE=smoke|paper.
+repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repro PROFILE=smoke|paper; JOBS=N for fewer.
 	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
-	$(BIN)/dvc repro
+	$(BIN)/zugwerk repro $(if $(JOBS),--jobs $(JOBS))
 
 compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is HEAD, B the working tree by default.
 	$(BIN)/zugwerk compare '$(A)' '$(B)'
@@ -83,7 +84,6 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 
 docs: $(STAMP)  ## Write the pages below docs/reference from the code.
 	$(BIN)/python -m pipeline_src.project.reference
-	$(BIN)/python -m pipeline_src.project.graph
 
 lock: $(STAMP)  ## Write requirements.lock from what is installed.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from bench.measure import row, seconds
 from pipeline_src.games.amazons import board, moves, turns
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import write_turns
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.evaluation import (
     AmazonsEvaluator,
     evaluate_words,

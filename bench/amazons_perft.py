@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from bench.measure import medians, row, seconds
 from pipeline_src.games.amazons import board, moves
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.perft import perft
+from pipeline_src.jit import njit
 
 PERFT_2 = 4_307_152
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from bench.measure import medians, row, seconds
 from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, initial_state
 from pipeline_src.games.amazons.moves import move_amazon, reach, shoot, write_moves
+from pipeline_src.jit import njit
 from pipeline_src.systems.amazons_net import schema
 from pipeline_src.systems.amazons_net.archive import Games
 from pipeline_src.systems.amazons_net.replay import Replayer

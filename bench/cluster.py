@@ -7,7 +7,6 @@ installed (``pip install -e '.[cluster]'``).
 import importlib.util
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,10 @@ class SelfPlay:
         import torch
 
         setting = setting_for(SIZE, "freestyle")
-        games = replace(setting.self_play, games=GROUPS * GROUP, group=GROUP, simulations=SIMULATIONS)
-        self.setting: Setting = replace(setting, self_play=games)
+        games = setting.self_play.model_copy(
+            update={"games": GROUPS * GROUP, "group": GROUP, "simulations": SIMULATIONS}
+        )
+        self.setting: Setting = setting.model_copy(update={"self_play": games})
         torch.manual_seed(0)
         model = folder / "model.pt"
         save_model(model, make_net(make_config(setting.net, SIZE, SIZE)), variant="freestyle")
@@ -58,7 +59,7 @@ def measure() -> list[dict[str, Any]]:
                 empty = {"ours": None, "reference": None, "ratio": None}
                 rows.append({"name": found, **empty, "reference_name": "one process", "unit": "s"})
                 continue
-            two = Parallel(backend, 2)  # type: ignore[arg-type]
+            two = Parallel(backend=backend, workers=2)  # type: ignore[arg-type]
             ours, reference = medians(
                 lambda two=two: seconds(lambda: games.play(two)),  # type: ignore[misc]
                 lambda: seconds(lambda: games.play(Parallel(workers=1))),

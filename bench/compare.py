@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-TIMES = ("ms", "us", "s")
+TIMES = ("ms", "us", "s", "times as long")
 """Units of which less is better; of all others more is."""
 NOTABLE = 1.2
 """A factor either way; these machines are noisier below it."""

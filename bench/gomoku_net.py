@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.measure import row
-from pipeline_src.games.gomoku.board import initial_state
+from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from bench.measure import medians, row, seconds
 from pipeline_src.games import kernels
-from pipeline_src.games.gomoku.board import GomokuState, initial_state
+from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku.setup import initial_state
+from pipeline_src.jit import njit
 from pipeline_src.search.mcts.xorshift import below
 
 GAMES = 20_000

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from bench.compare import TIMES
+
 
 def seconds(function: Callable[[], Any]) -> float:
     """Wall time of one call."""
@@ -26,7 +28,7 @@ def row(
     """One line of bench/results.json; the ratio is above 1 where ours is faster, for times and for rates alike."""
     ratio = None
     if reference is not None:
-        ratio = reference / ours if unit in ("ms", "us", "s") else ours / reference
+        ratio = reference / ours if unit in TIMES else ours / reference
     return {
         "name": name,
         "ours": ours,

@@ -12,16 +12,18 @@ one ply deep, or with ``--nodes`` in alpha-beta; any other word is a player's te
 
 import argparse
 import time
+from collections.abc import Iterable
 
 import numpy as np
 
-from pipeline_src.arena.games import play_games, random_openings
+from pipeline_src.arena.game import POINTS, Fixture, OpenGame, play
+from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
 from pipeline_src.players.amazons.basic import OnePlyPlayer
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.player import Player
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.evaluation import make_evaluator
@@ -38,7 +40,6 @@ SETS = {
     "territory": "0:1; 1:.5,.5",
     "t1": "0:1",
 }
-POINTS = {"first": (1.0, 0.0), "second": (0.0, 1.0)}
 
 
 def read_set(text: str) -> AmazonsEngine:
@@ -48,8 +49,13 @@ def read_set(text: str) -> AmazonsEngine:
     phases = []
     for part in SETS.get(text, text).split(";"):
         w, _, weights = part.partition(":")
-        phases.append(Phase(float(w), *map(float, weights.split(","))))
+        phases.append(phase([float(w), *map(float, weights.split(","))]))
     return AmazonsEngine(phases=tuple(phases))
+
+
+def phase(row: Iterable[float]) -> Phase:
+    """A row of `AmazonsEngine.table`, or the beginning of one."""
+    return Phase(**dict(zip(Phase.model_fields, map(float, row), strict=False)))
 
 
 def spell(engine: AmazonsEngine) -> str:
@@ -60,7 +66,7 @@ def spell(engine: AmazonsEngine) -> str:
 
 def player(text: str, nodes: int = 0) -> Player:
     """One ply deep with a set of weights, or in alpha-beta with so many nodes a move; or the player of that name."""
-    if text.partition(":")[0] in PLAYERS["amazons"]:
+    if text.partition(":")[0] in players_of("amazons"):
         return make_player("amazons", text)
     evaluator = make_evaluator(read_set(text))
     if not nodes:
@@ -75,9 +81,16 @@ def match(a: Player, b: Player, pairs: int, seed: int, size: int = 10) -> Score:
     for group in range(0, pairs, GROUP):
         plies = 2 + group // GROUP % 5
         openings = random_openings(rules, start, min(GROUP, pairs - group), plies, [seed, group])
-        rngs = [np.random.default_rng([seed, group, i]) for i in range(len(openings))]
-        one = play_games(rules, a, b, openings, rngs, start)
-        other = play_games(rules, b, a, openings, rngs, start)
+        seats = ((a, b), (b, a))
+        one, other = (
+            play(
+                [
+                    OpenGame(rules, start, Fixture("", "", opening, (seed, group, i, swapped)), seats[swapped])
+                    for i, opening in enumerate(openings)
+                ]
+            )
+            for swapped in (0, 1)
+        )
         points += [(POINTS[x.winner][0], POINTS[y.winner][1]) for x, y in zip(one, other, strict=True)]
     return pair_score(points)
 
@@ -95,7 +108,7 @@ def varied(engine: AmazonsEngine, rng: np.random.Generator) -> AmazonsEngine:
         step = rng.choice([-0.1, -0.05, 0.05, 0.1]) * (0.3 if j == 5 else 1.0)  # m is of the order of t1 + t2
         table[k, j] = max(0.0, table[k, j] + step)
         table[k, 1:5] *= total / table[k, 1:5].sum()
-    return AmazonsEngine(engine.tempo, tuple(Phase(*map(float, row)) for row in table))
+    return AmazonsEngine(tempo=engine.tempo, phases=tuple(map(phase, table)))
 
 
 def search(text: str, tries: int, pairs: int, seed: int) -> None:

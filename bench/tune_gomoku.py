@@ -13,18 +13,17 @@ import time
 
 import numpy as np
 
-from pipeline_src.arena.games import play_games, random_openings
+from pipeline_src.arena.game import POINTS, Fixture, OpenGame, play
+from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
 from pipeline_src.players.gomoku.alphabeta import EXACT
 from pipeline_src.players.player import Player
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.gomoku.evaluation import Weights, make_evaluator
 from pipeline_src.search.limits import Limit
-
-POINTS = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
 
 
 def read_set(text: str) -> Weights:
@@ -43,7 +42,7 @@ def spell(weights: Weights) -> str:
 
 def player(text: str, depth: int) -> Player:
     """Alpha-beta with a set of weights, or the player of that name."""
-    if text.partition(":")[0] in PLAYERS["gomoku"]:
+    if text.partition(":")[0] in players_of("gomoku"):
         return make_player("gomoku", text)
     return SearchPlayer(AlphaBeta(make_evaluator(read_set(text)), EXACT), Limit(depth=depth))
 
@@ -53,9 +52,15 @@ def match(a: Player, b: Player, pairs: int, seed: int, size: int, plies: int, va
     rules = get_game("gomoku")
     start = rules.initial_state(size, variant)
     openings = random_openings(rules, start, pairs, plies, [seed])
-    rngs = [np.random.default_rng([seed, i]) for i in range(pairs)]
-    one = play_games(rules, a, b, openings, rngs, start)
-    other = play_games(rules, b, a, openings, rngs, start)
+    one, other = (
+        play(
+            [
+                OpenGame(rules, start, Fixture("", "", opening, (seed, i, swapped)), (b, a) if swapped else (a, b))
+                for i, opening in enumerate(openings)
+            ]
+        )
+        for swapped in (0, 1)
+    )
     return pair_score([(POINTS[x.winner][0], POINTS[y.winner][1]) for x, y in zip(one, other, strict=True)])
 
 

@@ -1,4 +1,4 @@
-"""What every flow does: bring its targets up to date, one after another, push what they made, publish."""
+"""What every flow does: bring its targets up to date, side by side where it can, push what they made, publish."""
 
 import inspect
 from pathlib import Path
@@ -12,7 +12,8 @@ from flows.options import LIMIT_MINUTES, RETRIES
 from flows.publish import publish
 from flows.push import push_outputs
 from flows.results import publish_results
-from flows.targets import bring_up_to_date, read_targets, tried_again
+from flows.targets import bring_up_to_date, tried_again
+from pipeline_src.project.repro import cores
 
 
 def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., None]:
@@ -27,6 +28,7 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
 
     def bring_and_publish(
         targets: tuple[str, ...] = (),
+        jobs: Annotated[int, Field(gt=0)] = cores(),
         refresh_crawl: bool = False,
         limit_minutes: Annotated[float, Field(gt=0)] = LIMIT_MINUTES,
         retries: Annotated[int, Field(ge=0)] = RETRIES,
@@ -36,7 +38,8 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         """See ``summary``; Prefect shows the lines below in the form.
 
         Args:
-            targets: stages or groups of dvc.yaml; all of them, each member of a group by itself, when none is given.
+            targets: stages or groups of dvc.yaml, with all that they depend on; all of them when none is given.
+            jobs: busy processes and threads at a time, of all targets.
             refresh_crawl: let the crawl fetch what is new; otherwise it stays as it is.
             limit_minutes: time limit of each target, and of the push.
             retries: how often a failed target, or a failed push, is tried again; it goes on where it was.
@@ -44,10 +47,18 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             checkout: the folder that holds dvc.yaml.
         """
         limit_s = 60 * limit_minutes
-        chosen = list(targets) or read_targets(checkout, system)
-        outcomes = bring_up_to_date(chosen, checkout, refresh_crawl=refresh_crawl, limit_s=limit_s, retries=retries)
+        outcomes = bring_up_to_date(
+            list(targets),
+            system,
+            checkout,
+            jobs=jobs,
+            refresh_crawl=refresh_crawl,
+            limit_s=limit_s,
+            retries=retries,
+        )
         if push:
-            tried_again(push_outputs, retries)(chosen if targets or system else [], checkout, limit_s)
+            pushed = [one.target for one in outcomes] if targets or system else []
+            tried_again(push_outputs, retries)(pushed, checkout, limit_s)
         publish(checkout, outcomes, system)
         publish_results(checkout, system)
 

@@ -8,6 +8,7 @@ from prefect import Flow
 
 from flows import CHECKOUT, own_server
 from pipeline_src.errors import run_main
+from pipeline_src.project.repro import cores
 
 LIMIT_MINUTES = 720.0
 RETRIES = 1
@@ -49,6 +50,12 @@ def parse(flow: Flow[..., None], argv: list[str] | None = None) -> dict[str, Any
         default=[],
         help="bring only this stage or group of dvc.yaml up to date, and what it depends on; may be repeated",
     )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=cores(),
+        help="busy processes and threads at a time, of all targets (default: the cores, here %(default)d)",
+    )
     if crawls:
         parser.add_argument("--refresh-crawl", action="store_true", help="let the crawl fetch what is new on the site")
     parser.add_argument(
@@ -72,6 +79,8 @@ def parse(flow: Flow[..., None], argv: list[str] | None = None) -> dict[str, Any
     options = parser.parse_args(argv)
     if not options.limit_minutes > 0:
         parser.error("--limit-minutes must be above 0")
+    if options.jobs < 1:
+        parser.error("--jobs must be at least 1")
     if options.retries < 0:
         parser.error("--retries must be 0 or more")
     return vars(options)

@@ -5,7 +5,7 @@ Prefect stops it in an exit handler, which a kill -9 or the out-of-memory killer
     flow ==pipe==> guard (this file, in a session of its own)
 
 The guard sees the pipe close and ends the server, which it knows by a variable that the flow's children inherit. Like
-`flows.supervise`, this file is started by its path and imports nothing of the project.
+`pipeline_src.project.supervise`, this file is started by its path and imports nothing of the project.
 """
 
 import contextlib

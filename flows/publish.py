@@ -18,8 +18,8 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
-from flows.targets import Outcome
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.schedule import Outcome
 from pipeline_src.report.charts import SYSTEMS, charts, png
 
 REPORTS = PurePosixPath("artifacts/reports")
@@ -47,10 +47,8 @@ def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) 
 
 
 def run_table(outcomes: list[Outcome]) -> list[dict[str, Any]]:
-    """One row a target: the stages that ran, and how long it took."""
-    return [
-        {"target": o.target, "ran": ", ".join(o.ran) or "up to date", "seconds": round(o.seconds, 1)} for o in outcomes
-    ]
+    """One row a target: what became of it, and how long it took."""
+    return [{"target": o.target, "state": o.state, "seconds": round(o.seconds, 1)} for o in outcomes]
 
 
 def metrics_tables(checkout: Path) -> dict[str, list[dict[str, Any]]]:

@@ -8,8 +8,8 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
-from flows import dvc_run
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project import dvc_run
 
 ASK_LIMIT_S = 60
 
@@ -21,14 +21,14 @@ def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
     Without a default remote nothing is pushed, and the log says so.
 
     Raises:
-        ZugwerkError: see `default_remote` and `flows.dvc_run.push`.
+        ZugwerkError: see `default_remote` and `dvc_run.push`.
     """
     log = get_run_logger()
     remote = default_remote(checkout)
     if remote is None:
         log.info("nothing is pushed: DVC has no default remote here; `dvc remote add --default NAME URL` sets one")
         return
-    dvc_run.push(targets, checkout, log, limit_s=limit_s)
+    dvc_run.push(targets, checkout, log.info, limit_s=limit_s)
     log.info("the remote '%s' is up to date", remote)
 
 

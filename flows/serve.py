@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from flows import CHECKOUT, supervise
+from flows import CHECKOUT
 from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.project import supervise
 
 HOST = "127.0.0.1"
 POOL = "zugwerk"

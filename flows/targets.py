@@ -1,23 +1,23 @@
 """The targets of the graph as Prefect tasks, one each: retried, limited in time, never cached by Prefect.
 
-Their names and their order are read from dvc.yaml. The order is a convenience only: whatever a target depends on, DVC
-runs first.
+What there is, in which order, and what may run at the same time, is the scheduler's (`pipeline_src.project.scheduler`).
 """
 
-import time
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-import yaml
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
+from prefect.futures import PrefectFuture
 from prefect.logging import get_run_logger
 from prefect.tasks import Task, exponential_backoff
 
-from flows.dvc_run import TimeLimitError, repro
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project import dvc_run
+from pipeline_src.project.children import Children, EndedError
+from pipeline_src.project.dvc_run import TimeLimitError, repro
+from pipeline_src.project.schedule import Outcome
+from pipeline_src.project.scheduler import Scheduler
 
 FIRST_RETRY_S = 10.0
 """Seconds before the first retry of a failed target; each further one waits twice as long."""
@@ -26,94 +26,63 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Outcome(NamedTuple):
-    """What bringing one target up to date took."""
-
-    target: str
-    ran: list[str]
-    """The stages whose command ran; empty where all was up to date."""
-    seconds: float
-
-
-def read_targets(checkout: Path, system: str | None = None) -> list[str]:
-    """The stages of dvc.yaml in the order of the file, each member of a `foreach` group by itself.
-
-    Args:
-        checkout: the folder that holds dvc.yaml and params.yaml.
-        system: keep only those whose name starts with ``<system>_``.
-
-    Raises:
-        ZugwerkError: no dvc.yaml there, or no such stage in it; or what a group goes through is not in params.yaml.
-    """
-    path = checkout / "dvc.yaml"
-    try:
-        stages = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
-    except OSError as error:
-        raise ZugwerkError(f"{path}: {error.strerror}; give the folder that holds dvc.yaml") from None
-    except (yaml.YAMLError, TypeError, KeyError) as error:
-        raise ZugwerkError(f"{path}: cannot read the stages: {error}") from None
-    names = [str(name) for name in stages if system is None or str(name).startswith(f"{system}_")]
-    if not names:
-        raise ZugwerkError(f"{path}: no stage whose name starts with '{system}_'" if system else f"{path}: no stage")
-    return [target for name in names for target in _members(name, stages[name], checkout / PARAMS_FILE)]
-
-
-def _members(name: str, stage: Any, params: Path) -> list[str]:
-    """A stage's name, or those of the members of a group."""
-    items = stage.get("foreach") if isinstance(stage, dict) else None
-    if items is None:
-        return [name]
-    if isinstance(items, str):
-        key, items = items.strip("${} "), read_tree(params)
-        for part in key.split("."):
-            items = items.get(part) if isinstance(items, dict) else None
-        if not isinstance(items, list | dict):
-            raise ZugwerkError(f"{params}: {key}: '{name}' of dvc.yaml goes through it, but it is no list or section")
-    return [f"{name}@{item}" for item in items]
-
-
 def bring_up_to_date(
-    targets: list[str], checkout: Path, *, refresh_crawl: bool, limit_s: float, retries: int
+    targets: list[str],
+    system: str | None,
+    checkout: Path,
+    *,
+    jobs: int,
+    refresh_crawl: bool,
+    limit_s: float,
+    retries: int,
 ) -> list[Outcome]:
-    """Run the targets one after another; call it inside a flow.
+    """Run targets and all that they depend on, as tasks that run side by side; call it inside a flow.
 
     Args:
-        targets: stages or `foreach` groups.
+        targets: stages, members or `foreach` groups; without any, the stages of the system, or all.
+        system: what the names of its stages begin with, or None.
         checkout: the folder that holds dvc.yaml.
+        jobs: how many places there are, see `pipeline_src.project.schedule`.
         refresh_crawl: let each crawl among the targets fetch what is new. Otherwise a crawl that has run once stays
             as it is: DVC cannot know that a site has changed.
         limit_s: time limit of each target in seconds.
         retries: how often a failed target is tried again.
 
+    Returns:
+        All targets, in the order in which they were done.
+
     Raises:
-        ZugwerkError: a target failed for the last time, see `flows.dvc_run.repro`.
+        ZugwerkError: a target failed for the last time, see `dvc_run.repro`; the first one, where more did.
     """
     step = tried_again(run_target, retries)
-    outcomes = []
-    for target in targets:
-        begin = time.monotonic()
-        ran = step(target, checkout, limit_s)
-        if refresh_crawl and target.endswith("_crawl") and target not in ran:
-            ran += step.with_options(task_run_name="{target}: what is new")(target, checkout, limit_s, refresh=True)
-        outcomes.append(Outcome(target, ran, time.monotonic() - begin))
-    return outcomes
+    with Children() as children:
+        prefix = f"{system}_" if system else ""
+        scheduler = Scheduler(checkout, children, jobs, targets=targets, prefix=prefix, refresh_crawl=refresh_crawl)
+        schedule = scheduler.schedule
+
+        def submit(target: str, workers: int) -> PrefectFuture[dvc_run.State]:
+            return step.submit(target, checkout, limit_s, workers, target in schedule.forced, children)
+
+        for error in scheduler.run(submit).values():
+            raise error
+    return list(schedule.outcomes.values())
 
 
 @task(task_run_name="{target}", cache_policy=NO_CACHE, persist_result=False)
-def run_target(target: str, checkout: Path, limit_s: float, refresh: bool = False) -> list[str]:
-    """Bring one target up to date, or with ``refresh`` run this one stage again on top of what it has.
-
-    Called directly, not submitted, it runs in the main thread, where a cancel reaches it as an exception.
-    """
-    return repro(target, checkout, get_run_logger(), limit_s=limit_s, force=refresh, single_item=refresh)
+def run_target(
+    target: str, checkout: Path, limit_s: float, workers: int, force: bool, children: Children
+) -> dvc_run.State:
+    """Bring one target up to date; it ends with the others when a cancel or an error reaches the flow."""
+    say = get_run_logger().info
+    return repro(target, checkout, say, children, limit_s=limit_s, force=force, workers=workers)
 
 
 def tried_again(step: Task[P, R], retries: int) -> Task[P, R]:
-    """The task with that many retries, each after twice the time; none after a time limit."""
+    """The task with that many retries, each after twice the time; none after a time limit, or once all were ended."""
     return step.with_options(
         retries=retries, retry_delay_seconds=exponential_backoff(FIRST_RETRY_S), retry_condition_fn=_may_succeed_later
     )
 
 
 def _may_succeed_later(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
-    return not isinstance(state.data, TimeLimitError)
+    return not isinstance(state.data, TimeLimitError | EndedError)

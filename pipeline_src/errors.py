@@ -25,11 +25,16 @@ def run_main(main: Callable[[], None]) -> None:
     except ZugwerkError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        names = [str(name) for name in (error.filename, error.filename2) if name is not None]  # two: moved or copied
-        where = f"{' -> '.join(names)}: " if names else ""
-        if _is_full(error):
-            sys.exit(f"error: {where}the disk is full; free some of it and run the same command again")
-        sys.exit(f"error: {where}{error.strerror or error}")
+        sys.exit(f"error: {line_of(error)}")
+
+
+def line_of(error: OSError) -> str:
+    """What the system says of a file or folder, in one line."""
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]  # two: moved or copied
+    where = f"{' -> '.join(names)}: " if names else ""
+    if _is_full(error):
+        return f"{where}the disk is full; free some of it and run the same command again"
+    return f"{where}{error.strerror or error}"
 
 
 def _is_full(error: OSError) -> bool:

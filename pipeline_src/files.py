@@ -48,7 +48,7 @@ def written_aside(path: Path | str) -> Iterator[Path]:
 
 def write_json(path: Path | str, value: Any) -> None:
     """Write ``value`` as sorted, indented JSON; NaN and infinity become null, so that any reader can parse it."""
-    text = json.dumps(_finite(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(finite(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
     with written_aside(path) as aside:
         aside.write_text(text + "\n", encoding="utf-8")
 
@@ -112,11 +112,12 @@ def _cell(value: str | float) -> str | float:
     return "" if isinstance(value, float) and math.isnan(value) else value
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """The value with None for NaN and infinity, lists for tuples."""
     if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
+        return {k: finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 import spiders
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import digest
 from pipeline_src.records import parquet
 from pipeline_src.records.crawl_params import CrawlParams, GamesParams, QuirkParams
 from pipeline_src.records.raw import RawGame
@@ -22,8 +23,8 @@ from spiders.replica.routes import API_PREFIX
 from spiders.store import Identity
 
 ROOT = Path(spiders.__file__).parents[1]
-CODE = ("spiders/**/*.py", "pipeline_src/records/littlegolem*.py", "pipeline_src/games/amazons/notation.py")
-"""What the pages of a replica depend on beside the archive, and what is made of them."""
+CODE = ("spiders.replica.__main__", "spiders.littlegolem")
+"""Modules whose code decides the pages of a replica, beside the archive, and what is made of them."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,12 @@ def open_source(games: GamesParams, crawl: CrawlParams, archive: Path, seed: int
         hint = "`dvc repro` makes it" if own else "expected replica, live, or a folder or Parquet file of your own"
         raise ZugwerkError(f"{path}: no such archive to crawl; {hint}")
     quirks = games.quirks if own else NO_QUIRKS
-    identity = _as_json(asdict(games)) | {
+    identity = _as_json(games.model_dump()) | {
         "source": "replica" if own else "archive",
-        "quirks": asdict(quirks),
+        "quirks": quirks.model_dump(),
         "seed": seed,
         "archive": _digest(path),
-        "code": _code_digest(),
+        "code": digest(*CODE),
     }
     with _replica(path, games.gtid, quirks, seed, work) as url:
         yield Source(url, url + API_PREFIX, identity, path)
@@ -94,7 +95,7 @@ def _replica(path: Path, gtid: str, quirks: QuirkParams, seed: int, work: Path) 
     """Base URL of a replica, which ends with the block, or with this process, however that ends."""
     command = [sys.executable, "-m", "spiders.replica", "--archive", str(path), "--gtid", gtid, "--seed", str(seed)]
     command += ["--port", "0", "--until-stdin-closes"]
-    command += [f"--{field.name.replace('_', '-')}={getattr(quirks, field.name)}" for field in fields(quirks)]
+    command += [f"--{name.replace('_', '-')}={value}" for name, value in quirks]
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     log = work / "replica.log"
     work.mkdir(parents=True, exist_ok=True)
@@ -146,11 +147,4 @@ def _digest(path: Path) -> str:
     for gid, record in sorted(record_files(path).items()):
         body = record.read_bytes()
         digest.update(f"{gid} {len(body)}\n".encode() + body)
-    return digest.hexdigest()
-
-
-def _code_digest() -> str:
-    digest = hashlib.sha256()
-    for file in sorted({path for pattern in CODE for path in ROOT.glob(pattern)}):
-        digest.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()

@@ -1,25 +1,26 @@
 """Settings for all tests."""
 
+import signal
+
+import pytest
 from hypothesis import HealthCheck, settings
-from numba.core.caching import CompileResultCacheImpl
+
+from pipeline_src.players import amazons, gomoku
+
+pytest_plugins = ["tests.toy_checkout"]
+
+# Who starts the tests in the background may ignore SIGINT, and what they start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # On a fresh machine the first example also compiles the kernels, which takes far longer than all the others.
 settings.register_profile("zugwerk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("zugwerk")
 
-_cachable = CompileResultCacheImpl.check_cachable
 
-
-def _of_tests(kind):
-    """Whether a numba type is, or holds, a class that only tests can import: the state of a toy game."""
-    inner = getattr(kind, "types", None) or getattr(kind, "args", None) or ()
-    owner = getattr(getattr(kind, "instance_class", None), "__module__", "")
-    return owner.split(".")[0] == "tests" or (isinstance(inner, tuple) and any(map(_of_tests, inner)))
-
-
-def _check_cachable(self, compiled):
-    """A kernel for a toy game stays in memory: a program without the tests could not read the index that names it."""
-    return not _of_tests(compiled.signature) and _cachable(self, compiled)
-
-
-CompileResultCacheImpl.check_cachable = _check_cachable
+@pytest.fixture
+def shipped(monkeypatch):
+    """Only the players that come with the package: modules of tests add some of their own when they are imported."""
+    for room in (amazons, gomoku):
+        for name, maker in list(room.PLAYERS.items()):
+            if not maker.startswith("pipeline_src."):
+                monkeypatch.delitem(room.PLAYERS, name)

@@ -1,4 +1,4 @@
-"""One run of the graph in a checkout, by DVC or by the flow, that is watched and struck down.
+"""One run of the graph in a checkout, by DVC, `zugwerk repro` or the flow, that is watched and struck down.
 
 Every process of it, wherever it has moved, carries a variable in its environment, and is found by that.
 """
@@ -12,21 +12,26 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import psutil
 
 MARK = "ZUGWERK_KILL_SWEEP"
 POLL_S = 0.05
 GONE_S = 12.0
-"""How long what is left after a kill may take to end by itself: more than the grace of `flows.supervise`."""
+"""How long what is left after a kill may take to end by itself: more than the grace of `project.supervise`."""
 STAGE = "pipeline_src.stages."
+Runner = Literal["dvc", "repro", "flow"]
+JOBS = "2"
+"""Of those that run stages side by side."""
 
 
 class Attempt:
-    """A run of ``dvc repro --no-run-cache``, or of the flow that runs DVC, until it ends or is killed."""
+    """A run of ``dvc repro --no-run-cache``, or of what runs stages side by side, until it ends or is killed."""
 
-    def __init__(self, checkout: Path, log: Path, mark: str, *, targets: Sequence[str] = (), flow: bool) -> None:
+    def __init__(
+        self, checkout: Path, log: Path, mark: str, *, targets: Sequence[str] = (), runner: Runner = "dvc"
+    ) -> None:
         """Start it.
 
         Args:
@@ -34,12 +39,17 @@ class Attempt:
             log: file that takes what it writes.
             mark: value of the variable that its processes carry.
             targets: stages to bring up to date; none is the whole graph.
-            flow: run the flow, not DVC itself.
+            runner: DVC itself, ``zugwerk repro`` or the flow.
         """
         self.mark = mark
-        options = [word for target in targets for word in (["--target", target] if flow else [target])]
-        command = ["flows.reproduce", "--retries", "0", "--checkout", str(checkout)] if flow else ["dvc", "repro"]
-        command += options if flow else ["--no-run-cache", *options]
+        command = {
+            "dvc": ["dvc", "repro", "--no-run-cache", *targets],
+            "repro": ["pipeline_src.cli", "repro", "--jobs", JOBS, *targets],
+            "flow": [
+                *("flows.reproduce", "--jobs", JOBS, "--retries", "0", "--checkout", str(checkout)),
+                *(word for target in targets for word in ("--target", target)),
+            ],
+        }[runner]
         with open(log, "ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", *command],
@@ -52,7 +62,7 @@ class Attempt:
             )
 
     def stage(self) -> psutil.Process | None:
-        """The process of the stage that runs now, if there is one."""
+        """The process of a stage that runs now, if there is one."""
         for process in marked(self.mark):
             with contextlib.suppress(psutil.Error):
                 if any(word.startswith(STAGE) for word in process.cmdline()[:4]):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from bench.reliability import hostile_texts as texts
+from pipeline_src.arena.conversation import converse
 from pipeline_src.arena.gomocup.session import Session as GomocupSession
-from pipeline_src.arena.stream import converse
 from pipeline_src.arena.uci.session import Session as UciSession
 from pipeline_src.games.game import get_game
 from pipeline_src.records.littlegolem.games import Kept, Usable, read_game

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-Victim = Literal["stage", "dvc", "flow"]
-FLOW_SHARE = 1 / 3
+Victim = Literal["stage", "dvc", "repro", "flow"]
+SCHEDULED_SHARE = 1 / 3
+"""Kills that hit what runs stages side by side, ``zugwerk repro`` or a flow."""
 STAGE_SHARE = 0.5
-"""Of the kills that hit no flow."""
+"""Of the other kills."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,6 @@ def draw_kills(ran: Sequence[Ran], kills: int, passes: int, seed: int) -> list[K
 
 
 def _victim(rng: np.random.Generator, share: float) -> Victim:
-    if rng.random() < FLOW_SHARE:
-        return "flow"
+    if rng.random() < SCHEDULED_SHARE:
+        return "flow" if rng.random() < 0.5 else "repro"
     return "stage" if share < 1 and rng.random() < STAGE_SHARE else "dvc"

@@ -1,8 +1,9 @@
 """Kill the smoke graph at random moments, again and again, and see whether it ends in the same bytes.
 
 A clone of this checkout (what is committed) runs undisturbed once, at smoke size. Then come the passes: each begins
-with no artifacts, and a stage's process, DVC, or the flow that runs DVC is killed (-9) at drawn moments; after each
-kill it goes on with the next run, and once all kills of the pass are done, to the end. DVC's cache of earlier runs is
+with no artifacts, and a stage's process, DVC, or what runs it for two stages at a time, `zugwerk repro` or the flow, is
+killed (-9) at drawn moments; after each kill it goes on with the next run, and once all kills of the pass are done, to
+the end. DVC's cache of earlier runs is
 off: it would hide a broken resume. Killed itself, the same command goes on with the pass that it was in.
 
 With --system, passes are of that system's stages alone; the table keeps its rows of the others.
@@ -22,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from bench.reliability.attempt import POLL_S, Attempt, environment, marked, stage_name, strike
+from bench.reliability.attempt import POLL_S, Attempt, Runner, environment, marked, stage_name, strike
 from bench.reliability.kill_plan import Kill, Ran, draw_kills
 from bench.reliability.measured import OUT, publish
 from bench.reliability.outputs import differing, files_under, hash_outputs
@@ -110,6 +111,7 @@ class Sweep:
                 raise ZugwerkError(f"after its kills, the graph does not run to its end; see {self.folder / 'log'}")
         found = hash_outputs(self.checkout)
         different, work = differing(found, wanted), files_under(self.checkout / "work")
+        work = [path for path in work if not path.startswith("repro/")]  # logs, which stay
         seconds = time.monotonic() - begin
         print(f"  {seconds:.0f} s; files that differ: {different or 'none'}; left in work: {len(work)}", flush=True)
         if different:
@@ -121,9 +123,9 @@ class Sweep:
 
     def _kill(self, kill: Kill, ran: list[Ran]) -> dict[str, Any] | None:
         """Run until the kill's moment, then strike; None where the run came to its end before."""
-        targets = [one.stage for one in ran[kill.stage :]] if kill.victim == "flow" else []
-        with self._attempt(targets, flow=kill.victim == "flow") as attempt:
-            watch = Watch(ran, self.paces)
+        runner: Runner = kill.victim if kill.victim in ("repro", "flow") else "dvc"
+        with self._attempt(runner) as attempt:
+            watch = Watch(ran, self.paces) if runner == "dvc" else SideBySide(ran, self.paces)
             while attempt.process.poll() is None:
                 process = attempt.stage()
                 watch.see(stage_name(process) if process else "", time.monotonic())
@@ -139,16 +141,16 @@ class Sweep:
             gone, left = attempt.left_after()
         return {
             "stage": watch.stage if watch.running else f"after {watch.stage}",
-            "victim": "stage" if hits_stage else "flow" if kill.victim == "flow" else "dvc",
+            "victim": "stage" if hits_stage else runner,
             "seconds": round(watch.seconds, 2),
             "gone_after": round(gone, 2),
             "left_running": left,
         }
 
-    def _attempt(self, targets: list[str] | None = None, *, flow: bool = False) -> Attempt:
+    def _attempt(self, runner: Runner = "dvc") -> Attempt:
         shutil.rmtree(self.checkout / ".dvc/cache/runs", ignore_errors=True)
-        targets = targets or [name for name in self._groups() if self.system]
-        return Attempt(self.checkout, self.folder / "log", self.mark, targets=targets, flow=flow)
+        targets = [name for name in self._groups() if self.system]
+        return Attempt(self.checkout, self.folder / "log", self.mark, targets=targets, runner=runner)
 
     def _groups(self) -> list[str]:
         """The system's stages and groups, as dvc.yaml names them."""
@@ -191,6 +193,20 @@ class Watch:
         ended = not self.running and kill.share <= 1
         pace = statistics.median(self.paces[-9:])
         return not planned or ended or self.seconds >= kill.share * self.took[self.stage] * pace
+
+
+class SideBySide(Watch):
+    """Of a run in which the planned stage may be one of two, or done: its time counts from the run's first stage on."""
+
+    def see(self, stage: str, now: float) -> None:
+        """One of the stages that run ("" for none) at a time in seconds."""
+        self.since = self.since if self.stage else now
+        self.running, self.stage, self.seconds = bool(stage), stage or self.stage, now - self.since
+
+    def has_come(self, kill: Kill) -> bool:
+        """Whether it is the moment."""
+        planned = list(self.took.values())[kill.stage]
+        return bool(self.stage) and self.seconds >= kill.share * planned * statistics.median(self.paces[-9:])
 
 
 def main() -> None:

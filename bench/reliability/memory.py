@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import psutil
 
-from pipeline_src.arena.matches import run_match
-from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.report.provenance import hardware
@@ -82,7 +81,7 @@ def self_play(folder: Path) -> Callable[[int], int]:
 def matches(number: int) -> int:
     """Plays one short match."""
     spec = MatchSpec("gomoku", *MATCH, games=20, openings="random:4", size=9, seed=number)
-    return run_match(spec).games
+    return len(run_match(spec).games)
 
 
 def watch(play: Callable[[int], int], seconds: float) -> list[Reading]:

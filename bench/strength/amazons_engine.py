@@ -10,10 +10,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.journal import PairJournal
-from pipeline_src.arena.matches import journal_of, run_match
-from pipeline_src.arena.spec import MatchSpec
-from pipeline_src.arena.summary import Summary, summarise
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.match import MatchSpec, journal_of, pairs_of, run_match
+from pipeline_src.arena.result import Match
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
 from pipeline_src.parallel import Parallel
@@ -50,7 +49,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2, help="games side by side; a core each")
     parser.add_argument("--games", type=int, help="at most so many of each match")
     options = parser.parse_args()
-    found: dict[str, Summary] = {}
+    found: dict[str, Match] = {}
     for name, (a, b, games) in MATCHES.items():
         out = WORK / f"{name}.parquet"
         if name.startswith(options.only):
@@ -62,37 +61,36 @@ def main() -> None:
     write_json(OUT, figures(found))
 
 
-def _line(summary: Summary) -> str:
-    score, wins_draws_losses = summary.score, f"{summary.wins}-{summary.draws}-{summary.losses}"
-    return (
-        f"{summary.a} against {summary.b}: {wins_draws_losses}, {score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
-    )
+def _line(match: Match) -> str:
+    score, standing = match.score, match.standing
+    wins_draws_losses = f"{standing.wins}-{standing.draws}-{standing.losses}"
+    return f"{match.a} against {match.b}: {wins_draws_losses}, {score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
 
 
-def _so_far(spec: MatchSpec, path: Path) -> Summary:
+def _so_far(spec: MatchSpec, path: Path) -> Match:
     """What the journal of a match has, which is not played on."""
-    with PairJournal(path, spec.identity(), True) as journal:
-        pairs = dict(sorted(journal.pairs.items()))
-    return summarise(spec, pairs, "finished" if len(pairs) >= spec.pairs else "incomplete")
+    with Journal(path, spec.identity()) as journal:
+        pairs = pairs_of(journal)
+    return Match(spec.a, spec.b, pairs, "finished" if len(pairs) >= spec.pairs else "incomplete")
 
 
-def figures(found: dict[str, Summary]) -> dict[str, Any]:
+def figures(found: dict[str, Match]) -> dict[str, Any]:
     """The registry's figures, and every match under ``matches``."""
     made: dict[str, Any] = {}
-    for figure, match in {
+    for figure, name in {
         "score_vs_openspiel_mcts": "openspiel_100ms",
         "score_vs_one_ply": "one_ply",
         "score_uct_vs_alphabeta": "uct_100ms",
         "score_nets_puct_vs_alphabeta": "puct",
     }.items():
-        if match in found:
-            made[figure] = found[match].score.as_metrics()
-    steps = [summary for name, summary in found.items() if name.startswith("doubling")]
+        if name in found:
+            made[figure] = found[name].score.as_metrics()
+    steps = [match for name, match in found.items() if name.startswith("doubling")]
     if steps:
         made["elo_per_doubling"] = _mean_elo(steps)
-    games = sum(summary.games for summary in found.values())
+    games = sum(match.standing.games for match in found.values())
     for figure, kind in (("illegal_moves", "illegal"), ("time_losses", "time")):
-        count = sum(_ours(summary, kind) for summary in found.values())
+        count = sum(_ours(match, kind) for match in found.values())
         made[figure] = {"value": count, "low": None, "high": None, "n": games}
     about = {
         "profile": "committed measurement",
@@ -102,25 +100,26 @@ def figures(found: dict[str, Summary]) -> dict[str, Any]:
         "command": COMMAND,
     }
     return {name: row | about for name, row in made.items()} | {
-        "matches": {name: summary.as_json() for name, summary in found.items()}
+        "matches": {name: match.as_json() for name, match in found.items()}
     }
 
 
-def _ours(summary: Summary, kind: str) -> int:
+def _ours(match: Match, kind: str) -> int:
     """Games that our own players lost off the board."""
-    sides = zip((summary.a, summary.b), summary.sides, strict=True)
-    return sum(side.forfeits.get(kind, 0) for text, side in sides if not text.startswith("uci:"))
+    return sum(
+        match.forfeits(player)[kind] for player, text in enumerate((match.a, match.b)) if not text.startswith("uci:")
+    )
 
 
-def _mean_elo(steps: list[Summary]) -> dict[str, Any]:
+def _mean_elo(steps: list[Match]) -> dict[str, Any]:
     """Mean gain of the steps, each with its normal error on the Elo scale, taken to be independent."""
     elos, variances = [], []
-    for summary in steps:
-        elo, low, high = summary.score.elo()
+    for match in steps:
+        elo, low, high = match.score.elo()
         elos.append(elo)
         variances.append(((high - low) / 2 / 1.96) ** 2)
     mean, half = sum(elos) / len(elos), 1.96 * math.sqrt(sum(variances)) / len(elos)
-    return {"value": mean, "low": mean - half, "high": mean + half, "n": sum(summary.games for summary in steps)}
+    return {"value": mean, "low": mean - half, "high": mean + half, "n": sum(match.standing.games for match in steps)}
 
 
 if __name__ == "__main__":

@@ -11,17 +11,16 @@ import datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.matches import run_match
+from pipeline_src.arena.balance import balanced_openings, central_cells
+from pipeline_src.arena.match import MatchSpec, run_match
+from pipeline_src.arena.result import Match
 from pipeline_src.arena.score import rate
-from pipeline_src.arena.spec import MatchSpec
-from pipeline_src.arena.summary import Summary
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.report.provenance import processor
-from pipeline_src.search.gomoku.openings import balanced_openings
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
 
@@ -32,6 +31,10 @@ SOLVE_MS = 1000.0
 RANGES = {"forced_wins_9": (3, 9), "forced_wins_15": (10, 15), "forced_wins_25": (16, 25)}
 """Figures of solved positions, by the announced distance."""
 
+JUDGE, BOUND = "engine:nodes=60000", 100.0
+"""Who says that an opening is level, and how far from 0 its value may be; 400 points are a factor of e in the odds."""
+PLIES, SQUARE = 5, 9
+"""Of an opening, and side of the square in the middle in which its stones lie."""
 MATCHES: dict[str, tuple[str, str, int, int]] = {
     "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, 200),
     "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, 200),
@@ -73,13 +76,15 @@ def main() -> None:
         write_json(OUT, made)
 
 
-def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Summary:
+def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Match:
     """A match from level openings, each of which is played with both sides."""
     path = WORK / f"openings_{size}.txt"
     if not path.exists() or len(path.read_text(encoding="utf-8").splitlines()) < games // 2:
         WORK.mkdir(parents=True, exist_ok=True)
-        states = balanced_openings(size, "freestyle", games // 2, 1)
-        path.write_text("".join(gomoku.to_fen(state) + "\n" for state in states), encoding="utf-8")
+        start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
+        found = balanced_openings("gomoku", start, games // 2, PLIES, [1, size], JUDGE, BOUND, among)
+        texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
+        path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
     spec = MatchSpec("gomoku", a, b, games, str(path), size, margin=100.0, seed=[*MATCHES, name].index(name) + 1)
     return run_match(spec, WORK / f"{name}.parquet", Parallel(workers=workers))
 
@@ -91,7 +96,9 @@ def solved(path: Path, movetime_ms: float = SOLVE_MS) -> dict[str, dict[str, Any
     found: dict[str, dict[str, Any]] = {}
     for name, (low, high) in RANGES.items():
         won = [
-            solver.solve(state, Limit(movetime_ms=movetime_ms)).win for state, plies in positions if low <= plies <= high
+            solver.solve(state, Limit(movetime_ms=movetime_ms)).win
+            for state, plies in positions
+            if low <= plies <= high
         ]
         if won:
             found[name] = rate(sum(won), len(won)).as_metrics()

@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,8 @@ import numpy as np
 import yaml
 
 from pipeline_src.arena.event import Pairing
+from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
@@ -33,7 +34,8 @@ from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.provenance import processor
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import BoardFiles
-from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingEvaluateParams, read_boards
+from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
+from pipeline_src.systems.growing_boards.params import GrowingBoard, read_boards
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")
@@ -145,14 +147,15 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
             if generation % every == 0 or generation == curve[-1][0]:
                 texts[f"{run} {generation}"] = _text(files[run].model(generation))
                 models.append((run, generation, spent / total))
-    chosen = replace(load(GrowingEvaluateParams, "growing_evaluate").openings, count=max(pairs, 64))
-    event = gomoku_event(
-        *(texts, board.size, board.variant, chosen, [seed, 17], parallel, 40, folders["scratch"].parent / "games")
-    )
-    played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
+    chosen = load(GrowingEvaluateParams, "growing_evaluate").openings
+    chosen = chosen.model_copy(update={"count": max(pairs, 64)})
+    on = Board("gomoku", board.size, board.variant)
+    with stage_journal(folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.event", {}) as journal:
+        event = gomoku_event(texts, on, chosen, [seed, 17], parallel, 40, journal)
+        played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
     return [
-        Point(run, seed, number, spent, list(zip(one.points[::2], one.points[1::2], strict=True)))
-        for (run, number, spent), one in zip(models, played, strict=True)
+        Point(run, seed, number, spent, match.points)
+        for (run, number, spent), match in zip(models, played, strict=True)
     ]
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.games.go.board import initial_state
 from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go.setup import initial_state
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf

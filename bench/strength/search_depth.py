@@ -1,26 +1,27 @@
 """Play the matches behind docs/measured/search_depth.json, or what is left of them, and write it.
 
 The players, the clock and the models are those of params.yaml and of the last ``dvc repro``. Killed at any moment, the
-same command goes on with the groups of games that are missing; they lie under work/strength/search_depth/, in a folder
-of these very models. Example: ``python -m bench.strength.search_depth --only cnn_table --games 200``
+same command goes on with the groups of games that are missing; the journal lies under work/strength/search_depth/, in a
+folder of these very models. Example: ``python -m bench.strength.search_depth --only cnn_table --games 200``
 """
 
 import argparse
-import dataclasses
 import datetime
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+from pipeline_src.arena.journal import Journal
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.report.provenance import processor
 from pipeline_src.search.amazons.params import AmazonsEngine
-from pipeline_src.systems.search_depth.matches import DepthMatch, play_match
-from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
+from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
+from pipeline_src.systems.search_depth.match import DepthMatch, play_match
+from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
 
@@ -65,14 +66,15 @@ def main() -> None:
     options = parser.parse_args()
     setting = Setting(Parallel(workers=options.workers))
     found: dict[str, DepthMatch] = {}
-    for number, (name, (a, b, games)) in enumerate(MATCHES.items()):
-        if name.startswith(options.only):
-            pairs = -(-min(games, options.games or games) // 2)
-            found[name] = setting.play(a, b, pairs, [1, number])
-            print(f"{name}: {_line(found[name])}", flush=True)
-            setting.note(name, pairs)
-        elif (pairs := setting.noted(name)) > 0:
-            found[name] = setting.play(a, b, pairs, [1, number])
+    with setting.journal:
+        for number, (name, (a, b, games)) in enumerate(MATCHES.items()):
+            if name.startswith(options.only):
+                pairs = -(-min(games, options.games or games) // 2)
+                found[name] = setting.play(a, b, pairs, [1, number])
+                print(f"{name}: {_line(found[name])}", flush=True)
+                setting.note(name, pairs)
+            elif (pairs := setting.noted(name)) > 0:
+                found[name] = setting.play(a, b, pairs, [1, number])
     write_json(OUT, figures(found, setting))
 
 
@@ -95,12 +97,13 @@ class Setting:
         tables = {name: f"depth=table,lowest={self.game.lowest},table={table}" for name, table in TABLES.items()}
         self.texts = PLAYERS | tables | load(DepthMatchParams, "depth_match").players
         key = [
-            dataclasses.asdict(self.game),
-            dataclasses.asdict(load(AmazonsEngine, "amazons_engine")),
+            self.game.model_dump(),
+            load(AmazonsEngine, "amazons_engine").model_dump(),
             read_json(POSITIONS / "manifest.json")["sha256"],
             {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in self.paths.items()},
         ]
         self.folder = WORK / hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+        self.journal = Journal(self.folder / "journal.jsonl", {})
         self.tables: dict[str, TunedTable] = {}
 
     def player(self, name: str) -> str:
@@ -127,18 +130,18 @@ class Setting:
                 PILOT_PAIRS,
                 [0],
                 self.parallel,
-                self.folder,
+                self.journal,
                 GROUP,
             )
         other = self.game.player(self.tables[a].options) if b == TABLE else self.player(b)
-        return play_match(self.player(a), other, pairs, self.game, seed, self.parallel, self.folder, GROUP)
+        return play_match(self.player(a), other, pairs, self.game, seed, self.parallel, self.journal, GROUP)
 
 
 def _line(match: DepthMatch) -> str:
     score, margin = match.score, match.margin
     return (
         f"{score.value:.3f} ({score.low:.3f} to {score.high:.3f}) of {score.n} games, margin {margin.value:.2f}, "
-        f"time-outs {match.time_outs[0]} and {match.time_outs[1]}, "
+        f"time-outs {match.forfeits(0)['time']} and {match.forfeits(1)['time']}, "
         f"nodes a game {match.nodes(0):,.0f} and {match.nodes(1):,.0f}"
     )
 
@@ -151,7 +154,7 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
         # No game is drawn: who has not lost has won.
         made["unbeaten_vs_fixed"] = made["wins_vs_fixed"] = table.score.as_metrics()
         made["mean_margin"] = table.margin.as_metrics()
-        made["time_outs"] = {"value": table.time_outs[0], "low": None, "high": None, "n": table.score.n}
+        made["time_outs"] = {"value": table.forfeits(0)["time"], "low": None, "high": None, "n": table.score.n}
     if deepening is not None:
         made["score_vs_iterative_deepening"] = deepening.score.as_metrics()
     for figure, name in (("unbeaten_vs_fixed", TABLE), ("score_vs_iterative_deepening", "deepening")):
@@ -179,7 +182,7 @@ def _as_json(match: DepthMatch) -> dict[str, Any]:
         "b": match.b,
         "score": match.score.as_metrics(),
         "margin": match.margin.as_metrics(),
-        "time_outs": list(match.time_outs),
+        "time_outs": [match.forfeits(0)["time"], match.forfeits(1)["time"]],
         "nodes_a_game": [match.nodes(0), match.nodes(1)],
         "choosing": [match.choosing(0), match.choosing(1)],
         "mean_depth": [match.mean_depth(0), match.mean_depth(1)],

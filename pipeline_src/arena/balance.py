@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.arena.games import ATTEMPTS
+from pipeline_src.arena.openings import ATTEMPTS, draw_openings
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.game import get_game
 from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.think import Bounds, searches, think
 
 
 def balanced_openings(
@@ -50,26 +49,20 @@ def balanced_openings(
     if plies == 0:
         return [()] * count
     rules, expert = get_game(game), make_player(game, judge)
-    if not searches(expert):
+    if not expert.searches:
         raise ZugwerkError(f"{judge!r} cannot judge openings: it does not search; try alphabeta:depth=2")
-    seen: set[bytes] = set()
-    openings = []
-    for number in range(count):
-        for attempt in range(ATTEMPTS):
-            drawn = _draw(rules, start, plies, np.random.default_rng([*seed, number, attempt]), among)
-            if drawn is None:
-                continue
-            opening, state = drawn
-            form = canonical_form(state.board, rules.to_play(state))
-            if form not in seen and abs(_value(expert, state, start, opening)) <= bound:
-                seen.add(form)
-                openings.append(opening)
-                break
-        else:
-            raise ZugwerkError(
-                f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "
-                f"beside the {number} already found; ask for fewer openings, more plies or a wider bound"
-            )
+
+    def form(opening: tuple[int, ...], state: Any) -> bytes | None:
+        if abs(_value(expert, state, start, opening)) > bound:
+            return None
+        return canonical_form(state.board, rules.to_play(state))
+
+    openings = draw_openings(rules, start, count, plies, seed, form, among)
+    if len(openings) < count:
+        raise ZugwerkError(
+            f"{ATTEMPTS} draws gave no opening of {plies} plies that {judge} calls balanced (within {bound:g}) "
+            f"beside the {len(openings)} already found; ask for fewer openings, more plies or a wider bound"
+        )
     return openings
 
 
@@ -89,25 +82,7 @@ def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
     return smallest + bytes([side])
 
 
-def _draw(
-    rules: Game, start: Any, plies: int, rng: np.random.Generator, among: Collection[int] | None
-) -> tuple[tuple[int, ...], Any] | None:
-    """An opening and the position after it; None where it ends the game."""
-    state, opening = start, list[int]()
-    for _ in range(plies):
-        legal = rules.legal_actions(state)
-        if among is not None:
-            legal = legal[np.isin(legal, list(among))]
-        if not len(legal):
-            return None
-        opening.append(int(rng.choice(legal)))
-        state = rules.play(state, opening[-1])
-        if rules.winner(state) is not None:
-            return None
-    return tuple(opening), state
-
-
 def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
-    """What the judge makes of a position, to the side to move."""
-    _, found = think(expert, Position(state, np.random.default_rng(0), start, opening), Bounds())
+    """The judge's value of a position, to the side to move."""
+    found = expert.think(Position(state, np.random.default_rng(0), start, opening)).found
     return 0.0 if found is None else found.value

@@ -1,25 +1,30 @@
-"""Many matches on one board and from one set of openings, between players that are known by names."""
+"""Many matches on one board and from one set of openings: of pairs, everybody against everybody, or the best of five.
 
-from collections.abc import Iterable, Mapping, Sequence
+In a best-of match whoever first wins more than half of ``best_of`` games wins, and play stops there. A drawn game wins
+for nobody and is replayed: the match goes on with the next game, up to ``replays`` games more than ``best_of``. Nobody
+has won a match that is still open then. The sides are swapped from game to game.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
-from pipeline_src.arena.best_of import BestOfMatch, Rules, play_best_of
-from pipeline_src.arena.fixtures import Board, Fixture, play_fixtures, swapped_pair
-from pipeline_src.arena.games import PlayedGame
-from pipeline_src.arena.round_robin import Standing, pair_points
-from pipeline_src.arena.score import Score, pair_score
+from pipeline_src.arena.game import POINTS, Fixture, PlayedGame
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.result import Match, Standing
+from pipeline_src.arena.runner import Board, play_fixtures, swapped_pair
 from pipeline_src.parallel import Parallel
+from pipeline_src.records.record import GameRecord
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """A match of colour-swapped pairs."""
+class Pairing(NamedTuple):
+    """A match of colour-swapped pairs that is to be played."""
 
     table: str
-    """What the match is for; the same two may meet for more than one thing."""
+    """Purpose of the match; the same two may meet for more than one."""
     a: str
     """Name of the player whose points are told."""
     b: str
@@ -27,27 +32,57 @@ class Pairing:
 
 
 @dataclass(frozen=True)
-class Played:
-    """A pairing and its games; ``a`` moves first in the even ones."""
+class Rules:
+    """Length of a best-of match."""
 
-    pairing: Pairing
-    games: list[PlayedGame]
+    best_of: int = 5
+    """Odd."""
+    replays: int = 4
+    """Drawn games that are played again, at most."""
 
     @property
-    def points(self) -> list[float]:
-        """Of ``a``, game by game."""
-        return pair_points(self.games)
+    def needed(self) -> int:
+        """Wins that take the match."""
+        return self.best_of // 2 + 1
+
+    @property
+    def limit(self) -> int:
+        """Games at the most."""
+        return self.best_of + self.replays
+
+    def certain(self, standing: Standing) -> int:
+        """Games that will still be played, whatever their results; 0 where the match is over."""
+        ahead = max(standing.wins, standing.losses)
+        if ahead >= self.needed:
+            return 0
+        return min(self.needed - ahead, self.limit - standing.games)
+
+
+@dataclass
+class BestOf:
+    """A best-of match, seen from ``a``."""
+
+    a: str
+    b: str
+    a_begins: bool
+    """Whether ``a`` moves first in the first game."""
+    games: list[PlayedGame] = field(default_factory=list)
+
+    def a_is_first(self, number: int) -> bool:
+        """Whether ``a`` moves first in that game, from 0."""
+        return self.a_begins == (number % 2 == 0)
 
     @property
     def standing(self) -> Standing:
-        """Of ``a``."""
-        return Standing.of(self.points)
+        """Wins, draws and losses of ``a``."""
+        return Standing.of([POINTS[game.winner][not self.a_is_first(i)] for i, game in enumerate(self.games)])
 
-    @property
-    def score(self) -> Score:
-        """Of ``a``, pairs being what is independent."""
-        points = self.points
-        return pair_score(list(zip(points[::2], points[1::2], strict=True)))
+    def won(self, rules: Rules) -> bool | None:
+        """Whether ``a`` has won; None where nobody has."""
+        standing = self.standing
+        if max(standing.wins, standing.losses) < rules.needed:
+            return None
+        return standing.wins > standing.losses
 
 
 @dataclass(frozen=True)
@@ -61,37 +96,41 @@ class Event:
     seed: Sequence[int]
     parallel: Parallel = field(default_factory=Parallel)
     group: int = 40
-    keep: Path | None = None
-    """See `play_fixtures`."""
+    """Games of a task."""
+    journal: Journal | None = None
+    """Keeps finished groups of games."""
 
-    def play(self, pairings: Sequence[Pairing]) -> list[Played]:
+    def play(self, pairings: Sequence[Pairing]) -> list[Match]:
         """Play them all, each from openings of its own choice, none twice."""
-        fixtures = [fixture for pairing in pairings for fixture in self._pairs(pairing)]
-        games = iter(self._play(fixtures))
-        return [Played(pairing, [next(games) for _ in range(2 * pairing.pairs)]) for pairing in pairings]
+        games = iter(self._play([fixture for pairing in pairings for fixture in self._pairs(pairing)]))
+        return [Match.of(one.a, one.b, [next(games) for _ in range(2 * one.pairs)]) for one in pairings]
 
-    def play_best_of(self, table: str, meetings: Iterable[tuple[str, str]], rules: Rules) -> list[BestOfMatch]:
-        """Play best-of matches; who begins is drawn by lot."""
-        matches = [BestOfMatch(a, b, bool(self._rng(table, a, b).integers(2))) for a, b in meetings]
-        openings = {(one.a, one.b): self._choice(table, one.a, one.b, rules.limit // 2 + 1) for one in matches}
+    def play_best_of(self, table: str, meetings: Iterable[tuple[str, str]], rules: Rules) -> list[BestOf]:
+        """Play best-of matches to their end, side by side; each gets just the games it would get alone.
 
-        def fixture(match: BestOfMatch, number: int) -> Fixture:
-            names = (match.a, match.b) if match.a_is_first(number) else (match.b, match.a)
-            opening = openings[match.a, match.b][number // 2]
-            seed = (*self._seed(table, match.a, match.b), 2, number)
-            return Fixture(self.texts[names[0]], self.texts[names[1]], opening, seed)
-
-        play_best_of(matches, rules, fixture, self._play)
+        Who begins is drawn by lot.
+        """
+        matches = [BestOf(a, b, bool(self._rng(table, a, b).integers(2))) for a, b in meetings]
+        while due := [(match, len(match.games) + i) for match in matches for i in range(rules.certain(match.standing))]:
+            games = self._play([self._game(table, match, number, rules) for match, number in due])
+            for (match, _), game in zip(due, games, strict=True):
+                match.games.append(game)
         return matches
 
     def _play(self, fixtures: list[Fixture]) -> list[PlayedGame]:
-        return play_fixtures(self.board, fixtures, self.parallel, self.group, self.keep)
+        return play_fixtures(self.board, fixtures, self.parallel, self.group, self.journal)
 
     def _pairs(self, pairing: Pairing) -> list[Fixture]:
-        a, b = self.texts[pairing.a], self.texts[pairing.b]
-        seed = (*self._seed(pairing.table, pairing.a, pairing.b), 1)
-        openings = self._choice(pairing.table, pairing.a, pairing.b, pairing.pairs)
-        return [one for i, opening in enumerate(openings) for one in swapped_pair(a, b, opening, (*seed, i))]
+        table, a, b, count = pairing
+        seed, openings = (*self._seed(table, a, b), 1), self._choice(table, a, b, count)
+        games = [swapped_pair(self.texts[a], self.texts[b], one, (*seed, i)) for i, one in enumerate(openings)]
+        return [game for pair in games for game in pair]
+
+    def _game(self, table: str, match: BestOf, number: int, rules: Rules) -> Fixture:
+        names = (match.a, match.b) if match.a_is_first(number) else (match.b, match.a)
+        opening = self._choice(table, match.a, match.b, rules.limit // 2 + 1)[number // 2]
+        seed = (*self._seed(table, match.a, match.b), 2, number)
+        return Fixture(self.texts[names[0]], self.texts[names[1]], opening, seed)
 
     def _choice(self, table: str, a: str, b: str, count: int) -> list[tuple[int, ...]]:
         order = self._rng(table, a, b).permutation(len(self.openings))
@@ -102,3 +141,29 @@ class Event:
 
     def _rng(self, *words: str) -> np.random.Generator:
         return np.random.default_rng([*self._seed(*words), 0])
+
+
+def records(board: Board, games: Iterable[tuple[str, Iterable[PlayedGame]]]) -> Iterator[GameRecord]:
+    """Games by what they were for, which stands in ``event``, numbered from 1."""
+    for gid, (event, game) in enumerate(((event, game) for event, some in games for game in some), 1):
+        yield board.record(game, gid, event)
+
+
+def pairings(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Each two once, those of the first name first."""
+    return list(combinations(names, 2))
+
+
+def cross_table(names: Sequence[str], standings: Mapping[tuple[str, str], Standing]) -> list[tuple[str, str, Standing]]:
+    """(player, opponent, standing) of all, both ways round, each player's total last, with the opponent ``all``."""
+    rows = []
+    for name in names:
+        total = Standing()
+        for other in names:
+            if other == name:
+                continue
+            found = standings[name, other] if (name, other) in standings else standings[other, name].swapped
+            total += found
+            rows.append((name, other, found))
+        rows.append((name, "all", total))
+    return rows

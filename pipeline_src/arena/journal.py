@@ -1,49 +1,49 @@
-"""The pairs of a match as they finish, so that a match which is killed goes on from there.
+"""`Journal` keeps the finished tasks of a match or a stage, so that one which is killed goes on from there.
 
-One JSON object a line, on the disk when `PairJournal.add` returns: first what the match is, then a line a pair. Only
-the last line can be torn, by a kill while it was written; it is dropped.
+One JSON object a line, on the disk when `Journal.add` returns: first the identity of what is done, then a line for each
+task, its key and what came of it. Only the last line can be torn, by a kill while it was written; it is dropped.
 """
 
 import contextlib
-import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
-from pipeline_src.arena.timed import TimedGame
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.parallel.tasks import nothing
+from pipeline_src.project.code import this_code
 
-Pair = tuple[TimedGame, TimedGame]
-"""The two games of an opening; ``a`` moves first in the first."""
-FORMAT = 1
+FORMAT = 2
 
 
-class PairJournal:
-    """Finished pairs by number, kept in a file."""
+class Journal:
+    """Results of tasks by key, kept in a file."""
 
-    def __init__(self, path: Path, match: Mapping[str, Any], resume: bool = True) -> None:
+    def __init__(self, path: Path, identity: Mapping[str, Any], *, resume: bool = True, replace: bool = False) -> None:
         """Take up the journal at ``path``, or begin one there.
 
         Args:
             path: of the file; its folder is made.
-            match: what the match is; a journal of another one is refused.
+            identity: all that decides the results beside the tasks' keys, as JSON can write it.
             resume: False begins anew.
+            replace: begin anew also where the journal has another identity, which otherwise is refused.
 
         Raises:
             ZugwerkError: the journal is another match's, damaged, or being written by another process.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.pairs: dict[int, Pair] = {}
+        self.entries: dict[str, Any] = {}
         self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the journal is
         try:
             self._lock()
             if not resume:
                 self._file.truncate(0)
-            self._take_up(json.loads(json.dumps({"format": FORMAT, **match})))
+            self._take_up(json.loads(json.dumps({"format": FORMAT, **identity})), replace)
         except BaseException:
             self._file.close()
             raise
@@ -57,32 +57,33 @@ class PairJournal:
             except OSError:
                 raise ZugwerkError(f"{self.path}: another match is writing it") from None
 
-    def _take_up(self, head: dict[str, Any]) -> None:
+    def _take_up(self, head: dict[str, Any], replace: bool) -> None:
         self._file.seek(0)
         whole = [line for line in self._file if line.endswith(b"\n")]
         self._file.truncate(sum(map(len, whole)))
-        if not whole:
-            self._write(head)
-            return
         try:
-            found, *entries = map(json.loads, whole)
-            self.pairs = {int(entry["pair"]): _read_pair(entry["games"]) for entry in entries}
+            found = json.loads(whole[0]) if whole else None
+            lines = map(json.loads, whole[1:] if found == head else ())
+            self.entries = {str(line["key"]): line["value"] for line in lines}
         except (ValueError, TypeError, KeyError) as error:
             raise ZugwerkError(f"{self.path}: damaged ({error!r}); remove it to begin the match anew") from None
-        if found != head:
+        if found is None or (replace and found != head):
+            self._file.truncate(0)
+            self._write(head)
+        elif found != head:
             keys = found.keys() | head.keys() if isinstance(found, dict) else set()
             other = ", ".join(sorted(key for key in keys if found.get(key) != head.get(key))) or "format"
             raise ZugwerkError(
                 f"{self.path}: the journal of another match ({other} differs); choose another --out, or remove it"
             )
 
-    def add(self, number: int, pair: Pair) -> None:
-        """Keep a finished pair; when this returns, it is on the disk."""
-        self._write({"pair": number, "games": [dataclasses.asdict(game) for game in pair]})
-        self.pairs[number] = pair
+    def add(self, key: str, value: Any) -> None:
+        """Keep what came of a task, as JSON can write it; when this returns, it is on the disk."""
+        self._write({"key": key, "value": value})
+        self.entries[key] = value
 
-    def _write(self, entry: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+    def _write(self, line: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
@@ -97,8 +98,36 @@ class PairJournal:
         self.close()
 
 
-def _read_pair(games: Any) -> Pair:
-    one, other = (
-        TimedGame(**{**game, "actions": tuple(game["actions"]), "times": tuple(game["times"])}) for game in games
-    )
-    return one, other
+def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Journal:
+    """The journal of a stage under way, which drops what it kept for other code or another identity.
+
+    Args:
+        folder: of the file; git and DVC do not look at it, and the stage removes it in the end.
+        module: whole name of the stage's module.
+        identity: what decides the results beside the code and the tasks' keys, as JSON can write it.
+
+    Raises:
+        ZugwerkError: as `Journal`.
+    """
+    code = {"module": module, "code": this_code().digest_of_all()}  # players that a text names may be anywhere
+    return Journal(folder / "journal.jsonl", {**code, **identity}, replace=True)
+
+
+def run_kept(
+    function: Callable[..., Any],
+    tasks: Mapping[str, tuple[Any, ...]],
+    parallel: Parallel,
+    description: str,
+    journal: Journal | None = None,
+    at_end: Callable[[], None] = nothing,
+) -> dict[str, Any]:
+    """`run_tasks` with a memory: tasks whose keys the journal has are not run, the others go there as they finish."""
+    known = {} if journal is None else journal.entries
+    missing = [key for key in tasks if key not in known]
+
+    def keep(index: int, value: Any) -> None:
+        if journal is not None:
+            journal.add(missing[index], value)
+
+    found = run_tasks(function, [tasks[key] for key in missing], parallel, description, at_end, keep)
+    return known | dict(zip(missing, found, strict=True))

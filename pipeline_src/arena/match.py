@@ -1,136 +1,214 @@
-"""A match between two players: each opening is played twice, with the sides swapped."""
+"""Matches between any two players, in colour-swapped pairs: `run_match`, for `zugwerk match`, and `play_match`."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from pipeline_src.arena.games import PlayedGame, play_seated, random_openings
-from pipeline_src.arena.score import Score, pair_score
+from pipeline_src.arena import pool
+from pipeline_src.arena.clock import TimeControl
+from pipeline_src.arena.game import PlayedGame
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.openings import Opening, random_openings, read_openings
+from pipeline_src.arena.result import Match, Pair
+from pipeline_src.arena.runner import Board, play_fixtures, play_group, swapped_pair
+from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
-from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.players.registry import make_player
-from pipeline_src.records.record import GameRecord
+from pipeline_src.parallel import Parallel, run_as_they_come
+from pipeline_src.parallel.tasks import nothing
+from pipeline_src.players.player import PlayerText
+from pipeline_src.records.parquet import write_records
 
 GROUP = 16
-"""Pairs a task plays in lock step. Fixed, so that the number of workers changes nothing."""
-
-POINTS = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
-"""Of who moved first and of who moved second, by winner."""
+"""Pairs that a task of `play_match` plays in lock step. Fixed: each game's seed tells its group."""
+ALONE = Parallel(workers=1)
 
 
 @dataclass(frozen=True)
-class MatchResult:
-    """All games of a match; games 2k and 2k + 1 share an opening, and ``a`` moves first in the even ones."""
+class MatchSpec:
+    """A match. Two equal ones give the same games, as far as their players keep no time."""
 
+    game: str
     a: str
+    """Text of player A; scores are reported for A."""
     b: str
-    games: list[PlayedGame]
+    """Text of player B."""
+    games: int
+    """Even: each opening is played twice, with the sides swapped."""
+    openings: str = "random:2"
+    """``random:PLIES``, ``none`` or a file (`read_openings`)."""
+    size: int = 10
+    variant: str | None = None
+    """Rules or start position; None is the game's standard one."""
+    seed: int = 1
+    clock: tuple[float, float] | None = None
+    """Milliseconds a side and increment a move; without one, a player's own ``movetime`` is watched."""
+    margin: float = 100.0
+    """Milliseconds that a move may take beyond its movetime."""
+
+    def __post_init__(self) -> None:
+        if self.games < 2 or self.games % 2:
+            raise ZugwerkError(f"games must be an even number above 0, not {self.games}: openings are played in pairs")
+        times = [self.margin, *(self.clock or ())]
+        if not all(0 <= time < math.inf for time in times) or (self.clock and not self.clock[0]):
+            raise ZugwerkError("the clock must be above 0, its increment and the margin 0 or more")
+        if self.seed < 0:
+            raise ZugwerkError(f"seed must be 0 or more, not {self.seed}")
 
     @property
-    def points(self) -> list[float]:
-        """Points of ``a``, game by game."""
-        return [POINTS[game.winner][i % 2] for i, game in enumerate(self.games)]
+    def pairs(self) -> int:
+        """Number of openings."""
+        return self.games // 2
 
     @property
-    def score(self) -> Score:
-        """Score of ``a``."""
-        points = self.points
-        return pair_score(list(zip(points[::2], points[1::2], strict=True)))
+    def board(self) -> Board:
+        """The board of the games, with their time control."""
+        time, increment = self.clock or (None, 0.0)
+        return Board(self.game, self.size, self.variant, TimeControl(time, increment, margin_ms=self.margin))
 
-    @property
-    def wins_draws_losses(self) -> tuple[int, int, int]:
-        """W/D/L of ``a`` over the games."""
-        points = self.points
-        return points.count(1.0), points.count(0.5), points.count(0.0)
+    def read_openings(self) -> list[Opening]:
+        """One a pair; the first ones are the same whatever the number of games."""
+        return read_openings(get_game(self.game), self.openings, self.board.start(), self.pairs, [self.seed, 0])
 
-    @property
-    def illegal(self) -> tuple[int, int]:
-        """Games that ``a`` and that ``b`` lost by an illegal action."""
-        lost = [point for point, game in zip(self.points, self.games, strict=True) if game.illegal]
-        return lost.count(0.0), lost.count(1.0)
+    def identity(self) -> dict[str, Any]:
+        """All on which the games depend, as JSON. The number of games is not among it: a match may be prolonged."""
+        found = {key: value for key, value in asdict(self).items() if key != "games"}
+        if self.openings != "none" and not self.openings.startswith("random:"):
+            with open(self.openings, "rb") as file:
+                found["openings_sha256"] = hashlib.sha256(file.read()).hexdigest()
+        return found
 
-    def records(self, game: str, size: int, variant: str, gid: int = 1) -> Iterator[GameRecord]:
-        """The games of ``game`` as records, numbered from ``gid``."""
-        for i, played in enumerate(self.games):
-            first, second = (self.b, self.a) if i % 2 else (self.a, self.b)
-            yield GameRecord(
-                game=game,
-                gid=gid + i,
-                source="engine",
-                variant=variant,
-                height=size,
-                width=size,
-                actions=played.actions,
-                winner=played.winner,
-                first_name=first,
-                second_name=second,
-            )
+
+def run_match(
+    spec: MatchSpec,
+    out: Path | None = None,
+    parallel: Parallel = ALONE,
+    sprt: Sprt | None = None,
+    resume: bool = True,
+    on_pair: Callable[[Match], None] = nothing,
+) -> Match:
+    """Play a match, or what is left of it.
+
+    Args:
+        spec: the match.
+        out: Parquet file of the games, written at the end; the journal lies beside it (`journal_of`) and stays there,
+            so that the same match called again plays the missing pairs only. None keeps nothing.
+        parallel: where pairs are played side by side. Timed games want a core each.
+        sprt: ends the match as soon as it is decided.
+        resume: False plays anew what the journal has.
+        on_pair: called with the match so far whenever there is one pair more, and once before.
+
+    Returns:
+        The match, whose `Match.status` says whether all of it was played. Ctrl-C ends it with the pairs finished by
+        then.
+
+    Raises:
+        ZugwerkError: bad openings, a player that cannot be made or an engine that cannot be started, or the journal
+            of another match.
+    """
+    board, match = spec.board, Match(spec.a, spec.b, {}, sprt=sprt)
+    fixtures = [
+        swapped_pair(spec.a, spec.b, opening.actions, (spec.seed, 1, number), opening.start)
+        for number, opening in enumerate(spec.read_openings())
+    ]
+    board.check(game for pair in fixtures for game in pair)
+    with ExitStack() as stack:
+        journal = None
+        if out is not None:
+            journal = stack.enter_context(Journal(journal_of(out), spec.identity(), resume=resume))
+            match.pairs = {number: pair for number, pair in pairs_of(journal).items() if number < spec.pairs}
+        missing = [] if match.decided else [number for number in range(spec.pairs) if number not in match.pairs]
+        try:
+            on_pair(match)
+            tasks = [(board, fixtures[number]) for number in missing]
+            found = stack.enter_context(closing(run_as_they_come(play_group, tasks, parallel, pool.rest)))
+            for index, rows in found:
+                match.pairs[missing[index]] = _pair(rows)
+                if journal is not None:
+                    journal.add(str(missing[index]), rows)
+                on_pair(match)
+                if match.decided:
+                    break
+            if len(match.pairs) < spec.pairs:
+                match.status = "decided" if match.decided else "incomplete"
+        except KeyboardInterrupt:
+            match.status = "interrupted"
+        if out is not None:
+            games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
+            write_records((board.record(game, gid) for gid, game in games), out)
+    return match
+
+
+def journal_of(out: Path) -> Path:
+    """Path of a match's journal."""
+    return out.with_suffix(".journal.jsonl")
+
+
+def pairs_of(journal: Journal) -> dict[int, Pair]:
+    """The pairs that are in the journal of a match, by number."""
+    return {int(key): _pair(rows) for key, rows in journal.entries.items()}
+
+
+def _pair(rows: Sequence[dict[str, Any]]) -> Pair:
+    one, other = map(PlayedGame.from_json, rows)
+    return one, other
 
 
 def play_match(
-    game: str,
+    board: Board,
     a: str,
     b: str,
     pairs: int,
     opening_plies: int,
     seed: Sequence[int],
     parallel: Parallel,
-    size: int,
-    variant: str | None = None,
-    openings: Sequence[tuple[int, ...]] | None = None,
-) -> MatchResult:
-    """Play ``pairs`` colour-swapped pairs, by default from as many random openings.
+    journal: Journal | None = None,
+) -> Match:
+    """Play ``pairs`` colour-swapped pairs from as many random openings.
 
     Args:
-        game: its name.
-        a: text of one player (`pipeline_src.players.registry`).
+        board: on what.
+        a: text of one player.
         b: text of the other.
         pairs: number of openings; twice as many games are played.
         opening_plies: random plies of an opening.
         seed: the match depends on nothing else.
         parallel: how the groups of pairs run.
-        size: board size.
-        variant: rules or start position; None is the game's standard.
-        openings: what to play from instead, one a pair, e.g. from `balance.balanced_openings`.
+        journal: see `play_fixtures`.
 
     Raises:
-        ZugwerkError: a player's text cannot be read, the game has no such size or variant, or ``openings`` are fewer
-            than the pairs.
+        ZugwerkError: as `play_fixtures`.
     """
-    start = start_state(game, size, variant)
-    for text in (a, b):
-        make_player(game, text)  # a wrong text fails here, before any game is played
-    if openings is None:
-        openings = random_openings(get_game(game), start, pairs, opening_plies, [*seed, 0])
-    elif len(openings) < pairs:
-        raise ZugwerkError(f"{len(openings)} openings for {pairs} pairs; play fewer games or give more openings")
-    tasks = [
-        (game, a, b, size, variant, list(openings[at : min(at + GROUP, pairs)]), [*seed, 1, at // GROUP])
-        for at in range(0, pairs, GROUP)
+    openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
+    fixtures = [
+        game
+        for number, opening in enumerate(openings)
+        for game in swapped_pair(a, b, opening, (*seed, 1, number // GROUP, number % GROUP))
     ]
-    groups = run_tasks(_play_group, tasks, parallel, f"{a} against {b}")
-    return MatchResult(a, b, [played for group in groups for played in group])
+    return Match.of(a, b, play_fixtures(board, fixtures, parallel, 2 * GROUP, journal))
 
 
-def start_state(game: str, size: int, variant: str | None = None) -> Any:
-    """The position that a game begins with; None is the game's standard variant."""
-    rules = get_game(game)
-    return rules.initial_state(size) if variant is None else rules.initial_state(size, variant)
+def with_limits(game: str, text: str, limits: Mapping[str, float | None]) -> str:
+    """The text with those limits (movetime, nodes, depth) that are given, if its player takes limits and has none.
 
-
-def _play_group(
-    game: str, a: str, b: str, size: int, variant: str | None, openings: list[tuple[int, ...]], seed: list[int]
-) -> list[PlayedGame]:
-    """All games of a group in lock step, so that a player sees as many positions at once as there can be."""
-    one, other = make_player(game, a), make_player(game, b)
-    games = [(i, swapped) for i in range(len(openings)) for swapped in (0, 1)]
-    return play_seated(
-        get_game(game),
-        [(other, one) if swapped else (one, other) for _, swapped in games],
-        [openings[i] for i, _ in games],
-        [np.random.default_rng([*seed, i, swapped]) for i, swapped in games],
-        start_state(game, size, variant),
+    Raises:
+        ZugwerkError: the text names no player.
+    """
+    given = {name: value for name, value in limits.items() if value is not None}
+    parsed = PlayerText.parse(text)
+    if not given or any(name in parsed.options for name in limits):
+        return text
+    bare = not parsed.value and not parsed.options
+    added = (
+        text.rstrip(":") + (":" if bare else ",") + ",".join(f"{name}={value:.15g}" for name, value in given.items())
     )
+    try:
+        pool.player(game, added)
+    except ZugwerkError:
+        pool.player(game, text)  # takes no limits; a text that is wrong itself is complained about here
+        return text
+    return added

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pipeline_src.arena.match import start_state
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.players.player import Player, Position
-from pipeline_src.players.think import Bounds, Found, think
+from pipeline_src.players.player import Player, Position, Thought
 from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.psq import read_psq, write_psq
 from pipeline_src.records.record import GameRecord
@@ -33,7 +32,7 @@ class PersonGame:
 
     def __post_init__(self) -> None:
         self.rules: Game = get_game(self.game)
-        self.start: Any = start_state(self.game, self.size, self.variant)
+        self.start: Any = Board(self.game, self.size, self.variant).start()
         self._states = [self.start]
         given, self.actions = self.actions, []
         for action in given:
@@ -83,9 +82,9 @@ class PersonGame:
         self._states.append(self.rules.play(self.state, action))
         self.actions.append(action)
 
-    def answer(self, player: Player, rng: np.random.Generator) -> tuple[int, Found | None]:
-        """The player's move, not made yet, and what its search found."""
-        return think(player, Position(self.state, rng, self.start, tuple(self.actions)), Bounds())
+    def answer(self, player: Player, rng: np.random.Generator) -> Thought:
+        """The player's move, not made yet."""
+        return player.think(Position(self.state, rng, self.start, tuple(self.actions)))
 
     def undo(self) -> int:
         """Back to the person's turn before; the number of moves taken back.
@@ -162,7 +161,7 @@ def load_game(game: str, path: Path, opponent: str, variant: str | None = None) 
         if variant not in (None, record.variant):
             raise ZugwerkError(f"{path}: a game of {record.variant}, not of {variant}")
     size = max(record.height, record.width)
-    if start_state(game, size, record.variant).board.shape != (record.height, record.width):
+    if Board(game, size, record.variant).start().board.shape != (record.height, record.width):
         raise ZugwerkError(f"{path}: a board of {record.width}x{record.height}; only square ones are played here")
     names = (record.first_name, record.second_name)
     side = names.index(PERSON) if PERSON in names else len(record.actions) % 2

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import Player
-from pipeline_src.players.think import stop
 
 PRESS_S = 0.002
 """Between two askings of a search to stop: one that was just about to begin may miss the first."""
@@ -38,7 +37,7 @@ class Search:
         while not self.done.is_set():
             with self._lock:
                 if self._player is not None:
-                    stop(self._player)
+                    self._player.stop()
             self.done.wait(PRESS_S)
 
 

@@ -70,8 +70,7 @@ def uci(
     import os
     import sys
 
-    from pipeline_src.arena.uci.session import DEFAULT_PLAYER
-    from pipeline_src.arena.uci.stream import serve
+    from pipeline_src.arena.uci.session import DEFAULT_PLAYER, serve
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         serve("amazons", player or DEFAULT_PLAYER, sys.stdin.buffer, sys.stdout.buffer)

@@ -3,7 +3,21 @@
 import typer
 
 from pipeline_src import __version__
-from pipeline_src.cli import amazons, any_game, compare, export, go, gomoku, joseki, match, person, project
+from pipeline_src.cli import (
+    amazons,
+    any_game,
+    code,
+    compare,
+    export,
+    go,
+    gomoku,
+    joseki,
+    match,
+    person,
+    players,
+    project,
+    repro,
+)
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
 
@@ -23,9 +37,12 @@ for other in sorted(set(GAMES) - {"amazons", "gomoku", "go"}):
     app.add_typer(any_game.commands(other), name=other)
 app.command("match", epilog=match.EXAMPLE)(match.match)
 app.command("play", epilog=person.EXAMPLE)(person.play)
+app.command("players", epilog=players.EXAMPLE)(players.players)
 app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
+app.command("code", epilog=code.EXAMPLE)(code.code)
 app.command("profile")(project.profile)
+app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
 

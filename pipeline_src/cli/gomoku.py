@@ -151,8 +151,8 @@ def brain(
     import os
     import sys
 
+    from pipeline_src.arena.conversation import converse
     from pipeline_src.arena.gomocup.session import DEFAULT_PLAYER, Session
-    from pipeline_src.arena.stream import converse
 
     text = player or DEFAULT_PLAYER
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):

@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from pipeline_src.arena.summary import Summary
+    from pipeline_src.arena.result import Match
 
 EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
@@ -35,8 +35,7 @@ def match(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Play A against B and print A's score with its 95 % interval."""
-    from pipeline_src.arena.matches import run_match
-    from pipeline_src.arena.spec import MatchSpec, with_limits
+    from pipeline_src.arena.match import MatchSpec, run_match, with_limits
     from pipeline_src.arena.sprt import Sprt
     from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
@@ -51,15 +50,15 @@ def match(
         Parallel, {"backend": backend, "workers": workers, "address": address}, "parallel", "zugwerk match"
     )
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
-        summary = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
+        found = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
     if as_json:
-        typer.echo(json.dumps(summary.as_json(), indent=2, allow_nan=False))
+        typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
-        _print(summary)
-    if summary.status in ("interrupted", "incomplete"):
+        _print(found)
+    if found.status in ("interrupted", "incomplete"):
         again = "; the same command goes on with the rest" if out is not None else ""
-        typer.echo(f"{summary.status}: {summary.games} of {games} games played{again}", err=True)
-        raise typer.Exit(130 if summary.status == "interrupted" else 1)
+        typer.echo(f"{found.status}: {len(found.games)} of {games} games played{again}", err=True)
+        raise typer.Exit(130 if found.status == "interrupted" else 1)
 
 
 def _read_clock(text: str | None) -> tuple[float, float] | None:
@@ -88,42 +87,38 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self.bar.close()
 
-    def show(self, pairs: dict[int, Any]) -> None:
+    def show(self, so_far: "Match") -> None:
         """Bring it up to date."""
-        from pipeline_src.arena.summary import pair_points
-
-        if self.bar.disable:
-            return
-        points = [point for pair in pairs.values() for point in pair_points(pair)]
-        self.bar.update(len(pairs) - self.bar.n)
-        self.bar.set_postfix_str(f"{points.count(1.0)}-{points.count(0.5)}-{points.count(0.0)}")
+        if not self.bar.disable:
+            standing = so_far.standing
+            self.bar.update(len(so_far.pairs) - self.bar.n)
+            self.bar.set_postfix_str(f"{standing.wins}-{standing.draws}-{standing.losses}")
 
 
-def _print(summary: "Summary") -> None:
+def _print(found: "Match") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console, score = Console(), summary.score
-    elo, low, high = score.elo()
-    table = Table("", "A", "B", title=f"{summary.games} games, {summary.status}")
-    table.add_row("player", summary.a, summary.b)
-    table.add_row("won", str(summary.wins), str(summary.losses))
-    if summary.draws:
-        table.add_row("drawn", str(summary.draws), str(summary.draws))
+    console, score, standing = Console(), found.score, found.standing
+    (elo, low, high), sides, test = score.elo(), (found.side(0), found.side(1)), found.test
+    table = Table("", "A", "B", title=f"{standing.games} games, {found.status}")
+    table.add_row("player", found.a, found.b)
+    table.add_row("won", str(standing.wins), str(standing.losses))
+    if standing.draws:
+        table.add_row("drawn", str(standing.draws), str(standing.draws))
     for name in ("illegal", "time", "crash"):
-        counts = [side.forfeits.get(name, 0) for side in summary.sides]
+        counts = [side.forfeits.get(name, 0) for side in sides]
         if any(counts):
             table.add_row(f"forfeits: {name}", *map(str, counts))
-    table.add_row("ms a move", *(f"{side.mean_ms:,.1f}" for side in summary.sides))
-    table.add_row("ms at most", *(f"{side.max_ms:,.1f}" for side in summary.sides))
-    table.add_row("moves a game", *(f"{side.moves_per_game:.1f}" for side in summary.sides))
+    table.add_row("ms a move", *(f"{side.mean_ms:,.1f}" for side in sides))
+    table.add_row("ms at most", *(f"{side.max_ms:,.1f}" for side in sides))
+    table.add_row("moves a game", *(f"{side.moves_per_game:.1f}" for side in sides))
     console.print(table)
     console.print(f"score {score.value:.1%} ({score.low:.1%} to {score.high:.1%})")
     console.print(f"Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})")
-    console.print(f"pairs by points 0, 0.5, 1, 1.5, 2: {', '.join(map(str, summary.pentanomial))}")
-    console.print(f"plies a game {summary.plies_per_game:.1f}, to who moved first {summary.first_side_score:.1%}")
-    if summary.sprt is not None:
-        found = summary.sprt
+    console.print(f"pairs by points 0, 0.5, 1, 1.5, 2: {', '.join(map(str, found.pentanomial))}")
+    console.print(f"plies a game {found.plies_per_game:.1f}, to who moved first {found.first_side_score:.1%}")
+    if test is not None:
         console.print(
-            f"SPRT {found.verdict}: LLR {found.llr:+.2f} ({found.low:.2f} to {found.high:.2f}), {found.pairs} pairs"
+            f"SPRT {test.verdict}: LLR {test.llr:+.2f} ({test.low:.2f} to {test.high:.2f}), {test.pairs} pairs"
         )

@@ -1,9 +1,12 @@
 """``zugwerk play``: a person against a player, in the terminal."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from pipeline_src.players.player import Player
 
 EXAMPLE = "Example: zugwerk play gomoku --against alphabeta:movetime=1000 --side second"
 SIDES = {"first": 0, "second": 1}
@@ -27,7 +30,6 @@ def play(
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import GAMES, get_game
     from pipeline_src.players.registry import make_player, players_of
-    from pipeline_src.players.think import close
 
     if game not in GAMES or not players_of(game):
         raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(filter(players_of, GAMES))}")
@@ -41,29 +43,29 @@ def play(
             raise ZugwerkError(f"{save} exists already; choose another name, or go on with it by --load {save}")
     player = make_player(game, against)
     try:
-        info: Any = getattr(player, "info", None)  # of a model, which knows one board and one rule
+        only = player.only
         if load is None:
             rules = get_game(game)
-            board = max(rules.initial_state().board.shape) if info is None else info.height
-            rule = rules.VARIANTS[0] if info is None else info.variant
+            board = max(rules.initial_state().board.shape) if only is None else only.height
+            rule = rules.VARIANTS[0] if only is None else only.variant
             one = PersonGame(game, against, number, board if size is None else size, variant or rule)
         elif size is not None:
             raise ZugwerkError("a saved game tells its size itself; leave --size out")
         else:
             one = load_game(game, load, against, variant)
-        if info is not None:
-            _check_model(info, one.start)
+        _check_board(player, one.start)
         Table(one, player, rng, save, load).sit()
     finally:
-        close(player)
+        player.close()
 
 
-def _check_model(info: Any, start: Any) -> None:
+def _check_board(player: "Player", start: object) -> None:
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.systems.gomoku_zero.player import check_state
 
     try:
-        check_state(info, start)
+        player.check(start)
     except ZugwerkError as error:
-        offer = f"--size {info.height} --variant {info.variant}"
+        if player.only is None:
+            raise
+        offer = f"--size {player.only.height} --variant {player.only.variant}"
         raise ZugwerkError(f"{error}; play by {offer}, or against alphabeta, which plays them all") from None

@@ -15,7 +15,7 @@ from pipeline_src.arena.person import PersonGame, suffixes
 from pipeline_src.cli.board_text import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import Player
-from pipeline_src.players.think import Found
+from pipeline_src.search.limits import SearchResult
 
 NAMES = {"gomoku": ("Black (x)", "White (o)"), "amazons": ("White (w)", "Black (b)")}
 OTHER_NAMES = ("the first side (x)", "the second side (o)")
@@ -80,17 +80,17 @@ class Table:
         game = self.game
         try:
             with self.console.status("thinking") if self.console.is_terminal else contextlib.nullcontext():
-                action, found = game.answer(self.player, self.rng)
-            game.play(action)
+                thought = game.answer(self.player, self.rng)
+            game.play(thought.action)
         except Exception as error:  # whatever it is, the game goes on
             self.waiting = True
             self.console.print(f"{game.opponent} has not moved: {error}", markup=False, style="red")
             self.console.print("`go` asks it again; undo, save FILE and quit work as ever", markup=False)
             return
         self._show()
-        self.console.print(self._said(game.moves()[-1], found), markup=False)
+        self.console.print(self._said(game.moves()[-1], thought.found), markup=False)
 
-    def _said(self, move: str, found: Found | None) -> str:
+    def _said(self, move: str, found: SearchResult | None) -> str:
         if found is None or not math.isfinite(found.value):
             return f"{self.game.opponent} plays {move}"
         value = value_text(self.game.opponent, found.value)

@@ -36,17 +36,16 @@ def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
     from pipeline_src.games.game import get_game
     from pipeline_src.players.player import Position
     from pipeline_src.players.registry import make_player
-    from pipeline_src.players.think import Bounds, close, think
 
     rules = get_game(game)
     if rules.winner(state) is not None:
         raise ZugwerkError("the game is over: the side to move has no turn")
     chosen = make_player(game, player)
     try:
-        action, found = think(chosen, Position(state, np.random.default_rng(0), state), Bounds())
+        thought = chosen.think(Position(state, np.random.default_rng(0), state))
     finally:
-        close(chosen)
-    text = rules.format_move(action, *state.board.shape)
+        chosen.close()
+    text, found = rules.format_move(thought.action, *state.board.shape), thought.found
     if found is None:
         typer.echo(json.dumps({"move": text}) if as_json else text)
         return

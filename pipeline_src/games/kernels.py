@@ -13,8 +13,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 from numba.extending import overload
+
+from pipeline_src.jit import IMPLEMENTED, njit
 
 Ids = npt.NDArray[np.int32]
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
@@ -44,6 +45,7 @@ def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline
     """
     generic.register(state_type, kernel)
     body = getattr(kernel, "py_func", kernel)
+    IMPLEMENTED.append((generic.__module__, state_type, body.__module__))
 
     def choose(state: Any, *_: Any) -> Callable[..., Any] | None:
         return body if getattr(state, "instance_class", None) is state_type else None

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 
 MAX_DEPTH = 12
 

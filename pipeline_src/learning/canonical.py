@@ -12,10 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import BLACK, EMPTY
+from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import COUNT, square_maps
 
 Words = npt.NDArray[np.uint64]

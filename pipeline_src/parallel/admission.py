@@ -14,15 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline_src import source_hash
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.code import Code
 
 LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow")
 """Whose version a result may depend on."""
 VISIBLE_S = 5.0
 """That a network's file system may take to show a new file."""
-SOURCES = source_hash((".",))
-"""Of this package as this process loaded it."""
+SOURCES = Code().digest_of_all()
+"""Digest of all first-party code as this process loaded it."""
 
 _ADMITTED: set[str] = set()
 
@@ -78,7 +78,7 @@ def versions() -> dict[str, str]:
 
 def _look(ticket: Ticket) -> None:
     here = f"worker {os.getpid()} on {socket.gethostname()}"
-    if source_hash((".",)) != SOURCES:
+    if Code().digest_of_all() != SOURCES:
         raise ZugwerkError(f"{here}: its sources of zugwerk were changed after it started; start it anew")
     own = versions()
     for name, version in ticket.versions.items():

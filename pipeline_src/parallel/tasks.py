@@ -4,9 +4,12 @@ A task is a top-level function and its arguments; it seeds itself from them.
 """
 
 import atexit
+import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
+
+from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.crew import Crew, Results
@@ -14,28 +17,48 @@ from pipeline_src.parallel.setting import Parallel
 
 R = TypeVar("R")
 
+MOST_WORKERS = "ZUGWERK_WORKERS"
+"""Variable: at most so many processes on this machine, whatever the params say. `zugwerk repro` shares out the cores
+among the stages that run side by side."""
+
 _CREWS: dict[Parallel, Crew] = {}
 """The last one hired: to start processes costs seconds, and a stage runs many sets of tasks."""
 
 
+def nothing(*_: object) -> None:
+    """What most workers have to do in the end, and most callers with each result."""
+
+
 def run_tasks(
-    function: Callable[..., R], tasks: Sequence[tuple[Any, ...]], parallel: Parallel, description: str
+    function: Callable[..., R],
+    tasks: Sequence[tuple[Any, ...]],
+    parallel: Parallel,
+    description: str,
+    at_end: Callable[[], None] = nothing,
+    on_result: Callable[[int, R], None] = nothing,
 ) -> list[R]:
     """``function(*task)`` for every task, in the tasks' order; a progress bar in a terminal.
+
+    Args:
+        function: a top-level function.
+        tasks: its arguments.
+        parallel: where they run.
+        description: title of the bar.
+        at_end: see `run_as_they_come`.
+        on_result: called here with a task's index and result as soon as it has finished.
 
     Raises:
         ZugwerkError: a task that ended its worker each time it was tried, once all others are done; as `Crew.run`.
         Exception: whatever a task raised.
     """
-    from tqdm import tqdm
-
     results: dict[int, R] = {}
     with (
-        closing(run_as_they_come(function, tasks, parallel)) as found,
+        closing(run_as_they_come(function, tasks, parallel, at_end)) as found,
         tqdm(total=len(tasks), desc=description, disable=None) as bar,
     ):
         for index, result in found:
             results[index] = result
+            on_result(index, result)
             bar.update()
     for index in range(len(tasks)):
         if index not in results:
@@ -45,10 +68,6 @@ def run_tasks(
                 "perhaps for want of memory: lower parallel.workers, or see the log of the cluster. The others are done"
             )
     return [results[index] for index in range(len(tasks))]
-
-
-def nothing() -> None:
-    """What most workers have to do in the end."""
 
 
 def run_as_they_come(
@@ -72,8 +91,10 @@ def run_as_they_come(
         ZugwerkError: as `Crew.run`.
         Exception: whatever the function raised.
     """
-    if parallel.address or min(parallel.workers, len(tasks)) > 1:
-        yield from _crew(parallel).run(function, tasks, at_end)
+    workers = min(parallel.workers, int(os.environ.get(MOST_WORKERS, parallel.workers)))
+    if parallel.address or min(workers, len(tasks)) > 1:
+        hired = Parallel(backend=parallel.backend, workers=workers, address=parallel.address)
+        yield from _crew(hired).run(function, tasks, at_end)
         return
     try:
         for index, task in enumerate(tasks):

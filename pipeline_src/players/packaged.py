@@ -3,17 +3,16 @@
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.player import PlayerText
 
 
-def model_path(text: PlayerText, packaged: Path) -> str:
-    """The model that a player's text names, or the ``packaged`` one.
+def model_path(player: str, model: str, packaged: Path) -> str:
+    """The model of a player, or the ``packaged`` one where its text names none.
 
     Raises:
         ZugwerkError: none is named, and the package came without its weights.
     """
-    if text.value:
-        return text.value
+    if model:
+        return model
     if not packaged.is_file():
-        raise ZugwerkError(f"{packaged}: not there, so player '{text.name}' needs a model: {text.name}:MODEL")
+        raise ZugwerkError(f"{packaged}: not there, so player '{player}' needs a model: {player}:MODEL")
     return str(packaged)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.search.limits import Clock
+from pipeline_src.search.limits import Clock, Limit, OnInfo, SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,105 @@ class Position:
     """Where the game is played on one."""
 
 
-class Player(Protocol):
-    """Chooses moves in many games at once, so that a net can see them as one batch."""
+@dataclass(frozen=True)
+class Bounds:
+    """Limits of one move; without any, the position's clock or else the player's own hold."""
+
+    depth: int | None = None
+    nodes: int | None = None
+    movetime_ms: float | None = None
+    infinite: bool = False
+    """Until it is stopped."""
+
+
+@dataclass(frozen=True)
+class Thought:
+    """A move that a player has chosen, and what went into it."""
+
+    action: int
+    found: SearchResult | None = None
+    """The last report of the search; None of players that do not search."""
+    nodes: int = 0
+    """Price of the move on a clock of nodes."""
+    note: tuple[float, ...] | None = None
+    """Figures of the move that are kept with the game (`arena.game.PlayedGame.notes`)."""
+
+
+class OneBoard(NamedTuple):
+    """The only board and rule that a player can play, such as those of its net."""
+
+    height: int
+    width: int
+    variant: str
+
+
+NO_BOUNDS = Bounds()
+
+
+class Player:
+    """Chooses moves in many games at once, so that a net can see them as one batch.
+
+    A player derives from this class and defines `choose` or `consider`; the rest has defaults. It is made once and
+    plays many games: after `new_game` it plays just as one that was made a moment ago.
+    """
+
+    searches = False
+    """Whether a move can be limited, watched and stopped from outside."""
+    limit: Limit | None = None
+    """Its own, of a move."""
+    only: OneBoard | None = None
+    """None of a player that plays on more than one board."""
+    _warm = False
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
-        """A legal action for each position. What is chosen in a game may depend on nothing of the other games."""
+        """A legal action for each position. What is chosen in a game may depend on nothing of the other games.
+
+        Raises:
+            PlayerError: it has none in one of the games.
+        """
+        return [thought.action for thought in self.consider(positions)]
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """The choices of `choose`, with what went into each."""
+        return [Thought(action) for action in self.choose(positions)]
+
+    def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:  # noqa: ARG002
+        """One move under limits from outside, watched by ``on_info``.
+
+        A player that does not search knows neither: it answers as soon as it has chosen.
+        """
+        return self.consider([position])[0]
+
+    def check(self, state: Any) -> None:
+        """Refuse a board or a rule that it cannot play.
+
+        Raises:
+            ZugwerkError: says what it plays.
+        """
+
+    def ready(self, start: Any = None) -> None:
+        """Start what runs outside this process, and load what a move of a game from ``start`` would else wait for.
+
+        Raises:
+            PlayerError: an engine that cannot be started, or does not say that it is ready.
+        """
+        if start is not None and not self._warm:
+            self._warm_up(Position(start, np.random.default_rng(0), start))
+            self._warm = True
+            self.new_game()
+
+    def _warm_up(self, position: Position) -> None:
+        """Choose for once, as fast as it goes."""
+        self.choose([position])
+
+    def new_game(self) -> None:
+        """Forget what is remembered of the game before: the next position belongs to another one."""
+
+    def stop(self) -> None:
+        """End the search under way, from another thread; a player that does not search goes on to its choice."""
+
+    def close(self) -> None:
+        """End what runs outside this process; the next move starts it again."""
 
 
 @dataclass(frozen=True)
@@ -60,32 +154,6 @@ class PlayerText:
                 raise ZugwerkError(f"player {text!r}: cannot read {item!r}; expected key=value, each key once")
             options[key] = setting
         return cls(name, value, options)
-
-    def no_value(self) -> None:
-        """Refuse a value after the colon.
-
-        Raises:
-            ZugwerkError: there is one.
-        """
-        if self.value:
-            raise ZugwerkError(f"player '{self.name}' takes no {self.value!r} after the colon")
-
-    def numbers(self, **defaults: float) -> dict[str, float]:
-        """The options as numbers, with defaults for those not given.
-
-        Raises:
-            ZugwerkError: a key that is not among the defaults, or a value that is no number.
-        """
-        found = dict(defaults)
-        for key, setting in self.options.items():
-            if key not in defaults:
-                known = ", ".join(defaults) or "none"
-                raise ZugwerkError(f"player '{self.name}' has no option {key!r}; its options: {known}")
-            try:
-                found[key] = float(setting)
-            except ValueError:
-                raise ZugwerkError(f"player '{self.name}': {key}={setting!r} is not a number") from None
-        return found
 
 
 def _is_option(item: str) -> bool:

@@ -1,43 +1,66 @@
-"""From a player's text to the player: `make_player`."""
+"""From a player's text to the player: `make_player`.
+
+Each room names its own players in ``PLAYERS`` of its ``__init__``, as text ``module:function``: a player brings in only
+what it needs, and one that searches needs no torch. In ``players.<game>`` it maps name to maker; in ``players.engines``
+and in each system, game to name to maker. A name may have an option after a colon, ``alphabeta:depth=cnn`` or
+``alphabeta:nodes_per_ms``: that maker is meant where a player's text has this option.
+"""
 
 import importlib
 import importlib.util
+import inspect
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players import engines
+from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import Player, PlayerText
-
-PLAYERS: dict[str, dict[str, str]] = {
-    "amazons": {
-        "random": "pipeline_src.players.amazons.basic:random_player",
-        "one_ply": "pipeline_src.players.amazons.basic:one_ply_player",
-        "alphabeta": "pipeline_src.players.amazons.alphabeta:amazons_alphabeta",
-        "uct": "pipeline_src.players.amazons.uct:amazons_uct",
-        "nets": "pipeline_src.systems.amazons_net.player:nets_player",
-        "puct": "pipeline_src.systems.amazons_net.puct:amazons_puct",
-        "uci": "pipeline_src.players.engines.uci:uci_player",
-    },
-    "gomoku": {
-        "random": "pipeline_src.players.gomoku.basic:random_player",
-        "minimax": "pipeline_src.players.gomoku.minimax:gomoku_minimax",
-        "alphabeta": "pipeline_src.players.gomoku.alphabeta:gomoku_alphabeta",
-        "engine": "pipeline_src.players.gomoku.engine:gomoku_engine",
-        "mcts": "pipeline_src.players.gomoku.mcts:gomoku_mcts",
-        "zero": "pipeline_src.systems.gomoku_zero.player:zero_player",
-        "brain": "pipeline_src.players.engines.brain:brain_player",
-    },
-}
-"""Makers by game and name, as text: a player brings in only what it needs, and one that searches needs no torch.
-
-Of a game that is not here, `players_of` finds them in the module ``players.<game>``."""
 
 
 def players_of(game: str) -> dict[str, str]:
-    """Makers of a game's players by name, as in `PLAYERS`: from there, or from ``PLAYERS`` of ``players.<game>``."""
-    module = f"pipeline_src.players.{game}"
-    if game in PLAYERS or importlib.util.find_spec(module) is None:
-        return PLAYERS.get(game, {})
-    found: dict[str, str] = importlib.import_module(module).PLAYERS
+    """Makers of a game's players by name."""
+    return {name: maker for name, maker in makers_of(game).items() if ":" not in name}
+
+
+def makers_of(game: str) -> dict[str, str]:
+    """Makers of a game's players by name, or by name and option, gathered from all rooms."""
+    found: dict[str, str] = {}
+    if importlib.util.find_spec(f"pipeline_src.players.{game}") is not None:
+        found |= getattr(importlib.import_module(f"pipeline_src.players.{game}"), "PLAYERS", {})
+    for room in _rooms():
+        found |= getattr(importlib.import_module(room), "PLAYERS", {}).get(game, {})
     return found
+
+
+@cache
+def _rooms() -> list[str]:
+    systems = [str(Path(__file__).parents[1] / "systems")]  # looked at, not imported: a player knows no system
+    return [*(module.name for module in pkgutil.iter_modules(systems, "pipeline_src.systems.")), engines.__name__]
+
+
+def maker_of(game: str, text: PlayerText) -> str:
+    """Where the maker of a player is, ``module:function``.
+
+    Raises:
+        ZugwerkError: no such player for this game; lists those there are.
+    """
+    known = makers_of(game)
+    if text.name not in known:
+        raise ZugwerkError(f"no player {text.name!r} for {game}; there are: {', '.join(players_of(game))}")
+    options = [part for key, setting in text.options.items() for part in (key, f"{key}={setting}")]
+    return next((known[f"{text.name}:{one}"] for one in options if f"{text.name}:{one}" in known), known[text.name])
+
+
+def open_maker(where: str) -> tuple[Callable[[Any], Player], type[Options]]:
+    """The function at ``module:function``, and the model of the options that it takes."""
+    module, _, name = where.partition(":")
+    maker = getattr(importlib.import_module(module), name)
+    (parameter,) = inspect.signature(maker).parameters.values()
+    return maker, parameter.annotation
 
 
 def make_player(game: str, text: str) -> Player:
@@ -47,9 +70,5 @@ def make_player(game: str, text: str) -> Player:
         ZugwerkError: no such player or option for this game; lists those there are.
     """
     parsed = PlayerText.parse(text)
-    known = players_of(game)
-    if parsed.name not in known:
-        raise ZugwerkError(f"no player {parsed.name!r} for {game}; there are: {', '.join(known)}")
-    module, _, maker = known[parsed.name].partition(":")
-    player: Player = getattr(importlib.import_module(module), maker)(parsed)
-    return player
+    maker, options = open_maker(maker_of(game, parsed))
+    return maker(read_options(options, parsed))

@@ -1,35 +1,83 @@
-"""A search as a player, and the limits that its text may set."""
+"""A search as a player, and the limits that its options may set."""
 
-import dataclasses
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.kernels import max_actions, write_actions
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
+from pipeline_src.project.params import Count, Positive
 from pipeline_src.search.clock import expected_plies, movetime_ms
-from pipeline_src.search.limits import Limit, Searcher
-
-LIMITS = ("depth", "nodes", "movetime")
-"""Options of a searching player's text; movetime in milliseconds."""
+from pipeline_src.search.limits import Limit, OnInfo, Searcher
 
 
-class SearchPlayer:
+class Nodes(Options):
+    """Limits of a move by nodes or time."""
+
+    DEFAULT: ClassVar[Limit]
+    """Where no limit is given."""
+
+    nodes: Count | None = None
+    """Nodes that a move may take: positions, or simulations of a tree search."""
+    movetime: Positive | None = None
+    """Milliseconds that a move may take."""
+
+    @property
+    def limit(self) -> Limit:
+        """The limits that are given, or the default."""
+        given = Limit(getattr(self, "depth", None), self.nodes, self.movetime)
+        return self.DEFAULT if given == Limit() else given
+
+
+class Depth(Options):
+    """Limit of a move by depth."""
+
+    depth: Count | None = None
+    """Plies to search."""
+
+
+class Limits(Nodes, Depth):
+    """Limits of a move by depth, nodes or time; the first one reached counts."""
+
+
+class SearchPlayer(Player):
     """Searches each position in turn."""
+
+    searches = True
+    limit: Limit
 
     def __init__(self, searcher: Searcher, limit: Limit) -> None:
         """``limit`` holds for every move, unless the game is played on a clock."""
         self.searcher, self.limit = searcher, limit
 
-    def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`."""
-        return [
-            self.searcher.search(
-                position.state, self.limit_at(position), seed=int(position.rng.integers(1 << 62))
-            ).action
-            for position in positions
-        ]
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`."""
+        return [self._search(position, NO_BOUNDS) for position in positions]
+
+    def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
+        """See `Player.think`."""
+        return self._search(position, bounds, on_info)
+
+    def _search(self, position: Position, bounds: Bounds, on_info: OnInfo | None = None) -> Thought:
+        seed = int(position.rng.integers(1 << 62))
+        found = self.searcher.search(position.state, self._limit(position, bounds), seed, on_info)
+        return Thought(found.action, found, found.nodes)
+
+    def _limit(self, position: Position, bounds: Bounds) -> Limit:
+        if bounds.infinite:
+            return Limit()
+        if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
+            return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms)
+        return self.limit_at(position)
+
+    def _warm_up(self, position: Position) -> None:
+        self.think(position, Bounds(depth=1 if self.limit.depth is not None else None, nodes=1))  # minimax needs depth
+
+    def stop(self) -> None:
+        """See `Player.stop`."""
+        self.searcher.stop()
 
     def limit_at(self, position: Position) -> Limit:
         """The player's own limit, or what the game's clock leaves for this move."""
@@ -38,38 +86,3 @@ class SearchPlayer:
         played = len(position.actions)
         legal = int(write_actions(position.state, np.empty(max_actions(position.state), np.int32)))
         return Limit(movetime_ms=movetime_ms(position.clock, played, expected_plies(played, legal)))
-
-
-def read_limit(text: PlayerText, numbers: dict[str, float], default: Limit) -> Limit:
-    """The limit among a player's options as `PlayerText.numbers` read them, NaN for what was not given.
-
-    Args:
-        text: of the player, for complaints.
-        numbers: its options, those of `LIMITS` among them.
-        default: where none of them is given.
-
-    Raises:
-        ZugwerkError: a limit that is not above 0, or a depth or number of nodes that is not whole.
-    """
-    given = {name: numbers[name] for name in LIMITS if numbers[name] == numbers[name]}
-    for name, value in given.items():
-        if not 0 < value < float("inf") or (name != "movetime" and value != int(value)):
-            raise ZugwerkError(f"player '{text.name}': {name} must be above 0, not {value}")
-    if not given:
-        return default
-    depth, nodes = (int(given[name]) if name in given else None for name in ("depth", "nodes"))
-    return Limit(depth=depth, nodes=nodes, movetime_ms=given.get("movetime"))
-
-
-def with_nodes(text: PlayerText, name: str) -> PlayerText:
-    """The text with option ``name``, the search's own word for what ``nodes`` limits, under that key.
-
-    Raises:
-        ZugwerkError: both are given.
-    """
-    if name not in text.options:
-        return text
-    if "nodes" in text.options:
-        raise ZugwerkError(f"player '{text.name}': {name} and nodes are one option; give one of them")
-    options = {"nodes" if key == name else key: value for key, value in text.options.items()}
-    return dataclasses.replace(text, options=options)

@@ -1,7 +1,4 @@
-"""What a change reaches: the stages of dvc.yaml that read a section of params.yaml or a file, and all after them.
-
-``python -m pipeline_src.project.graph`` writes the tables of docs/reference/graph.md.
-"""
+"""The stages of dvc.yaml: which of them read a section of params.yaml or a file, and which come after them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,12 +8,12 @@ from typing import Any
 
 import yaml
 
-from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import written_aside
-from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import read_tree
 
 GRAPH = Path("dvc.yaml")
-PAGE = Path("docs/reference/graph.md")
+CODE = "code"
+"""The stage that writes the digests of the others' code; every edit of a source or of the params runs it."""
 _INTERPOLATED = re.compile(r"\$\{\s*([\w.]+)")
 
 
@@ -25,6 +22,8 @@ class Stage:
     """A stage, or all stages of a `foreach`."""
 
     name: str
+    module: str
+    """The first-party module that its command runs."""
     sections: frozenset[str]
     """Sections of params.yaml that it lists, or whose values stand in its command, paths or `foreach`."""
     deps: tuple[str, ...]
@@ -54,71 +53,46 @@ def reading_section(graph: Mapping[str, Stage], section: str) -> set[str]:
 
 
 def reading_file(graph: Mapping[str, Stage], path: str) -> set[str]:
-    """Names of the stages that a change in a file runs again by itself."""
+    """Names of the stages that list a file of data, or a folder, among their deps."""
     return {name for name, stage in graph.items() if stage.reads(path)}
 
 
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     """Stages, and all that read what they write, directly or not.
 
-    DVC runs the latter only where what they read has come out otherwise than before.
+    DVC runs the latter only where what they read has come out otherwise than before. What comes after stage ``code`` is
+    decided by each digest for itself (`project.stage_code`).
     """
     seen, todo = set(), list(first)
     while todo:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
-            todo += [other for other, stage in graph.items() if any(stage.reads(out) for out in graph[name].outs)]
+            outs = () if name == CODE else graph[name].outs
+            todo += [other for other, stage in graph.items() if any(stage.reads(out) for out in outs)]
     return seen
-
-
-def page(graph: Mapping[str, Stage], sections: Iterable[str]) -> str:
-    """The page of docs/reference/graph.md."""
-    lines = [
-        "# What runs again",
-        "",
-        "Written by `python -m pipeline_src.project.graph` from dvc.yaml and params.yaml.",
-        "",
-        "`dvc repro` runs a stage again when a parameter, a source file or an input of it has changed, and then those",
-        "that read its outputs, as far as these have come out otherwise. `dvc repro --dry` tells what would run now.",
-        "",
-        "| section of params.yaml | runs again | and then, where its outputs differ |",
-        "| --- | --- | --- |",
-    ]
-    for section in sections:
-        first = reading_section(graph, section)
-        after = reached(graph, first) - first
-        lines.append(f"| `{section}` | {_listed(graph, first)} | {_listed(graph, after)} |")
-    lines += [
-        "",
-        "A section with no stage changes no output of the graph: `parallel`, for one, says how many processes work.",
-        "",
-        "| stage | reads, of other stages |",
-        "| --- | --- |",
-    ]
-    for name, stage in graph.items():
-        before = {other for other, one in graph.items() if other != name and any(stage.reads(out) for out in one.outs)}
-        lines.append(f"| `{name}` | {_listed(graph, before)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _listed(graph: Mapping[str, Stage], names: set[str]) -> str:
-    if names and names == set(graph):
-        return "every stage"
-    return ", ".join(f"`{name}`" for name in graph if name in names) or "-"
 
 
 def _stage(name: str, definition: Mapping[str, Any]) -> Stage:
     body = definition.get("do", definition)
-    listed = [key for entry in body.get("params", []) for key in ([entry] if isinstance(entry, str) else entry)]
+    listed = [entry for entry in body.get("params", []) if isinstance(entry, str)]
+    files = [file for entry in body.get("params", []) if isinstance(entry, dict) for file in entry]
     filled_in = [key for key in _INTERPOLATED.findall(yaml.safe_dump(definition)) if key.split(".")[0] not in _LOCAL]
     outs = [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]
     return Stage(
         name,
+        _module(name, body.get("cmd")),
         frozenset(key.split(".")[0] for key in [*listed, *filled_in]),
-        tuple(map(_pattern, body.get("deps", []))),
+        tuple(map(_pattern, [*files, *body.get("deps", [])])),
         tuple(map(_pattern, outs)),
     )
+
+
+def _module(name: str, command: Any) -> str:
+    words = str(command).split()
+    if words[:2] != ["python", "-m"] or len(words) < 3:
+        raise ZugwerkError(f"{GRAPH}: {name}: expected a command `python -m MODULE ...`, found {command!r}")
+    return words[2]
 
 
 _LOCAL = ("item", "key")
@@ -139,14 +113,3 @@ def _meet(one: str, other: str) -> bool:
 def _may_be(one: str, other: str) -> bool:
     a, b = (".*".join(map(re.escape, name.split("*"))) for name in (one, other))
     return re.fullmatch(a, other) is not None or re.fullmatch(b, one) is not None
-
-
-def main() -> None:
-    """Write the page."""
-    text = page(read_graph(), read_tree(PARAMS_FILE))
-    with written_aside(PAGE) as aside:
-        aside.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    run_main(main)

@@ -1,12 +1,19 @@
-"""Read one section of params.yaml into its dataclass, strictly."""
+"""Sections of params.yaml and options of players as models: their base, their bounds, and what is said of wrong values.
 
-import dataclasses
+A section is read by `load`. Values are taken as they are: a whole number stands for a number, but no text for a number,
+no 1 for true and no 1.0 for 1.
+"""
+
 import types
 import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeGuard
 
 import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from pipeline_src.errors import ZugwerkError
 
@@ -15,17 +22,45 @@ PARAMS_FILE = Path("params.yaml")
 T = typing.TypeVar("T")
 
 
+class Params(BaseModel):
+    """Base of all sections: immutable, without other keys than its fields, whose docstrings are their descriptions."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
+    if not items or len(set(items)) < len(items):
+        raise ValueError(f"must name at least one, each once, not {list(items)}")
+    return items
+
+
+Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
+Text = Annotated[str, Field(min_length=1)]
+Even = Annotated[int, Field(ge=2, multiple_of=2)]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+BelowOne = Annotated[float, Field(ge=0, lt=1)]
+Items = Annotated[tuple[T, ...], Strict(False)]  # YAML has lists
+Distinct = Annotated[tuple[T, ...], Strict(False), AfterValidator(_distinct)]
+Named = dict[Annotated[str, BeforeValidator(str)], T]  # YAML has numbers for names too
+BOUNDS = {"multiple_of": "a multiple of", "ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+
+
 def load(kind: type[T], section: str, path: Path | str = PARAMS_FILE) -> T:
-    """Section ``section`` of a params file as the dataclass ``kind``.
+    """Section ``section`` of a params file as the model ``kind``.
 
     Raises:
-        ZugwerkError: no such file or section, an unknown or missing key, a value of the wrong type, or a value
-            that the dataclass' own checks refuse; the message names file and key.
+        ZugwerkError: no such file or section, an unknown or missing key, a value of the wrong type or out of its
+            bounds, or values that do not go together; the message names file and key.
     """
     tree = read_tree(path)
     if section not in tree:
         raise ZugwerkError(f"{path}: section '{section}' is missing")
-    return typing.cast(T, build(kind, tree[section], section, str(path)))
+    return build(kind, tree[section], section, str(path))
 
 
 def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
@@ -37,7 +72,7 @@ def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
     tree = read_tree(path)
     if key not in tree:
         raise ZugwerkError(f"{path}: key '{key}' is missing")
-    return typing.cast(T, _convert(kind, tree[key], key, str(path)))
+    return build(typing.cast(type[T], Annotated[kind, Strict()]), tree[key], key, str(path))
 
 
 def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
@@ -57,47 +92,103 @@ def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:
     return tree
 
 
-def build(kind: type[Any], values: Any, key: str, path: str) -> Any:
-    """Values under ``key`` of a params file as the dataclass ``kind``.
+def build(kind: type[T], values: Any, key: str, path: str) -> T:
+    """Values under ``key`` of a params file as the model ``kind``.
 
     Raises:
         ZugwerkError: as `load`.
     """
-    if not isinstance(values, dict):
-        raise ZugwerkError(f"{path}: {key}: expected keys and values, found {values!r}")
-    fields = {f.name: f for f in dataclasses.fields(kind)}
-    hints = typing.get_type_hints(kind)
-    for name in values:
-        if name not in fields:
-            raise ZugwerkError(f"{path}: {key}.{name}: unknown key; known: {', '.join(fields)}")
-    for name, field in fields.items():
-        if name not in values and dataclasses.MISSING is field.default is field.default_factory:
-            raise ZugwerkError(f"{path}: {key}.{name}: missing")
-    built = {name: _convert(hints[name], value, f"{key}.{name}", path) for name, value in values.items()}
     try:
-        return kind(**built)
-    except ValueError as error:
-        raise ZugwerkError(f"{path}: {key}: {error}") from None
+        return TypeAdapter(kind).validate_python(values)
+    except ValidationError as error:
+        raise ZugwerkError(f"{path}: {_complaint(first_fault(kind, error), key)}") from None
 
 
-def _convert(hint: Any, value: Any, key: str, path: str) -> Any:
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return build(hint, value, key, path)
-    if origin in (typing.Union, types.UnionType):
-        if value is None and type(None) in args:
-            return None
-        return _convert(next(a for a in args if a is not type(None)), value, key, path)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_convert(args[0], v, f"{key}[{i}]", path) for i, v in enumerate(value))
-    if origin is dict and isinstance(value, dict):
-        return {str(k): _convert(args[1], v, f"{key}.{k}", path) for k, v in value.items()}
-    if origin is typing.Literal:
-        if value in args:
-            return value
-        raise ZugwerkError(f"{path}: {key}: {value!r} is not one of {', '.join(map(str, args))}")
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if hint in (int, float, str, bool) and type(value) is hint:
-        return value
-    raise ZugwerkError(f"{path}: {key}: expected {getattr(hint, '__name__', hint)}, found {value!r}")
+@dataclass(frozen=True)
+class Fault:
+    """One wrong value, and where it stands."""
+
+    error: str
+    """Pydantic's name of what is wrong."""
+    owner: str
+    """Key of the innermost model around the value, a dot before each name."""
+    name: str
+    """Key of the value in there, likewise; empty where the model itself is wrong."""
+    known: tuple[str, ...]
+    """The fields of that model."""
+    kind: Any
+    """The type that the value should have."""
+    value: Any
+    refusal: str
+    """Why a value of this type is refused, ``must be at least 1``, or of a model a whole sentence; else empty."""
+
+
+def first_fault(kind: Any, error: ValidationError) -> Fault:
+    """The fault that is told: an unknown key, else a missing one, else the first that pydantic found."""
+    order = {"extra_forbidden": 0, "invalid_key": 0, "missing": 1}
+    found = min(error.errors(include_url=False), key=lambda one: order.get(one["type"], 2))
+    (kind, bounds), owner, name, known = unwrapped(kind), "", "", tuple[str, ...]()
+    for part in found["loc"]:
+        if is_model(kind):
+            owner, name, known = owner + name, f".{part}", tuple(kind.model_fields)
+            field = kind.model_fields.get(str(part))
+            kind, bounds = (None, {}) if field is None else unwrapped(field.annotation, field.metadata)
+        else:
+            name += f"[{part}]" if typing.get_origin(kind) is tuple else f".{part}"
+            kind, bounds = unwrapped(typing.get_args(kind)[typing.get_origin(kind) is dict])
+    if is_model(kind) and found["type"] != "missing":
+        owner, name = owner + name, ""
+    return Fault(found["type"], owner, name, known, kind, found["input"], _refusal(found, bounds))
+
+
+def _refusal(found: Mapping[str, Any], bounds: Mapping[str, float]) -> str:
+    if found["type"] == "value_error":
+        return str(found["ctx"]["error"])
+    if found["type"] == "too_short":
+        least = found["ctx"]["min_length"]
+        return f"must name at least {'one' if least == 1 else least}, not {found['ctx']['actual_length']}"
+    if found["type"] == "string_too_short":
+        return "must not be empty"
+    if found["type"] == "finite_number" or set(BOUNDS) & set(found.get("ctx", {})):
+        return f"must be {bound_words(bounds) or 'finite'}, not {found['input']!r}"
+    return ""
+
+
+def _complaint(fault: Fault, key: str) -> str:
+    """A fault below ``key`` of a file, in words."""
+    if fault.refusal:
+        return f"{key}{fault.owner}: {f'{fault.name[1:]} {fault.refusal}'.strip()}"
+    where = f"{key}{fault.owner}{fault.name}"
+    if fault.error in ("extra_forbidden", "invalid_key"):
+        return f"{where}: unknown key; known: {', '.join(fault.known)}"
+    if fault.error == "missing":
+        return f"{where}: missing"
+    if fault.error == "literal_error":
+        return f"{where}: {fault.value!r} is not one of {', '.join(map(str, typing.get_args(fault.kind)))}"
+    many = is_model(fault.kind) or typing.get_origin(fault.kind) is dict
+    expected = "keys and values" if many else "list" if typing.get_origin(fault.kind) is tuple else fault.kind.__name__
+    return f"{where}: expected {expected}, found {fault.value!r}"
+
+
+def is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
+    """Whether a type is a model."""
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def unwrapped(hint: Any, metadata: Iterable[Any] = ()) -> tuple[Any, dict[str, float]]:
+    """A type without `Annotated` and None around it, and those of `BOUNDS` that stood there."""
+    if typing.get_origin(hint) is Annotated:
+        inner, *more = typing.get_args(hint)
+        return unwrapped(inner, [*metadata, *more])
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return unwrapped(next(a for a in typing.get_args(hint) if a is not type(None)), metadata)
+    flat = [bound for one in metadata for bound in (one.metadata if isinstance(one, FieldInfo) else [one])]
+    return hint, {name: value for one in flat for name in BOUNDS if (value := getattr(one, name, None)) is not None}
+
+
+def bound_words(bounds: Mapping[str, float]) -> str:
+    """Bounds in words, such as ``at least 1``."""
+    if bounds.keys() == {"ge", "le"}:
+        return f"{bounds['ge']:.12g} to {bounds['le']:.12g}"
+    words = [f"{words} {bounds[name]:.12g}" for name, words in BOUNDS.items() if name in bounds]
+    return " and ".join("even" if one == "a multiple of 2" else one for one in words)

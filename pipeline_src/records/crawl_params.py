@@ -1,105 +1,92 @@
-"""Params section ``crawl``: where the site is, and the manners towards it; the same for every system's crawl.
+"""Params of crawls: section ``crawl``, the site and the manners towards it, and the models of ``<system>_crawl``."""
 
-And the keys of the sections ``<system>_crawl``: which games to crawl, from where, by which ways.
-"""
-
-from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, model_validator
+
+from pipeline_src.project.params import BelowOne, Distinct, Fraction, NonNegative, Params, Positive, Text, Whole
 
 Way = Literal["lists", "text", "api"]
 
 
-@dataclass(frozen=True)
-class CrawlParams:
-    """The site and how to treat it. Delays and pauses hold for every host but this machine's own."""
+def _site(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or url.endswith("/"):
+        raise ValueError(f"must be http://HOST or https://HOST without a slash at its end, not {url!r}")
+    return url
 
-    base_url: str
-    """Of the site's pages, e.g. https://www.littlegolem.net."""
-    api_url: str
-    """Of the site's JSON interface."""
+
+Site = Annotated[str, AfterValidator(_site)]
+
+
+class CrawlParams(Params):
+    """The site and the manners towards it; delays and pauses hold for every host but this machine's own."""
+
+    base_url: Site
+    """Address of the site's pages, e.g. https://www.littlegolem.net."""
+    api_url: Site
+    """Address of the site's JSON interface."""
     contact: str
     """Mail address or page in the user agent, so that the site can reach you; a foreign host is not crawled without."""
-    delay_s: float
+    delay_s: NonNegative
     """Seconds between two requests to a host; AutoThrottle may make it longer, never shorter."""
-    timeout_s: float
+    timeout_s: Positive
     """Seconds to wait for an answer."""
-    retries: int
+    retries: Whole
     """How often an unanswered or failed request is tried again."""
-    backoff_s: float
+    backoff_s: NonNegative
     """Seconds before the first of these retries; doubled for each further one."""
-    max_failures: float
+    max_failures: BelowOne
     """Fraction of lists or of games that may fail before a way counts as failed."""
 
-    def __post_init__(self) -> None:
-        for name in ("base_url", "api_url"):
-            url: str = getattr(self, name)
-            if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname or url.endswith("/"):
-                raise ValueError(f"{name} must be http://HOST or https://HOST without a slash at its end, not {url!r}")
-        for name in ("delay_s", "backoff_s"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} must not be negative")
-        if self.timeout_s <= 0:
-            raise ValueError("timeout_s must be above 0")
-        if self.retries < 0:
-            raise ValueError("retries must not be negative")
-        if not 0 <= self.max_failures < 1:
-            raise ValueError("max_failures must be at least 0 and below 1")
 
-
-@dataclass(frozen=True)
-class QuirkParams:
+class QuirkParams(Params):
     """How often the replica does what the site does; fractions of the archive's engine games unless said otherwise."""
 
-    in_progress: float
+    in_progress: Fraction
     """Games added that are not over yet."""
-    missing: float
+    missing: Fraction
     """Games added to the lists whose record answers 500 or nothing."""
-    foreign: float
+    foreign: Fraction
     """Games added to the lists whose record is another game's."""
-    timeouts: float
-    """Of the decided games: those shown as lost on time, without a word of it in the record."""
-    names: float
-    """Of the players: those whose name has an unescaped bracket or backslash, Latin-1 letters or a star."""
-    double_json: float
-    """Of the API's answers: those sent as the same object twice."""
-    failing: float
-    """Of all pages: those that answer 500 or 503 the first time they are asked for."""
-    slow: float
-    """Of all pages: those that take `slow_s`."""
-    slow_s: float
+    timeouts: Fraction
+    """Decided games shown as lost on time, without a word of it in the record."""
+    names: Fraction
+    """Players whose name has an unescaped bracket or backslash, Latin-1 letters or a star; a fraction of players."""
+    double_json: Fraction
+    """Answers of the API that are sent as the same object twice."""
+    failing: Fraction
+    """Pages that answer 500 or 503 the first time they are asked for; a fraction of all pages."""
+    slow: Fraction
+    """Pages that take `slow_s`; a fraction of all pages."""
+    slow_s: NonNegative
     """Seconds."""
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value: float = getattr(self, field.name)
-            if value < 0 or (field.name != "slow_s" and value > 1):
-                raise ValueError(f"{field.name} must lie between 0 and 1, not {value}")
 
+class WantedGames(Params):
+    """The games that a system's crawl stage fetches; the site is in section ``crawl``."""
 
-@dataclass(frozen=True)
-class GamesParams:
-    """What a system's crawl stage fetches; each system has a section of its own with these keys."""
-
-    source: str
+    source: Text
     """``replica`` (of the engine's archive), ``live``, or a folder of records or a Parquet archive of your own."""
-    gtid: str
-    """The site's id of the game type, e.g. amzn."""
-    variants: tuple[str, ...]
-    """The site's ids of the variants to look for players and games of, e.g. DEFAULT, CROSS."""
-    ways: tuple[Way, ...]
-    """Ways to find and fetch games, tried in this order until one succeeds: lists, text, api."""
-    max_games: int
+    gtid: Text
+    """The site's id of the game type: amzn; go19, which has boards of all sizes."""
+    variants: Distinct[str]
+    """The site's ids of the variants to look for players and games of, e.g. DEFAULT, CROSS; in Go DEFAULT is 19x19."""
+    ways: Distinct[Way]
+    """Ways to find and fetch games, tried in this order until one succeeds."""
+    max_games: Whole
     """At most this many games, oldest first; 0 for all."""
-    quirks: QuirkParams
-    """Of the replica; a live site has its own."""
 
-    def __post_init__(self) -> None:
-        if not self.source or not self.gtid.isalnum():
-            raise ValueError("source and gtid must not be empty")
-        if not self.variants or len(set(self.variants)) != len(self.variants):
-            raise ValueError("variants must name at least one, each once")
-        if not self.ways or len(set(self.ways)) != len(self.ways):
-            raise ValueError("ways must name at least one, each once")
-        if self.max_games < 0:
-            raise ValueError("max_games must not be negative; 0 is no limit")
+    @model_validator(mode="after")
+    def _names_a_game(self) -> Self:
+        if not self.gtid.isalnum():
+            raise ValueError(f"gtid must be letters and digits, not {self.gtid!r}")
+        return self
+
+
+class GamesParams(WantedGames):
+    """The games that a system's crawl stage fetches, from a replica of the site too."""
+
+    quirks: QuirkParams
+    """Quirks of the replica; a live site has its own."""

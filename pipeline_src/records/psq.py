@@ -23,7 +23,8 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, GomokuState, format_variant, from_board
+from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, GomokuState, format_variant
+from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import shown
 

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sgfmill import sgf, sgf_grammar
+from sgfmill.sgf_properties import interpret_go_point
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant, parse_variant
 from pipeline_src.records.go_moves import read_moves
@@ -67,8 +70,6 @@ def parse_sgf(
         size: of the board; other sizes are rejected.
         source: who played, for the records.
     """
-    from sgfmill import sgf_grammar
-
     if not data.strip():
         return [Reject(gid, -1, "empty", f"{name}: nothing in the file")]
     try:
@@ -97,8 +98,6 @@ def _bad_text(what: str, ply: int = -1) -> Iterator[None]:
 
 
 def _read(tree: Any, gid: int, size: int, source: Source, name: str) -> SgfGame:
-    from sgfmill import sgf
-
     first = tree.sequence[0]
     _check_game(first, size)
     charset = shown(first.get("CA", [b"ISO-8859-1"])[0].decode("latin-1"))
@@ -147,8 +146,6 @@ def _check_game(first: dict[str, list[bytes]], size: int) -> None:
 
 def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Handicap stones (row, column) and moves (side, action) of the main line."""
-    from sgfmill.sgf_properties import interpret_go_point
-
     stones: set[tuple[int, int]] = set()
     moves: list[tuple[int, int]] = []
     for node in game.main_sequence_iter():
@@ -206,8 +203,6 @@ def write_sgf(record: GameRecord) -> bytes:
     Raises:
         ZugwerkError: another game, or a board that is not square.
     """
-    from sgfmill import sgf
-
     if record.game != "go" or record.height != record.width:
         raise ZugwerkError(
             f"game {record.gid}: {record.game}, {record.height}x{record.width}, cannot be written as SGF"

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
@@ -93,7 +93,7 @@ class Minimax:
     """Minimax of one depth, for any game that has kernels and an evaluation; see `limits.Searcher`."""
 
     def __init__(self, evaluator: Any) -> None:
-        """``evaluator`` is a NamedTuple of arrays of the search's own, as `search.evaluators` makes them."""
+        """``evaluator`` is a NamedTuple of arrays of the search's own, as the evaluations below `search` make them."""
         self.evaluator, self.flag = evaluator, StopFlag()
 
     def stop(self) -> None:

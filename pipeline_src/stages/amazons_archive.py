@@ -3,14 +3,17 @@
 Example: ``python -m pipeline_src.stages.amazons_archive``
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from pipeline_src import streams
-from pipeline_src.arena.games import play_games, random_openings
+from pipeline_src.arena.game import Fixture, play
+from pipeline_src.arena.openings import random_openings
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import run_main
-from pipeline_src.games.game import get_game
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel, run_tasks
-from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord
@@ -24,31 +27,23 @@ FIRST_GID, FIRST_PLID = 100_001, 1_001
 
 def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord]:
     """The ``group``-th sixteen games: one pairing, one start."""
-    game = get_game("amazons")
-    rng = np.random.default_rng([seed, streams.AMAZONS_ARCHIVE, group])
+    stream = (seed, streams.AMAZONS_ARCHIVE, group)
+    rng = np.random.default_rng(stream)
     first, second = (int(i) for i in rng.choice(len(params.players), 2, replace=False))
-    variant = "cross" if rng.random() < params.cross_share else "standard"
-    start = game.initial_state(10, variant)
+    board = Board(amazons.NAME, 10, "cross" if rng.random() < params.cross_share else "standard")
     count = min(GROUP, params.games - group * GROUP)
-    openings = random_openings(game, start, count, params.opening_plies, [seed, streams.AMAZONS_ARCHIVE, group])
-    rngs = [np.random.default_rng([seed, streams.AMAZONS_ARCHIVE, group, i, 1]) for i in range(count)]
-    white, black = (make_player("amazons", params.players[i]) for i in (first, second))
+    openings = random_openings(amazons, board.start(), count, params.opening_plies, stream)
+    games = [
+        board.begin(Fixture(params.players[first], params.players[second], opening, (*stream, i, 1)))
+        for i, opening in enumerate(openings)
+    ]
     return [
-        GameRecord(
-            game="amazons",
-            gid=FIRST_GID + group * GROUP + i,
-            source="engine",
-            variant=variant,
-            height=10,
-            width=10,
-            actions=played.actions,
-            winner=played.winner,
-            first_name=params.players[first],
-            second_name=params.players[second],
+        replace(
+            board.record(played, FIRST_GID + group * GROUP + i),
             first_plid=FIRST_PLID + first,
             second_plid=FIRST_PLID + second,
         )
-        for i, played in enumerate(play_games(game, white, black, openings, rngs, start))
+        for i, played in enumerate(play(games))
     ]
 
 

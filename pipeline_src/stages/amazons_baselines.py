@@ -23,7 +23,7 @@ from pipeline_src.systems.amazons_net.baselines import (
     rank_turns,
 )
 from pipeline_src.systems.amazons_net.dataset import open_dataset
-from pipeline_src.systems.amazons_net.params import AmazonsBaselinesParams
+from pipeline_src.systems.amazons_net.evaluation_params import AmazonsBaselinesParams
 from pipeline_src.systems.amazons_net.recorded import PHASES, RecordedTurns, recorded_turns
 from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows
 

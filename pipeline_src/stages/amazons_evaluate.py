@@ -18,9 +18,9 @@ from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase, calibration
 from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.evaluation_params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.predict import predict_nets
 from pipeline_src.systems.amazons_net.recorded import PHASES, recorded_turns
 from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows

@@ -1,26 +1,33 @@
 """Stage amazons_match: the nets and the engine play each other, in colour-swapped pairs from random openings.
 
 Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; writes the metrics
-``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``.
+``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``. Killed and run
+again, it plays only what is missing: finished groups of games are kept under ``work/``.
 """
 
-from itertools import accumulate, chain
+import shutil
 from pathlib import Path
 
 from pipeline_src import streams
-from pipeline_src.arena.match import MatchResult, play_match
+from pipeline_src.arena import pool
+from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.match import play_match
+from pipeline_src.arena.result import Match
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
+from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
-from pipeline_src.players.registry import make_player
+from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.amazons_net.evaluation_params import AmazonsMatchParams
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.params import AmazonsMatchParams
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")
 GAMES = Path("artifacts/records/amazons/matches.parquet")
+WORK = Path("work/amazons_match")
 
 
 def main() -> None:
@@ -29,36 +36,31 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, no or damaged nets, or a text that names no player.
     """
-    params, seed, parallel = (
-        load(AmazonsMatchParams, "amazons_match"),
-        load_value(int, "seed"),
-        load(Parallel, "parallel"),
-    )
+    params, engine = load(AmazonsMatchParams, "amazons_match"), amazons_engine()
+    seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
     models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
-    size = load_nets(models["published"]).config.size
+    board = Board(amazons.NAME, load_nets(models["published"]).config.size)
     texts = {
         name: (_player_text(pairing.a, models), _player_text(pairing.b, models))
         for name, pairing in params.matches.items()
     }
-    matches = {
-        name: play_match(
-            "amazons",
-            *texts[name],
-            pairing.pairs,
-            params.opening_plies,
-            [seed, streams.AMAZONS_MATCH, *name.encode()],
-            parallel,
-            size,
-        )
-        for name, pairing in params.matches.items()
-    }
-    first_gids = accumulate((len(match.games) for match in matches.values()), initial=1)
-    games = [
-        match.records("amazons", size, "standard", gid)
-        for match, gid in zip(matches.values(), first_gids, strict=False)
-    ]
-    write_records(chain.from_iterable(games), GAMES)
+    with stage_journal(WORK, "pipeline_src.stages.amazons_match", {"amazons_engine": engine.model_dump()}) as journal:
+        matches = {
+            name: play_match(
+                board,
+                *texts[name],
+                pairing.pairs,
+                params.opening_plies,
+                [seed, streams.AMAZONS_MATCH, *name.encode()],
+                parallel,
+                journal,
+            )
+            for name, pairing in params.matches.items()
+        }
+    games = [game for match in matches.values() for game in match.games]
+    write_records((board.record(game, gid) for gid, game in enumerate(games, 1)), GAMES)
     write_json(REPORT, {name: summary(match) for name, match in matches.items()})
+    shutil.rmtree(WORK)
 
 
 def _player_text(text: str, models: dict[str, Path]) -> str:
@@ -67,22 +69,20 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
         full = text.format_map(models)
     except (KeyError, ValueError, IndexError):
         raise ZugwerkError(f"player {text!r}: in braces may stand {', '.join(models)}") from None
-    make_player("amazons", full)
+    pool.player(amazons.NAME, full)
     return full
 
 
-def summary(match: MatchResult) -> dict[str, object]:
+def summary(match: Match) -> dict[str, object]:
     """Metrics of a match, seen from its first player; Elo differences are null where they are infinite."""
-    (wins, draws, losses), score, (illegal, illegal_opponent) = match.wins_draws_losses, match.score, match.illegal
+    score = match.score
     elo = dict(zip(("value", "low", "high"), score.elo(), strict=True))
     return {
         "score": score.as_metrics(),
-        "wins": wins,
-        "draws": draws,
-        "losses": losses,
+        **vars(match.standing),
         "elo": elo | {"n": score.n},
-        "illegal": illegal,
-        "illegal_opponent": illegal_opponent,
+        "illegal": match.forfeits(0).total(),
+        "illegal_opponent": match.forfeits(1).total(),
     }
 
 

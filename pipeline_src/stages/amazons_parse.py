@@ -6,6 +6,8 @@ Reads ``artifacts/raw/amazons/pages/``; writes ``games.parquet`` and ``rejects.p
 
 from pathlib import Path
 
+from tqdm import tqdm
+
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.project.params import load
@@ -28,8 +30,6 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, a damaged shard, or not one usable game.
     """
-    from tqdm import tqdm
-
     params = load(AmazonsParseParams, "amazons_parse")
     usable = Usable(params.min_plies, params.variants)
     pages = tqdm(read_raw(PAGES), desc="parse", unit=" games", disable=None)

@@ -17,13 +17,9 @@ from pipeline_src.files import read_json, write_json, write_table
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.search_depth.chooser import DepthModel, load_depth_model
 from pipeline_src.systems.search_depth.costs import layer_growth, nodes_to_depth
+from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams
 from pipeline_src.systems.search_depth.jackknife import jackknife
-from pipeline_src.systems.search_depth.params import (
-    DepthEvaluateParams,
-    DepthModelParams,
-    DepthSplitParams,
-    DepthTrainParams,
-)
+from pipeline_src.systems.search_depth.params import DepthModelParams, DepthSplitParams, DepthTrainParams
 from pipeline_src.systems.search_depth.planes import depth_planes
 from pipeline_src.systems.search_depth.positions import DepthPositions, open_positions, split_by_game
 from pipeline_src.systems.search_depth.scores import confusion, f1_scores, macro_f1

@@ -5,7 +5,8 @@ Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positio
 only what is missing: finished groups of games are kept under ``work/``.
 """
 
-import dataclasses
+import base64
+import io
 import shutil
 import time
 from pathlib import Path
@@ -15,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src import streams
-from pipeline_src.arena.games import random_openings
-from pipeline_src.arena.kept_groups import kept_folder
+from pipeline_src.arena.journal import run_kept, stage_journal
+from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import write_json, written_aside
-from pipeline_src.games.game import get_game
-from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.files import write_json
+from pipeline_src.games import amazons
+from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
 from pipeline_src.systems.search_depth.labels import DEPTHS, label_games
@@ -30,8 +31,6 @@ from pipeline_src.systems.search_depth.positions import FIELDS, write_positions
 OUT = Path("artifacts/samples/depth")
 REPORT = Path("artifacts/reports/depth/label.json")
 WORK = Path("work/depth_label")
-SOURCES = ("arena", "games", "params", "players", "search")
-"""Folders of the package whose files decide how a game goes."""
 LEFT_OUT = ("closed", "single", "decided")
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -46,21 +45,23 @@ def main() -> None:
     began = time.perf_counter()
     params, game = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game")
     seed, parallel, engine = load_value(int, "seed"), load(Parallel, "parallel"), load(AmazonsEngine, "amazons_engine")
-    rules = get_game("amazons")
     openings = random_openings(
-        rules, rules.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
+        amazons, amazons.initial_state(10), params.games, game.opening_plies, [seed, streams.DEPTH_LABEL, 0]
     )
-    key = [dataclasses.asdict(params), dataclasses.asdict(game), dataclasses.asdict(engine), seed]
-    folder = kept_folder(WORK, SOURCES, key)
-    groups = range(0, params.games, params.group)
-    paths = [folder / f"{first:06d}.npz" for first in groups]
-    tasks = [
-        (game, params, openings[first : first + params.group], first, [seed, streams.DEPTH_LABEL, 1], path)
-        for first, path in zip(groups, paths, strict=True)
-        if not path.exists()
-    ]
-    run_tasks(label_group, tasks, parallel, "search depths")
-    parts = [_read(path) for path in paths]
+    identity = {
+        "depth_label": params.model_dump(),
+        "depth_game": game.model_dump(),
+        "amazons_engine": engine.model_dump(),
+        "seed": seed,
+    }
+    tasks = {
+        str(first): (game, params, openings[first : first + params.group], first, [seed, streams.DEPTH_LABEL, 1])
+        for first in range(0, params.games, params.group)
+    }
+    with stage_journal(WORK, "pipeline_src.stages.depth_label", identity) as journal:
+        played = len(tasks.keys() - journal.entries.keys())
+        found = run_kept(label_group, tasks, parallel, "search depths", journal)
+    parts = [_read(found[key]) for key in tasks]
     arrays = {name: np.concatenate([part[name] for part in parts]) for name in FIELDS}
     if not len(arrays["n"]):
         raise ZugwerkError("depth_label: no position in which there was a depth to choose; raise depth_label.games")
@@ -72,30 +73,26 @@ def main() -> None:
     write_positions(OUT, arrays, {**about, "clock_ms": game.clock_ms, "nodes_per_ms": game.nodes_per_ms})
     write_json(REPORT, counts)
     seconds = time.perf_counter() - began
-    write_json(REPORT.with_name("label.timings.json"), {"seconds": seconds, "groups_played": len(tasks)})
+    write_json(REPORT.with_name("label.timings.json"), {"seconds": seconds, "groups_played": played})
     shutil.rmtree(WORK)
 
 
 def label_group(
-    game: DepthGame,
-    params: DepthLabelParams,
-    openings: list[tuple[int, ...]],
-    first: int,
-    seed: list[int],
-    path: Path,
-) -> None:
-    """Play and label a group of games into ``path``: the arrays of `FIELDS`, and what was left out."""
+    game: DepthGame, params: DepthLabelParams, openings: list[tuple[int, ...]], first: int, seed: list[int]
+) -> str:
+    """Play and label a group of games: the arrays of `FIELDS`, and what was left out, as `_read` takes them."""
     found = label_games(game, params, openings, first, seed)
     arrays: Arrays = {name: np.array([getattr(found, name)]) for name in LEFT_OUT}
     for name, (dtype, ndim) in FIELDS.items():
         empty = np.empty((0, *((), (DEPTHS,), (10, 10))[ndim]), dtype)
         arrays[name] = np.array([row[name] for row in found.rows], dtype) if found.rows else empty
-    with written_aside(path) as aside, open(aside, "wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **arrays)
+    return base64.b64encode(file.getvalue()).decode()
 
 
-def _read(path: Path) -> Arrays:
-    with np.load(path, allow_pickle=False) as found:
+def _read(text: str) -> Arrays:
+    with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as found:
         return {name: found[name] for name in found}
 
 

@@ -6,22 +6,21 @@ Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, an
 and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
 """
 
-import dataclasses
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 from pipeline_src import streams
-from pipeline_src.arena.kept_groups import kept_folder
+from pipeline_src.arena.journal import stage_journal
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json, write_table
+from pipeline_src.files import write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
-from pipeline_src.systems.search_depth.matches import DepthMatch, checked_player, play_match
-from pipeline_src.systems.search_depth.moves import move_rows
-from pipeline_src.systems.search_depth.params import TABLE, DepthGame, DepthMatchParams, DepthSplitParams
+from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
+from pipeline_src.systems.search_depth.match import DepthMatch, check_player, move_rows, play_match
+from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
 
@@ -29,8 +28,6 @@ POSITIONS = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
 REPORTS = Path("artifacts/reports/depth")
 WORK = Path("work/depth_match")
-SOURCES = ("arena", "games", "nets", "params", "players", "samples", "search")
-"""Folders of the package whose files decide how a game goes."""
 
 
 def main() -> None:
@@ -48,28 +45,27 @@ def main() -> None:
     positions = open_positions(POSITIONS)
     check_positions(positions.manifest, game)
     train = split_by_game(positions, split.shares, seed).train
-    made_from = [read_json(POSITIONS / "manifest.json")["sha256"], models.hashes()]
-    folder = kept_folder(WORK, SOURCES, [dataclasses.asdict(game), dataclasses.asdict(engine), seed, made_from])
     tables: dict[str, TunedTable] = {}
     matches: dict[str, DepthMatch] = {}
-    for name, pairing in params.matches.items():
-        if pairing.b == TABLE and pairing.a not in tables:
-            tables[pairing.a] = tune_table(
-                players[pairing.a],
-                positions.expandable[train],
-                positions.nodes_by_depth[train],
-                game,
-                params.pilot_pairs,
-                [seed, streams.DEPTH_MATCH, 0],
-                parallel,
-                folder,
-                params.group,
+    with stage_journal(WORK, "pipeline_src.stages.depth_match", {"amazons_engine": engine.model_dump()}) as journal:
+        for name, pairing in params.matches.items():
+            if pairing.b == TABLE and pairing.a not in tables:
+                tables[pairing.a] = tune_table(
+                    players[pairing.a],
+                    positions.expandable[train],
+                    positions.nodes_by_depth[train],
+                    game,
+                    params.pilot_pairs,
+                    [seed, streams.DEPTH_MATCH, 0],
+                    parallel,
+                    journal,
+                    params.group,
+                )
+            other = game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b]
+            match_seed = [seed, streams.DEPTH_MATCH, 1, *name.encode()]
+            matches[name] = play_match(
+                players[pairing.a], other, pairing.pairs, game, match_seed, parallel, journal, params.group
             )
-        other = game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b]
-        match_seed = [seed, streams.DEPTH_MATCH, 1, *name.encode()]
-        matches[name] = play_match(
-            players[pairing.a], other, pairing.pairs, game, match_seed, parallel, folder, params.group
-        )
     write_json(REPORTS / "match.json", {name: summary(match) for name, match in matches.items()} | _tables(tables))
     named = [
         (matches[name], pairing.a, f"table_{pairing.a}" if pairing.b == TABLE else pairing.b)
@@ -84,7 +80,7 @@ def main() -> None:
 
 
 class _Models(dict[str, Path]):
-    """Files by a model's name, whatever it is; those that were asked for are the ones used."""
+    """Files by a model's name, whatever it is."""
 
     def __missing__(self, name: str) -> Path:
         path = MODELS / name / "model.pt"
@@ -92,12 +88,6 @@ class _Models(dict[str, Path]):
             raise ZugwerkError(f"{path}: no such model; `dvc repro depth_train` makes those of depth_train.models")
         self[name] = path
         return path
-
-    def hashes(self) -> dict[str, str]:
-        """sha256 by name."""
-        import hashlib
-
-        return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(self.items())}
 
 
 def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path]) -> str:
@@ -108,7 +98,7 @@ def player_text(name: str, options: str, game: DepthGame, models: dict[str, Path
     """
     try:
         text = game.player(options.format_map(models))
-        checked_player(text)
+        check_player(text)
     except ZugwerkError as error:
         raise ZugwerkError(f"depth_match.players.{name}: {error}") from None
     except (ValueError, IndexError, AttributeError):
@@ -134,8 +124,8 @@ def summary(match: DepthMatch) -> dict[str, Any]:
     return {
         "score": match.score.as_metrics(),
         "mean_margin": match.margin.as_metrics(),
-        "time_outs": match.time_outs[0],
-        "time_outs_opponent": match.time_outs[1],
+        "time_outs": match.forfeits(0)["time"],
+        "time_outs_opponent": match.forfeits(1)["time"],
         "nodes_a_game": match.nodes(0),
         "nodes_a_game_opponent": match.nodes(1),
         "choosing": match.choosing(0),

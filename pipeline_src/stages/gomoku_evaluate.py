@@ -10,31 +10,54 @@ Killed and run again, it plays only what is missing: finished groups of games ar
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline_src import streams
-from pipeline_src.arena.best_of import Rules
-from pipeline_src.arena.event import Pairing, Played
-from pipeline_src.arena.outcome import Outcome, first_side_share
+from pipeline_src.arena.event import BestOf, Pairing, Rules, pairings, records
+from pipeline_src.arena.game import PlayedGame
+from pipeline_src.arena.journal import Journal, stage_journal
 from pipeline_src.arena.ratings import Rating, rate_players
-from pipeline_src.arena.round_robin import pairings
+from pipeline_src.arena.result import Match, first_side_share
+from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
+from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.gomoku_board import board_svg
 from pipeline_src.systems.gomoku_zero import tables
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams, GomokuGame, read_numbers
+from pipeline_src.systems.gomoku_zero.params import GomokuGame, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 WORK = Path("work/gomoku_evaluate")
 BEST = "best"
 """Name of the best player after the last generation; the models are called by their generation's number."""
+
+
+class Outcome(NamedTuple):
+    """All matches."""
+
+    tables: dict[str, list[Match]]
+    """Matches of pairs by their purpose."""
+    best_of: list[BestOf]
+    """Those of table 4, which end when they are decided."""
+
+    @property
+    def matches(self) -> list[Match]:
+        """All matches of pairs."""
+        return [match for matches in self.tables.values() for match in matches]
+
+    @property
+    def games(self) -> list[tuple[str, list[PlayedGame]]]:
+        """All games by what they were for."""
+        found = [(table, match.games) for table, matches in self.tables.items() for match in matches]
+        return found + [("table4", match.games) for match in self.best_of]
 
 
 def main() -> None:
@@ -47,7 +70,9 @@ def main() -> None:
     seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
     curves = {number: read_table(GenerationFiles(number).curves, tables.LOSSES) for number in numbers}
-    outcome = play(params, game, numbers, seed, parallel)
+    board = Board(gomoku.NAME, game.size, game.variant)
+    with stage_journal(WORK, "pipeline_src.stages.gomoku_evaluate", {}) as journal:
+        outcome = play(params, board, numbers, seed, parallel, journal)
     champion = max((number for number in numbers if reports[number]["gate"]["accepted"]), default=None)
     ratings = rate_all(outcome, params, champion)
     write_tables(reports, [str(number) for number in params.rated(numbers)], outcome, ratings, params)
@@ -56,9 +81,9 @@ def main() -> None:
     last = outcome.tables["headline"][-1]
     shown = last.games[-1]
     with written_aside(REPORTS / "game.svg") as aside:
-        title = f"{params.opponents[last.pairing.b].player} (black) against generation {numbers[-1]}: {shown.winner}"
+        title = f"{params.opponents[last.b].player} (black) against generation {numbers[-1]}: {shown.winner}"
         aside.write_text(board_svg(shown.actions, game.size, title), encoding="utf-8")
-    write_records(outcome.records(texts(params, numbers), game.size, game.variant), GAMES)
+    write_records(records(board, outcome.games), GAMES)
     shutil.rmtree(WORK)
 
 
@@ -73,17 +98,18 @@ def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
     return {name: params.model_text(str(path)) for name, path in models.items()} | opponents
 
 
-def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], seed: int, parallel: Parallel) -> Outcome:
+def play(
+    params: GomokuEvaluateParams, board: Board, numbers: list[int], seed: int, parallel: Parallel, journal: Journal
+) -> Outcome:
     """All matches, or what is left of them."""
     event = gomoku_event(
         texts(params, numbers),
-        game.size,
-        game.variant,
+        board,
         params.openings,
         [seed, streams.GOMOKU_EVALUATE],
         parallel,
         params.group,
-        WORK,
+        journal,
     )
     names = [str(number) for number in params.rated(numbers)]
     plan = [Pairing("headline", BEST, name, opponent.pairs) for name, opponent in params.opponents.items()]
@@ -91,23 +117,20 @@ def play(params: GomokuEvaluateParams, game: GomokuGame, numbers: list[int], see
         plan += [Pairing("table3", name, other, params.table3_games // 2) for other in params.tables_against]
         plan.append(Pairing("anchor", name, params.anchor, params.anchor_pairs))
     plan += [Pairing("table2", a, b, params.table2_games // 2) for a, b in pairings(names)]
-    found: dict[str, list[Played]] = {name: [] for name in ("table2", "table3", "headline", "anchor")}
-    for played in event.play(plan):
-        found[played.pairing.table].append(played)
+    found: dict[str, list[Match]] = {name: [] for name in ("table2", "table3", "headline", "anchor")}
+    for pairing, match in zip(plan, event.play(plan), strict=True):
+        found[pairing.table].append(match)
     meetings = [(name, other) for name in names for other in params.tables_against]
     return Outcome(found, event.play_best_of("table4", meetings, Rules(params.best_of, params.replays)))
 
 
 def rate_all(outcome: Outcome, params: GomokuEvaluateParams, champion: int | None) -> dict[str, Rating]:
-    """Ratings by name, of all matches but those of table 4, which end when they are decided.
+    """Ratings by name, of all matches but those of table 4.
 
     The best player is the model of the last generation that passed its gate, so their games count together.
     """
     same = {BEST: str(champion)} if champion is not None else {}
-    results = [
-        played.standing.result(same.get(played.pairing.a, played.pairing.a), played.pairing.b)
-        for played in outcome.matches
-    ]
+    results = [match.standing.result(same.get(match.a, match.a), match.b) for match in outcome.matches]
     ratings = rate_players(results, params.anchor)
     return ratings | {name: ratings[other] for name, other in same.items()}
 
@@ -136,9 +159,9 @@ def metrics(
     won: dict[str, bool] = {}
     for match in outcome.best_of:
         won[match.a] = won.get(match.a, True) and match.won(rules) is True
-    games = outcome.games
+    games = [game for _, some in outcome.games for game in some]
     return {
-        **{f"score_vs_{played.pairing.b}": played.score.as_metrics() for played in outcome.tables["headline"]},
+        **{f"score_vs_{match.b}": match.score.as_metrics() for match in outcome.tables["headline"]},
         "best_of_five_won": rate(sum(won.values()), len(won)).as_metrics(),
         "elo_last": ratings[BEST].as_metrics(),
         "generations": generations,
@@ -146,7 +169,7 @@ def metrics(
         "games": len(games),
         "first_side_score": first_side_share(games),
         "mean_plies": sum(len(game.actions) for game in games) / len(games),
-        "illegal": sum(game.illegal for game in games),
+        "illegal": sum(game.ended != "board" for game in games),
     }
 
 

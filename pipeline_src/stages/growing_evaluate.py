@@ -11,16 +11,20 @@ import shutil
 from pathlib import Path
 
 from pipeline_src import streams
-from pipeline_src.arena.event import Pairing
-from pipeline_src.arena.outcome import Outcome
+from pipeline_src.arena.event import Pairing, records
+from pipeline_src.arena.journal import stage_journal
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
+from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
+from pipeline_src.systems.gomoku_zero import player
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import CURVE, BoardFiles
-from pipeline_src.systems.growing_boards.params import GrowingEvaluateParams, read_boards
+from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
+from pipeline_src.systems.growing_boards.params import read_boards
 
 REPORTS = Path("artifacts/reports/growing")
 GAMES = Path("artifacts/records/growing/matches.parquet")
@@ -51,28 +55,21 @@ def main() -> None:
         BEST: _text(files.best, params),
         **{str(number): _text(files.model(number), params) for number in rated},
     }
-    event = gomoku_event(
-        texts,
-        board.size,
-        board.variant,
-        params.openings,
-        [seed, streams.GROWING_EVALUATE],
-        parallel,
-        params.group,
-        WORK,
-    )
-    best, *others = event.play(
-        [
-            Pairing("headline", BEST, OPPONENT, params.pairs),
-            *(Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated),
-        ]
-    )
+    on, stream = Board(gomoku.NAME, board.size, board.variant), [seed, streams.GROWING_EVALUATE]
+    with stage_journal(WORK, "pipeline_src.stages.growing_evaluate", {}) as journal:
+        event = gomoku_event(texts, on, params.openings, stream, parallel, params.group, journal)
+        best, *others = event.play(
+            [
+                Pairing("headline", BEST, OPPONENT, params.pairs),
+                *(Pairing("rated", str(number), OPPONENT, params.rated_pairs) for number in rated),
+            ]
+        )
     write_table(REPORTS / "losses.csv", [{"size": size, **row} for size, rows in curves.items() for row in rows])
     write_table(
         REPORTS / "strength.csv",
         [
-            {"generation": number, "multiply_adds": spent[number], **played.score.as_metrics()}
-            for number, played in zip(rated, others, strict=True)
+            {"generation": number, "multiply_adds": spent[number], **match.score.as_metrics()}
+            for number, match in zip(rated, others, strict=True)
         ],
     )
     reports = {str(one.size): read_json(BoardFiles(one.size).report) for one in boards}
@@ -86,15 +83,14 @@ def main() -> None:
             "multiply_adds_in_all": spent[max(spent)],
         },
     )
-    outcome = Outcome({"headline": [best], "rated": others}, [])
-    write_records([*outcome.records(texts, board.size, board.variant)], GAMES)
+    write_records(records(on, [("headline", best.games), *(("rated", match.games) for match in others)]), GAMES)
     shutil.rmtree(WORK)
 
 
 def _text(model: Path, params: GrowingEvaluateParams) -> str:
     if not model.is_file():
         raise ZugwerkError(f"{model}: no such model; `dvc repro growing_board` makes it")
-    return f"zero:{model},simulations={params.simulations}"
+    return f"{player.NAME}:{model},simulations={params.simulations}"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ the work folder.
 Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_records``
 """
 
-import dataclasses
 from pathlib import Path
 
 from pipeline_src.errors import run_main
@@ -27,7 +26,7 @@ def main() -> None:
         ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
     """
     games, site = load(JosekiCrawlParams, "joseki_crawl"), load(CrawlParams, "crawl")
-    wanted = GamesParams(**{f.name: getattr(games, f.name) for f in dataclasses.fields(games)}, quirks=NO_QUIRKS)
+    wanted = GamesParams(**dict(games), quirks=NO_QUIRKS)
     # The archive is what a replica would serve by default; a source that needs it is refused.
     crawl(wanted, site, seed=load_value(int, "seed"), archive=PAGES, pages=PAGES, work=WORK)
 

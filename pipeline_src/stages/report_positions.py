@@ -19,9 +19,10 @@ from pipeline_src.report.positions.file import POSITIONS, Example, write_example
 from pipeline_src.report.positions.gomoku import gomoku_examples, growing_examples
 from pipeline_src.report.positions.joseki import joseki_example
 from pipeline_src.report.positions.params import ReportPositionsParams
+from pipeline_src.systems.amazons_net.evaluation_params import AmazonsMatchParams
 from pipeline_src.systems.amazons_net.forward import torch_threads
-from pipeline_src.systems.amazons_net.params import AmazonsMatchParams
-from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams, read_numbers
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
+from pipeline_src.systems.gomoku_zero.params import read_numbers
 from pipeline_src.systems.growing_boards.params import read_boards
 from pipeline_src.systems.search_depth.params import DepthSplitParams
 

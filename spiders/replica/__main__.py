@@ -1,13 +1,13 @@
 """``python -m spiders.replica --archive FILE_OR_FOLDER --port N``: serve an archive as the site would."""
 
 import argparse
-import dataclasses
 import os
 import sys
 import threading
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.project.params import build
 from pipeline_src.records.crawl_params import QuirkParams
 from spiders.replica.archive import open_archive
 from spiders.replica.quirks import NO_QUIRKS, Moods
@@ -22,7 +22,8 @@ def main() -> None:
         ZugwerkError: no archive there, or the port is taken.
     """
     args = _parser().parse_args()
-    quirks = QuirkParams(**{field.name: getattr(args, field.name) for field in dataclasses.fields(QuirkParams)})
+    given = {name: getattr(args, name) for name in QuirkParams.model_fields}
+    quirks = build(QuirkParams, given, "quirks", "command line")
     site = open_archive(args.archive, args.gtid, quirks, args.seed)
     answer = Moods(Routes(site, quirks.double_json, args.seed), quirks, args.seed, args.broken)
     try:
@@ -56,8 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--broken", action="append", default=[], metavar="PREFIX", help="paths that always answer 500")
     parser.add_argument("--until-stdin-closes", action="store_true", help="end when stdin does")
     quirks = parser.add_argument_group("quirks", "fractions from 0 to 1; the first four and names need a Parquet file")
-    for field in dataclasses.fields(QuirkParams):
-        quirks.add_argument(f"--{field.name.replace('_', '-')}", type=float, default=getattr(NO_QUIRKS, field.name))
+    for name, value in NO_QUIRKS:
+        quirks.add_argument(f"--{name.replace('_', '-')}", type=float, default=value)
     return parser
 
 

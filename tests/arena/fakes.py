@@ -8,14 +8,11 @@ import threading
 import time
 
 from pipeline_src.games import amazons
-from pipeline_src.players.registry import PLAYERS
-from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
+from pipeline_src.players.amazons import PLAYERS
+from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
 
-PLAYERS["amazons"] |= {
-    "fake": "tests.arena.fakes:fake_player",
-    "uci": "pipeline_src.players.engines.uci:uci_player",
-}
+PLAYERS["fake"] = "tests.arena.fakes:fake_player"
 
 
 class FakeSearcher:
@@ -29,10 +26,10 @@ class FakeSearcher:
     def search(self, state, limit, seed=0, on_info=None):
         assert not self.running, "two searches at once"
         self.running = 1
-        if self.options["fail"]:
+        if self.options.fail:
             self.running = 0
             raise RuntimeError("the search failed")
-        time.sleep(self.options["first_ms"] / 1000)
+        time.sleep(self.options.first_ms / 1000)
         self.stopped.clear()
         begin, depth = time.perf_counter(), 0
         action = int(amazons.legal_actions(state)[0])
@@ -43,11 +40,11 @@ class FakeSearcher:
             if on_info is not None and depth in (1, 2):
                 on_info(found)
             if (
-                (self.stopped.is_set() and not self.options["deaf"])
+                (self.stopped.is_set() and not self.options.deaf)
                 or (limit.nodes is not None and found.nodes >= limit.nodes)
                 or (limit.depth is not None and depth >= limit.depth)
                 or (limit.movetime_ms is not None and seconds * 1000 >= limit.movetime_ms)
-                or (self.options["early"] and depth == 3)
+                or (self.options.early and depth == 3)
             ):
                 self.running = 0
                 return found
@@ -57,10 +54,17 @@ class FakeSearcher:
         self.stopped.set()
 
 
-def fake_player(text):
-    limits = dict.fromkeys(LIMITS, float("nan"))
-    options = text.numbers(early=0, first_ms=0, deaf=0, fail=0, **limits)
-    return SearchPlayer(FakeSearcher(options), read_limit(text, options, Limit(nodes=50)))
+class FakeOptions(Limits):
+    DEFAULT = Limit(nodes=50)
+
+    early: bool = False
+    first_ms: float = 0.0
+    deaf: bool = False
+    fail: bool = False
+
+
+def fake_player(options: FakeOptions):
+    return SearchPlayer(FakeSearcher(options), options.limit)
 
 
 if __name__ == "__main__":

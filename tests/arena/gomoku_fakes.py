@@ -7,11 +7,11 @@ import threading
 import time
 
 from pipeline_src.games import gomoku
-from pipeline_src.players.registry import PLAYERS
-from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
+from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
 
-PLAYERS["gomoku"] |= {"fake": "tests.arena.gomoku_fakes:fake_player"}
+PLAYERS["fake"] = "tests.arena.gomoku_fakes:fake_player"
 
 
 class FakeSearcher:
@@ -21,7 +21,7 @@ class FakeSearcher:
         self.options, self.stopped, self.limits = options, threading.Event(), []
 
     def search(self, state, limit, seed=0, on_info=None):
-        if self.options["fail"]:
+        if self.options.fail:
             raise RuntimeError("the search failed")
         self.limits.append(limit)
         self.stopped.clear()
@@ -30,16 +30,21 @@ class FakeSearcher:
             self.stopped.wait(None if limit.movetime_ms is None else limit.movetime_ms / 1000)
         seconds = time.perf_counter() - begin
         action = int(gomoku.legal_actions(state)[0])
-        return SearchResult(action, self.options["value"], 1, 1, (action,), seconds)
+        return SearchResult(action, self.options.value, 1, 1, (action,), seconds)
 
     def stop(self):
         self.stopped.set()
 
 
-def fake_player(text):
-    limits = dict.fromkeys(LIMITS, float("nan"))
-    options = text.numbers(value=0, fail=0, **limits)
-    return SearchPlayer(FakeSearcher(options), read_limit(text, options, Limit(nodes=1)))
+class FakeOptions(Limits):
+    DEFAULT = Limit(nodes=1)
+
+    value: float = 0.0
+    fail: bool = False
+
+
+def fake_player(options: FakeOptions):
+    return SearchPlayer(FakeSearcher(options), options.limit)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,22 @@
 """Players of Gomoku that take no time: ``random``, ``zero:FILE`` as good as the number in the file, and a judge."""
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
+from pipeline_src.arena import pool
 from pipeline_src.games import gomoku
-from pipeline_src.players.registry import PLAYERS
+from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import Player
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
+from pipeline_src.systems import gomoku_zero
 
 STUBS = {
     "random": "tests.arena.gomoku_stubs:random_player",
-    "zero": "tests.arena.gomoku_stubs:zero_player",
     "judge": "tests.arena.gomoku_stubs:judge_player",
 }
 CALLS = []
@@ -22,11 +26,16 @@ CALLS = []
 @pytest.fixture
 def stubs(monkeypatch):
     """The stubs in the registry; in this process alone, so with one worker."""
-    monkeypatch.setitem(PLAYERS, "gomoku", PLAYERS.get("gomoku", {}) | STUBS)
+    for name, maker in STUBS.items():
+        monkeypatch.setitem(PLAYERS, name, maker)
+    monkeypatch.setitem(gomoku_zero.PLAYERS["gomoku"], "zero", "tests.arena.gomoku_stubs:zero_player")
     CALLS.clear()
+    pool.dismiss()
+    yield
+    pool.dismiss()
 
 
-class Careful:
+class Careful(Player):
     """Plays a winning move with a chance that is its skill, else any."""
 
     def __init__(self, skill):
@@ -45,14 +54,25 @@ class Careful:
         return int(position.rng.choice(actions))
 
 
-def random_player(text):
-    text.numbers()
-    return Careful(0.0)
+class RandomOptions(Options):
+    strength: float = 0.0
 
 
-def zero_player(text):
-    assert text.options["search"] in ("puct", "gumbel")
-    return Careful(float(Path(text.value).read_text()))
+def random_player(options: RandomOptions):
+    return Careful(options.strength)
+
+
+class ZeroOptions(Options):
+    VALUE = "model"
+
+    model: str
+    simulations: int = 1
+    search: Literal["puct", "gumbel"]
+    chunk: int = 1
+
+
+def zero_player(options: ZeroOptions):
+    return Careful(float(Path(options.model).read_text()))
 
 
 class _Judge:
@@ -68,5 +88,5 @@ class _Judge:
         pass
 
 
-def judge_player(text):
+def judge_player(options: Options):
     return SearchPlayer(_Judge(), Limit(nodes=1))

@@ -1,14 +1,13 @@
 import dataclasses
 from itertools import product
 
+import numpy as np
 import pytest
 
-from pipeline_src.arena.best_of import BestOfMatch, Rules, play_best_of
-from pipeline_src.arena.event import Event, Pairing, Played
-from pipeline_src.arena.fixtures import Board, Fixture
-from pipeline_src.arena.games import PlayedGame
-from pipeline_src.arena.outcome import Outcome, first_side_share
-from pipeline_src.arena.round_robin import Standing, cross_table, pairings
+from pipeline_src.arena.event import BestOf, Event, Pairing, Rules, cross_table, pairings, records
+from pipeline_src.arena.game import Fixture, PlayedGame
+from pipeline_src.arena.result import Match, Standing, first_side_share
+from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 
@@ -44,15 +43,27 @@ def test_pairs_share_openings_and_matches_repeat_none(event):
 
 def best_of(winners, a_begins=True, rules=RULES):
     """A match whose games are won by those sides; how many games each round asked for."""
-    match, rounds = BestOfMatch("a", "b", a_begins), []
+    rounds = []
 
-    def play(fixtures):
-        rounds.append(len(fixtures))
-        return [PlayedGame((one.seed[0],), winners[one.seed[0]]) for one in fixtures]
+    class Told(Event):
+        def _play(self, fixtures):
+            rounds.append(len(fixtures))
+            numbers = [one.seed[-1] for one in fixtures]
+            return [PlayedGame(one, (n,), winners[n]) for one, n in zip(fixtures, numbers, strict=True)]
 
-    play_best_of([match], rules, lambda _, number: Fixture("", "", (), (number,)), play)
+    seed = next(seed for seed in range(99) if lot(seed) == a_begins)
+    event = Told(Board("gomoku", 4, "freestyle-3"), {"a": "A", "b": "B"}, OPENINGS, [seed])
+    (match,) = event.play_best_of("t", [("a", "b")], rules)
+    assert match.a_begins == a_begins
     assert [game.actions[0] for game in match.games] == list(range(len(match.games)))
+    firsts = ["A" if a_begins == (number % 2 == 0) else "B" for number in range(len(match.games))]
+    assert [game.fixture.first for game in match.games] == firsts
     return match, rounds
+
+
+def lot(seed):
+    """Who begins, of an event with that seed."""
+    return bool(np.random.default_rng([seed, *b"t/a/b", 0]).integers(2))
 
 
 @pytest.mark.parametrize(("results", "won", "games"), [
@@ -107,13 +118,13 @@ def test_cross_table_has_both_ways_and_totals():
 
 
 def test_records_name_who_moved_first():
-    games = [PlayedGame((1,), "first"), PlayedGame((2,), "second")]
-    played = Played(Pairing("t", "a", "b", 1), games)
-    match = BestOfMatch("b", "a", False, [PlayedGame((3,), "draw"), PlayedGame((4,), "first")])
-    outcome = Outcome({"t": [played]}, [match])
+    a_first, b_first = Fixture("A", "B", (), ()), Fixture("B", "A", (), ())
+    match = Match.of("a", "b", [PlayedGame(a_first, (1,), "first"), PlayedGame(b_first, (2,), "second")])
+    best = BestOf("b", "a", False, [PlayedGame(a_first, (3,), "draw"), PlayedGame(b_first, (4,), "first")])
+    games = [("t", match.games), ("table4", best.games)]
     found = [
         (one.gid, one.event, one.first_name, one.second_name, one.actions)
-        for one in outcome.records({"a": "A", "b": "B"}, 4, "freestyle-3")
+        for one in records(Board("gomoku", 4, "freestyle-3"), games)
     ]
     assert found == [
         (1, "t", "A", "B", (1,)),
@@ -121,5 +132,6 @@ def test_records_name_who_moved_first():
         (3, "table4", "A", "B", (3,)),
         (4, "table4", "B", "A", (4,)),
     ]
-    assert first_side_share(outcome.games) == pytest.approx(2.5 / 4)
-    assert dataclasses.asdict(played.standing) == {"wins": 2, "draws": 0, "losses": 0}
+    assert first_side_share(match.games + best.games) == pytest.approx(2.5 / 4)
+    assert dataclasses.asdict(match.standing) == {"wins": 2, "draws": 0, "losses": 0}
+    assert dataclasses.asdict(best.standing) == {"wins": 1, "draws": 1, "losses": 0}

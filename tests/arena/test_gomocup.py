@@ -17,12 +17,14 @@ from pipeline_src import __version__
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.session import Session
 from pipeline_src.arena.gomocup.settings import Settings
-from pipeline_src.arena.matches import run_match
-from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.process import EngineProcess
+from pipeline_src.players.player import OneBoard
+from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.players.turn_time import AT_ONCE_MS, thinking_ms
+from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 
 
@@ -257,14 +259,20 @@ def test_any_player_may_think(brain, player):
     assert (x, y) != (4, 4)
 
 
-class Info:
-    height, width, variant = 9, 9, "freestyle"
+class OnNine(SearchPlayer):
+    """Plays on one board alone, as a model does."""
+
+    only = OneBoard(9, 9, "freestyle")
+
+    def check(self, state):
+        check_state(self.only, state)
 
 
 def test_a_model_offers_what_it_plays(brain):
     one = brain()
     one.ask("START 9")
-    one.session._player.info = Info()
+    plays_all = one.session._player
+    one.session._player = OnNine(plays_all.searcher, plays_all.limit)
     answer = one.ask("START 15")[0]
     assert answer.startswith("ERROR a 15x15 board, but this model plays on 9x9; on any board, by any rule: --player")
     assert "alphabeta" in answer
@@ -330,8 +338,8 @@ def test_the_command_on_pipes():
 def test_a_match_against_our_own_brain():
     spec = MatchSpec("gomoku", "random", f"brain:{COMMAND} alphabeta:depth=2,movetime=300", 4, "random:2", 9)
     found = run_match(spec)
-    assert (found.wins, found.losses) == (0, 4)
-    assert not found.sides[1].forfeits.get("crash")
+    assert (found.standing.wins, found.standing.losses) == (0, 4)
+    assert not found.side(1).forfeits.get("crash")
 
 
 def cpu_ms(pid):

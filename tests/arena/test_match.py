@@ -1,21 +1,33 @@
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 import torch
 
-from pipeline_src.arena import match
-from pipeline_src.arena.games import PlayedGame
-from pipeline_src.arena.match import MatchResult, play_match
+from pipeline_src.arena import match, pool
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.match import MatchSpec, journal_of, play_match, run_match, with_limits
+from pipeline_src.arena.runner import Board
+from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
+from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+from tests.arena import fakes  # noqa: F401 - registers players
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
+from tests.players.engines.test_uci import command
 
-ALONE = Parallel(workers=1)
+ALONE, TWO = Parallel(workers=1), Parallel(workers=2)
+SPEC = MatchSpec("amazons", "one_ply:noise=1", "one_ply:noise=2", games=8, size=6)
 
 
-def play(a, b, parallel=ALONE, **changes):
-    settings = {"pairs": 3, "opening_plies": 2, "seed": [9, 4, 0], "size": 6} | changes
-    return play_match("amazons", a, b, parallel=parallel, **settings)
+def play(a, b, parallel=ALONE, pairs=3, opening_plies=2, seed=(9, 4, 0), size=6, journal=None):
+    return play_match(Board("amazons", size), a, b, pairs, opening_plies, seed, parallel, journal)
 
 
 @pytest.fixture(scope="module")
@@ -26,30 +38,13 @@ def model(tmp_path_factory):
     return path
 
 
-def test_points_go_to_the_right_player():
-    games = [
-        PlayedGame((1,), "first"),  # a moves first in even games
-        PlayedGame((2,), "second"),
-        PlayedGame((3,), "draw"),
-        PlayedGame((4,), "first", illegal=True),
-        PlayedGame((5,), "second", illegal=True),
-        PlayedGame((6,), "second"),
-    ]
-    result = MatchResult("a", "b", games)
-    assert result.points == [1.0, 1.0, 0.5, 0.0, 0.0, 1.0]
-    assert result.wins_draws_losses == (3, 1, 2)
-    assert result.illegal == (2, 0)
-    assert result.score.value == pytest.approx(3.5 / 6)
-    assert MatchResult("a", "b", [PlayedGame((1,), "first", illegal=True)] * 2).illegal == (1, 1)
-
-
 def test_an_opening_is_played_twice_and_no_other_time():
     result = play("random", "one_ply", pairs=20)
     openings = [game.actions[:2] for game in result.games]
     assert openings[::2] == openings[1::2]
     assert len(set(openings)) == 20
     assert result.score.n == 40
-    assert result.wins_draws_losses[2] > 30  # one ply deep beats chance
+    assert result.standing.losses > 30  # one ply deep beats chance
 
 
 def test_a_player_is_worth_half_against_itself():
@@ -106,12 +101,202 @@ def test_nets_of_another_size_are_refused(model):
 
 
 @pytest.mark.usefixtures("stubs")
-def test_variant_and_openings_may_be_given():
-    openings = [(0,), (5,), (7,)]
-    result = play_match("gomoku", "random", "random", 2, 0, [1], ALONE, 4, "freestyle-3", openings)
-    assert [game.actions[0] for game in result.games] == [0, 0, 5, 5]
-    assert result == play_match("gomoku", "random", "random", 2, 0, [1], ALONE, 4, "freestyle-3", openings[:2])
-    with pytest.raises(ZugwerkError, match="3 openings for 4 pairs"):
-        play_match("gomoku", "random", "random", 4, 0, [1], ALONE, 4, "freestyle-3", openings)
+def test_games_of_another_variant():
+    games = play_match(Board("gomoku", 4, "freestyle-3"), "random", "random", 2, 1, [1], ALONE).games
+    assert [game.actions[0] for game in games[::2]] == [game.actions[0] for game in games[1::2]]
     with pytest.raises(ZugwerkError, match="a line of 5"):
-        play_match("gomoku", "random", "random", 2, 0, [1], ALONE, 4, "freestyle", openings)
+        play_match(Board("gomoku", 4, "freestyle"), "random", "random", 2, 1, [1], ALONE)
+
+
+@pytest.mark.usefixtures("stubs")
+def test_a_match_of_a_stage_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(match, "GROUP", 1)
+    whole = play("one_ply:noise=2", "random")
+    with Journal(tmp_path / "journal.jsonl", {}) as journal:
+        assert play("one_ply:noise=2", "random", pairs=2, journal=journal).games == whole.games[:4]
+        before = (tmp_path / "journal.jsonl").read_bytes()
+        assert play("one_ply:noise=2", "random", journal=journal).games == whole.games
+    assert (tmp_path / "journal.jsonl").read_bytes().startswith(before)
+    assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1 + 3
+
+
+def uci(mode, *more, options="movetime=150,grace=200"):
+    return f"uci:{command(mode, *more)},{options}"
+
+
+@pytest.mark.slow
+def test_a_match_is_the_same_with_any_number_of_workers(tmp_path):
+    alone = run_match(SPEC, tmp_path / "a.parquet")
+    two = run_match(SPEC, tmp_path / "b.parquet", TWO)
+    assert alone.status == two.status == "finished"
+    assert (alone.standing, alone.pentanomial) == (two.standing, two.pentanomial)
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    records = read_records(tmp_path / "a.parquet")
+    assert [record.gid for record in records] == list(range(1, 9))
+    assert [record.first_name for record in records] == [SPEC.a, SPEC.b] * 4
+    won = sum((record.first_name == SPEC.a) == (record.winner == "first") for record in records)
+    assert (alone.standing.wins, alone.standing.losses) == (won, 8 - won)
+    assert alone.score.value == won / 8
+    for even, odd in zip(records[::2], records[1::2], strict=True):
+        assert even.actions[:2] == odd.actions[:2]
+
+
+def test_a_match_goes_on_where_its_journal_ends(tmp_path, monkeypatch):
+    whole = run_match(SPEC, tmp_path / "whole.parquet")
+    out = tmp_path / "games.parquet"
+    run_match(dataclasses.replace(SPEC, games=4), out)
+    journal = journal_of(out)
+    journal.write_bytes(journal.read_bytes() + b'{"key":"2","value":[{"sta')  # torn by a kill
+    played, play_group = [], match.play_group
+
+    def noted(board, fixtures):
+        played.append(fixtures[0].seed[2])
+        return play_group(board, fixtures)
+
+    monkeypatch.setattr(match, "play_group", noted)
+    again = run_match(SPEC, out)
+    assert played == [2, 3]
+    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert (again.standing, again.pentanomial) == (whole.standing, whole.pentanomial)
+    run_match(SPEC, out)
+    assert len(played) == 2
+    run_match(SPEC, out, resume=False)
+    assert len(played) == 6
+
+
+@pytest.mark.slow
+def test_a_killed_match_loses_no_finished_pair(tmp_path):
+    """kill -9 on the command and on nothing else: its workers end by themselves."""
+    spec = MatchSpec("amazons", "one_ply:noise=1", "one_ply:noise=2", games=60, size=6)
+    out = tmp_path / "games.parquet"
+    arguments = [spec.a, spec.b, "--games", "60", "--size", "6", "--workers", "2", "--out", str(out), "--json"]
+    line = [sys.executable, "-m", "tests.arena.fakes", "match", "amazons", *arguments]
+    journal = journal_of(out)
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 60
+        while not (journal.exists() and journal.read_bytes().count(b"\n") > 3) and time.monotonic() < end:
+            time.sleep(0.005)
+        children = _children(process.pid)
+        process.kill()
+    assert len(children) >= 2
+    assert not out.exists()
+    before = journal.read_bytes().split(b"\n")[:-1]
+    end = time.monotonic() + 10
+    while any(map(_alive, children)) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not any(map(_alive, children))
+    whole = run_match(spec, out)
+    lines = journal.read_bytes().split(b"\n")[:-1]
+    assert lines[: len(before)] == before
+    assert sorted(int(json.loads(line)["key"]) for line in lines[1:]) == list(range(30))
+    assert len(whole.games) == 60
+    run_match(spec, tmp_path / "whole.parquet")
+    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
+def test_a_journal_of_another_match_is_refused(tmp_path):
+    out = tmp_path / "games.parquet"
+    run_match(dataclasses.replace(SPEC, games=2), out)
+    with pytest.raises(ZugwerkError, match=r"the journal of another match \(b, seed differs\)"):
+        run_match(dataclasses.replace(SPEC, b="random", seed=2), out)
+    with Journal(journal_of(out), SPEC.identity()), pytest.raises(ZugwerkError, match="another match is writing"):
+        run_match(SPEC, out)
+    journal_of(out).write_text("nonsense\n")
+    with pytest.raises(ZugwerkError, match="damaged"):
+        run_match(SPEC, out)
+
+
+def test_openings_from_a_changed_file_are_another_match(tmp_path):
+    book = tmp_path / "book.txt"
+    book.write_text("1q1/3/1Q1 w\n")
+    spec = MatchSpec("amazons", "random", "random", games=2, openings=str(book))
+    run_match(spec, tmp_path / "games.parquet")
+    assert {record.variant for record in read_records(tmp_path / "games.parquet")} == {"1q1/3/1Q1 w"}
+    book.write_text("1q1/3/1Q1 b\n")
+    with pytest.raises(ZugwerkError, match="openings_sha256 differs"):
+        run_match(spec, tmp_path / "games.parquet")
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"), [("illegal", "illegal"), ("none", "illegal"), ("crash", "crash"), ("late=300", "time")]
+)
+def test_an_engine_that_fails_loses_its_games_and_no_more(tmp_path, mode, kind):
+    spec = MatchSpec("amazons", uci(mode, options="movetime=100,grace=1000"), "random", games=4, size=6)
+    found = run_match(spec, tmp_path / "games.parquet")
+    assert (found.standing.wins, found.standing.losses) == (0, 4)
+    assert found.side(0).forfeits == {kind: 4}
+    assert found.side(1).forfeits == {}
+    assert all(game.detail for game in found.games)
+    assert {record.event for record in read_records(tmp_path / "games.parquet")} == {f"forfeit:{kind}"}
+
+
+def test_an_engine_that_crashed_plays_the_next_game(tmp_path):
+    spec = MatchSpec("amazons", uci("once", tmp_path / "mark"), "random", games=4, size=6)
+    found = run_match(spec)
+    assert found.side(0).forfeits == {"crash": 1}
+    assert found.side(0).moves_per_game > 2
+    assert pool.player("amazons", spec.a)._process is None  # nobody's engine outlives the match
+
+
+def test_an_engine_that_cannot_start_ends_the_match_before_it_begins():
+    with pytest.raises(ZugwerkError, match="cannot be started"):
+        run_match(MatchSpec("amazons", "random", "uci:/no/such", games=2))
+
+
+def test_the_sequential_test_ends_a_match(tmp_path):
+    spec = MatchSpec("amazons", "one_ply", "random", games=200, size=6)
+    found = run_match(spec, tmp_path / "games.parquet", sprt=Sprt(0, 200))
+    assert (found.status, found.test.verdict) == ("decided", "H1")
+    assert len(found.games) == 2 * found.test.pairs < 200
+    again = run_match(spec, tmp_path / "games.parquet", sprt=Sprt(0, 200))
+    assert (again.games, again.test) == (found.games, found.test)
+
+
+def test_an_interrupt_ends_with_what_was_played(tmp_path, monkeypatch):
+    play_group = match.play_group
+
+    def interrupted(board, fixtures):
+        if fixtures[0].seed[2] == 2:
+            raise KeyboardInterrupt
+        return play_group(board, fixtures)
+
+    monkeypatch.setattr(match, "play_group", interrupted)
+    found = run_match(SPEC, tmp_path / "games.parquet")
+    assert (found.status, len(found.games)) == ("interrupted", 4)
+    assert len(read_records(tmp_path / "games.parquet")) == 4
+
+
+def test_default_limits_go_to_those_who_take_them():
+    limits = {"movetime": 250.0, "nodes": None, "depth": None}
+    assert with_limits("amazons", "random", limits) == "random"
+    assert with_limits("amazons", "one_ply:noise=1", limits) == "one_ply:noise=1"
+    assert with_limits("amazons", "uci:x -y", limits) == "uci:x -y,movetime=250"
+    assert with_limits("amazons", "uci:x,nodes=3", limits) == "uci:x,nodes=3"
+    assert with_limits("amazons", "fake", {"movetime": None, "nodes": 1_000_000, "depth": None}) == "fake:nodes=1000000"
+    with pytest.raises(ZugwerkError, match="no player 'nobody'"):
+        with_limits("amazons", "nobody", limits)
+
+
+@pytest.mark.parametrize("changes", [{"games": 3}, {"games": 0}, {"clock": (0.0, 1.0)}, {"margin": -1.0}, {"seed": -1}])
+def test_bad_matches_are_refused(changes):
+    with pytest.raises(ZugwerkError):
+        dataclasses.replace(SPEC, **changes)
+
+
+def _children(pid):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def _alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,7 +1,8 @@
 import pytest
 
-from pipeline_src.arena.openings import Opening, read_openings
+from pipeline_src.arena.openings import Opening, random_openings, read_openings
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
 from pipeline_src.games.amazons import format_move, initial_state, parse_move
 from pipeline_src.games.game import get_game
 
@@ -56,3 +57,36 @@ def test_bad_texts_are_refused(text):
 
 def test_openings_fit_the_size():
     assert read("random:1", 1, 6)[0].actions[0] < initial_state(6).board.size ** 3
+
+
+START = amazons.initial_state(6)
+
+
+def after(actions):
+    state = START
+    for action in actions:
+        assert amazons.is_legal(state, action)
+        state = amazons.play(state, action)
+    return state
+
+
+def test_openings_are_distinct_legal_and_leave_the_game_open():
+    openings = random_openings(GAME, START, 200, 2, [4])
+    assert len(set(openings)) == 200
+    assert all(len(opening) == 2 and amazons.winner(after(opening)) is None for opening in openings)
+
+
+def test_an_opening_depends_on_its_number_alone():
+    assert random_openings(GAME, START, 20, 3, [5]) == random_openings(GAME, START, 40, 3, [5])[:20]
+    assert random_openings(GAME, START, 20, 3, [5]) != random_openings(GAME, START, 20, 3, [6])
+    assert random_openings(GAME, START, 3, 0, [5]) == [()] * 3
+
+
+def test_too_few_openings_is_said():
+    tight = amazons.from_fen("q**/***/Q1* w")  # one move, one arrow; and then Black has lost
+    with pytest.raises(ZugwerkError, match="no opening of 1 plies"):
+        random_openings(GAME, tight, 1, 1, [7])
+    few = amazons.from_fen("q2/***/Q1* w")
+    assert len(amazons.legal_actions(few)) == 1
+    with pytest.raises(ZugwerkError, match="beside the 1 already drawn"):
+        random_openings(GAME, few, 2, 1, [7])

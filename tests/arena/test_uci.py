@@ -241,7 +241,7 @@ def test_the_end_of_the_input_ends_a_search_and_the_engine():
 def test_the_engine_needs_no_torch():
     program = (
         "import sys, io\n"
-        "from pipeline_src.arena.uci.stream import serve\n"
+        "from pipeline_src.arena.uci.session import serve\n"
         "serve('amazons', 'one_ply', io.BytesIO(b'uci\\nposition startpos\\ngo\\n'), io.BytesIO())\n"
         "assert 'torch' not in sys.modules and 'one_ply' and 'pipeline_src.players.amazons.basic' in sys.modules\n"
     )

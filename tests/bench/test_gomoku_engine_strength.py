@@ -15,7 +15,7 @@ def measure(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "MATCHES", MATCHES)
     monkeypatch.setattr(strength, "WORK", tmp_path / "work")
     monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
-    monkeypatch.setattr("pipeline_src.search.gomoku.openings.NODES", 50)
+    monkeypatch.setattr(strength, "JUDGE", "engine:nodes=50")
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["strength", *words])
@@ -35,5 +35,8 @@ def test_positions_and_matches_are_put_side_by_side(measure, tmp_path):
     assert then["score_vs_previous_15"]["n"] == 2
     assert then["forced_wins_9"] == first["forced_wins_9"]
     whole = measure()
-    assert {name: found["games"] for name, found in whole["matches"].items()} == {"score_vs_previous_15": 4, "fifth_of_the_time": 2}
+    assert {name: found["games"] for name, found in whole["matches"].items()} == {
+        "score_vs_previous_15": 4,
+        "fifth_of_the_time": 2,
+    }
     assert set(whole) - {"matches"} <= set(REGISTRY["gomoku_engine"])

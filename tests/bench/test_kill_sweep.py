@@ -1,6 +1,6 @@
 from bench.reliability import kill_sweep
 from bench.reliability.kill_plan import Kill, Ran, draw_kills
-from bench.reliability.kill_sweep import Watch, tell
+from bench.reliability.kill_sweep import SideBySide, Watch, tell
 from bench.reliability.outputs import differing, hash_outputs
 
 RAN = [Ran(f"{name}", 10.0 * i, 10.0 * i + 8) for i, name in enumerate(["a", "b@1", "b@2", "c", "d"])]
@@ -15,11 +15,11 @@ def test_every_kind_of_stage_gets_a_kill_and_longer_ones_get_more():
     assert counts[0] > 35
 
 
-def test_kills_fall_in_order_and_hit_all_three():
+def test_kills_fall_in_order_and_hit_all_four():
     kills = draw_kills(RAN, 60, 3, seed=2)
     assert kills == sorted(kills, key=lambda kill: (kill.at_pass, kill.stage, kill.share))
     assert {kill.at_pass for kill in kills} == {0, 1, 2}
-    assert {kill.victim for kill in kills} == {"stage", "dvc", "flow"}
+    assert {kill.victim for kill in kills} == {"stage", "dvc", "repro", "flow"}
     assert all(kill.victim != "stage" for kill in kills if kill.share >= 1)
     assert kills == draw_kills(RAN, 60, 3, seed=2)
     assert kills != draw_kills(RAN, 60, 3, seed=3)
@@ -52,6 +52,15 @@ def test_on_a_slower_machine_moments_come_later():
     kill = Kill(0, 1, 0.5, "stage")
     assert not watched(("b@1", 10), ("b@1", 15), paces=(2.0,)).has_come(kill)
     assert watched(("b@1", 10), ("b@1", 18.5), paces=(2.0,)).has_come(kill)
+
+
+def test_side_by_side_the_moment_counts_from_the_first_stage():
+    kill = Kill(0, 1, 0.5, "repro")
+    watch = SideBySide(RAN, [1.0])
+    for stage, second, comes in (("", 2, False), ("c", 10, False), ("d", 13, False), ("", 14, True), ("a", 15, True)):
+        watch.see(stage, second)
+        assert watch.has_come(kill) == comes
+    assert (watch.stage, watch.running) == ("a", True)
 
 
 def test_outputs_are_compared_without_times_and_the_report(tmp_path):

@@ -42,7 +42,7 @@ def test_the_figures_are_those_of_the_matches_and_kept_games_are_not_played_agai
     assert whole["unbeaten_vs_fixed"]["n"] == whole["time_outs"]["n"] == 4
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
-    monkeypatch.setattr("pipeline_src.systems.search_depth.matches.play_on_clock", None)  # nothing may be played
+    monkeypatch.setattr("pipeline_src.arena.runner.play_group", None)  # nothing may be played
     assert play() == whole
 
 

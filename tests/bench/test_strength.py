@@ -3,6 +3,7 @@ import json
 import pytest
 
 from bench.strength import amazons_engine as strength
+from pipeline_src.arena.result import Standing
 from pipeline_src.report.registry import REGISTRY
 
 MATCHES = {"one_ply": ("one_ply", "random", 4), "doubling_a": ("random", "random", 4), "fast": ("random", "random", 2)}
@@ -42,7 +43,7 @@ def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_
 
 def test_a_gain_is_the_mean_of_the_steps():
     class Step:
-        games = 10
+        standing = Standing(wins=5, draws=2, losses=3)
 
         def __init__(self, *elo):
             self.score = self

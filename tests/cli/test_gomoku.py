@@ -7,7 +7,9 @@ from typer.testing import CliRunner
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.registry import PLAYERS
+from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import Player
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import Limit, SearchResult
@@ -19,7 +21,7 @@ def run(*words):
     return CliRunner().invoke(app, ["gomoku", *words])
 
 
-class LastCell:
+class LastCell(Player):
     """Plays the last empty cell at once."""
 
     def choose(self, positions):
@@ -37,11 +39,11 @@ class TwoPlies:
         pass
 
 
-def last_cell(text):
+def last_cell(options: Options):
     return LastCell()
 
 
-def two_plies(text):
+def two_plies(options: Options):
     from pipeline_src.players.searching import SearchPlayer
 
     return SearchPlayer(TwoPlies(), Limit(nodes=1))
@@ -49,8 +51,8 @@ def two_plies(text):
 
 @pytest.fixture(autouse=True)
 def players(monkeypatch):
-    makers = {name: f"{__name__}:{name}" for name in ("last_cell", "two_plies")}
-    monkeypatch.setitem(PLAYERS, "gomoku", makers)
+    for name in ("last_cell", "two_plies"):
+        monkeypatch.setitem(PLAYERS, name, f"{__name__}:{name}")
 
 
 def test_perft_of_the_start_and_of_positions():
@@ -103,7 +105,10 @@ def test_show_a_record(tmp_path, name):
         (["perft", "2", "--variant", "renju"], "no variant 'renju'"),
         (["perft", "2", "--variant", ""], "no variant ''"),
         (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen tells size and variant itself"),
-        (["move", "--player", "nobody"], "no player 'nobody' for gomoku; there are: last_cell, two_plies"),
+        (
+            ["move", "--player", "nobody"],
+            "no player 'nobody' for gomoku; there are: random, minimax, alphabeta, engine, mcts",
+        ),
         (["move", "--player", "last_cell", "--fen", OVER], "the game is over"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "no/game.psq"], "no/game.psq: no such file"),

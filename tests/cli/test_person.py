@@ -15,13 +15,16 @@ from pipeline_src.cli.app import app
 from pipeline_src.cli.board_text import board_text, value_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
-from pipeline_src.players.registry import PLAYERS
+from pipeline_src.players.gomoku import PLAYERS
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.psq import read_psq
+from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 
 
-class Nasty:
+class Nasty(Player):
     """Fails at its first move, as an engine does that crashed."""
 
     def __init__(self):
@@ -34,14 +37,14 @@ class Nasty:
         return [int(gomoku.legal_actions(position.state)[0]) for position in positions]
 
 
-def nasty(text):
+def nasty(options: Options):
     return Nasty()
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(PLAYERS["gomoku"], "nasty", f"{__name__}:nasty")
+    monkeypatch.setitem(PLAYERS, "nasty", f"{__name__}:nasty")
     return tmp_path
 
 
@@ -210,14 +213,24 @@ def test_a_random_side_follows_the_seed():
 
 def test_a_model_sets_the_board(monkeypatch):
     class Model(Nasty):
-        class info:  # noqa: N801
-            height, width, variant = 7, 7, "exact"
+        only = OneBoard(7, 7, "exact")
 
-    monkeypatch.setattr(sys.modules[__name__], "nasty", lambda text: Model())
+        def check(self, state):
+            check_state(self.only, state)
+
+    def model(options: Options):
+        return Model()
+
+    monkeypatch.setattr(sys.modules[__name__], "nasty", model)
     assert " 7  .  .  .  .  .  .  .  7" in run(against="nasty").stdout
     assert "play by --size 7 --variant exact, or against alphabeta" in str(
         run("--size", "9", against="nasty").exception
     )
+
+
+def test_nets_say_on_which_board_they_play():
+    found = run("--size", "6", game="amazons", against="nets").exception
+    assert str(found) == "a 6x6 board, but these nets play on 10x10"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -6,11 +6,13 @@ from flows import CHECKOUT
 from flows.joseki import joseki
 from flows.options import LIMIT_MINUTES, RETRIES, parse
 from flows.reproduce import reproduce
+from pipeline_src.project.repro import cores
 
 
 def test_the_options_are_the_flow_s_parameters() -> None:
     assert parse(reproduce, []) == {
         "targets": [],
+        "jobs": cores(),
         "refresh_crawl": False,
         "limit_minutes": LIMIT_MINUTES,
         "retries": RETRIES,
@@ -28,7 +30,9 @@ def test_only_a_flow_that_crawls_has_a_crawl_to_refresh() -> None:
         assert parse(flow, []).keys() == flow.parameters.properties.keys()
 
 
-@pytest.mark.parametrize("wrong", [["--limit-minutes", "0"], ["--limit-minutes", "nan"], ["--retries", "-1"]])
+@pytest.mark.parametrize(
+    "wrong", [["--limit-minutes", "0"], ["--limit-minutes", "nan"], ["--retries", "-1"], ["--jobs", "0"]]
+)
 def test_a_wrong_number_names_its_option(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse(reproduce, wrong)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from flows import publish
-from flows.targets import Outcome
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.schedule import Outcome
 
 REPORTS = """
   {system}_report:
@@ -59,8 +59,8 @@ def test_a_graph_that_cannot_be_read_is_an_error(checkout: Path) -> None:
 
 
 def test_the_run_table_says_what_ran() -> None:
-    outcomes = [Outcome("toy_train", ["toy_train@a", "toy_train@b"], 12.345), Outcome("toy_count", [], 0.5)]
+    outcomes = [Outcome("toy_train@a", "ran", 12.345), Outcome("toy_count", "up to date", 0.0)]
     assert publish.run_table(outcomes) == [
-        {"target": "toy_train", "ran": "toy_train@a, toy_train@b", "seconds": 12.3},
-        {"target": "toy_count", "ran": "up to date", "seconds": 0.5},
+        {"target": "toy_train@a", "state": "ran", "seconds": 12.3},
+        {"target": "toy_count", "state": "up to date", "seconds": 0.0},
     ]

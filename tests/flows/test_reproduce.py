@@ -20,14 +20,15 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
 from prefect.types import DateTime
 
-from flows import CHECKOUT, dvc_run, targets
+from flows import CHECKOUT, targets
 from flows.amazons_net import amazons_net
-from flows.dvc_run import DvcFailedError, TimeLimitError
 from flows.pool import prepare_pool
 from flows.reproduce import reproduce
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project import dvc_run
+from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError
 from pipeline_src.report.registry import REGISTRY
-from tests.flows.conftest import add_remote, add_stage, is_gone, is_up, wait_for
+from tests.toy_checkout import add_remote, add_stage, is_gone, is_up, wait_for
 
 # Prefect leaves its own connections to the server for the garbage collector to close.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
@@ -69,15 +70,12 @@ def server(home: Path) -> Iterator[None]:
 def test_brings_the_graph_up_to_date_and_publishes(checkout: Path) -> None:
     reproduce(checkout=checkout)
     assert (checkout / "models" / "b.txt").exists()
-    assert artifact("last-run") == [
-        ("toy_crawl", "toy_crawl"),
-        ("toy_count", "toy_count"),
-        ("toy_train@a", "toy_train@a"),
-        ("toy_train@b", "toy_train@b"),
-    ]
+    ran = artifact("last-run")
+    assert ran[:2] == [("toy_crawl", "ran"), ("toy_count", "ran")]
+    assert sorted(ran[2:]) == [("toy_train@a", "ran"), ("toy_train@b", "ran")]
     assert artifact("reports-metrics") == [("pages", 1), ("share.read", 0.25)]
     reproduce(checkout=checkout, refresh_crawl=True)
-    assert artifact("last-run")[0] == ("toy_crawl", "toy_crawl")
+    assert artifact("last-run")[0] == ("toy_crawl", "ran")
     assert artifact("reports-metrics")[0] == ("pages", 2)
 
 
@@ -129,7 +127,7 @@ def test_a_system_s_flow_runs_its_stages_alone(checkout: Path) -> None:
         amazons_net(checkout=checkout)
     add_stage(checkout, "amazons_match", "echo played")
     amazons_net(checkout=checkout)
-    assert artifact("last-run") == [("amazons_match", "amazons_match")]
+    assert artifact("last-run") == [("amazons_match", "ran")]
 
 
 def test_a_failed_target_is_tried_again(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +154,7 @@ def test_each_flow_has_a_deployment_whose_form_explains_itself() -> None:
     assert {str(deployment.entrypoint).partition(":")[2] for deployment in deployments} == modules - {"one_system"}
     for deployment in deployments:
         form = deployment.parameter_openapi_schema["properties"]
-        assert {"targets", "limit_minutes", "retries", "push", "checkout"} <= form.keys()
+        assert {"targets", "jobs", "limit_minutes", "retries", "push", "checkout"} <= form.keys()
         assert deployment.description
         assert all(field["description"] for field in form.values())
         assert deployment.parameters.keys() <= form.keys()
@@ -180,13 +178,31 @@ def test_the_pool_is_rid_of_what_an_earlier_server_left() -> None:
         assert [state_name(client, run) for run in runs] == ["Crashed", "Cancelled", "Scheduled"]
 
 
+def test_targets_that_wait_for_one_another_run_at_once(checkout: Path) -> None:
+    for name, other in (("toy_one", "toy_two"), ("toy_two", "toy_one")):
+        add_stage(checkout, name, f"touch {name} && until test -e {other}; do sleep 0.1; done")
+    reproduce(["toy_one", "toy_two"], checkout=checkout, jobs=2, limit_minutes=1)
+    assert sorted(artifact("last-run")) == [("toy_one", "ran"), ("toy_two", "ran")]
+
+
+def test_a_failed_target_lets_those_beside_it_end_and_no_other_begin(checkout: Path) -> None:
+    add_stage(checkout, "toy_fails", "until test -e begun; do sleep 0.1; done; exit 1")
+    add_stage(checkout, "toy_beside", "touch begun && sleep 5 && touch ended")
+    add_stage(checkout, "toy_third", "touch third")
+    with pytest.raises(DvcFailedError, match="toy_fails"):
+        reproduce(["toy_fails", "toy_beside", "toy_third"], checkout=checkout, jobs=2, retries=0)
+    assert (checkout / "ended").exists()
+    assert not (checkout / "third").exists()
+
+
 def test_a_cancelled_run_of_the_deployment_leaves_no_process(checkout: Path) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
-    parameters = {"checkout": str(checkout), "targets": ["toy_hang"]}
+    add_stage(checkout, "toy_sleep", "touch asleep && sleep 600")
+    parameters = {"checkout": str(checkout), "targets": ["toy_hang", "toy_sleep"], "jobs": 2}
     with get_client(sync_client=True) as client:
         deployment = client.read_deployment_by_name("reproduce/local")
         run = client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
-        wait_for(lambda: is_up(checkout), limit_s=60 + LOCK_S)
+        wait_for(lambda: is_up(checkout) and (checkout / "asleep").exists(), limit_s=60 + LOCK_S)
         client.set_flow_run_state(run.id, Cancelling())
         wait_for(lambda: is_gone(checkout), limit_s=10)
         wait_for(lambda: state_name(client, run.id) == "Cancelled", limit_s=30)
@@ -220,7 +236,7 @@ def state_name(client: SyncPrefectClient, run: UUID) -> str | None:
 
 def artifact(key: str) -> list[tuple[object, ...]]:
     """The first two columns that matter of the latest table with that key."""
-    columns = ("target", "ran") if key == "last-run" else ("metric", "value")
+    columns = ("target", "state") if key == "last-run" else ("metric", "value")
     return [tuple(row[column] for column in columns) for row in rows(key)]
 
 

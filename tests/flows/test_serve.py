@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from flows import serve, supervise
+from flows import serve
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project import supervise
 
 
 def test_one_server_a_home(tmp_path: Path) -> None:

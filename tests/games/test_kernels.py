@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board
+from pipeline_src.jit import njit
 
 
 @njit

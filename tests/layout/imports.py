@@ -1,57 +1,27 @@
-"""What a first-party module imports, read from its source: at its head and inside its functions."""
+"""First-party modules and what they import, as the tests of the layout ask for them."""
 
-import ast
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from pipeline_src.project.code import ROOT as ROOT
+from pipeline_src.project.code import Code, read_source
+
 PACKAGES = ("pipeline_src", "spiders", "flows")
-
-
-def module_name(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+CODE = Code(ROOT)
 
 
 @cache
 def modules():
     """Name -> file of every first-party module."""
-    return {module_name(p): p for package in PACKAGES for p in sorted((ROOT / package).rglob("*.py"))}
-
-
-@cache
-def imported(path):
-    """Names of the modules that a file imports, third-party too; ``from a import b`` is a.b where that is a module."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {n if n in modules() else node.module for n in names}
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
 @cache
-def first_party(path):
-    """First-party files that a file imports, the packages around them included."""
-    found = set()
-    for name in imported(path):
-        parts = name.split(".")
-        for end in range(1, len(parts) + 1):
-            inner = modules().get(".".join(parts[:end]))
-            if inner:
-                found.add(inner)
-    return found
-
-
-def reached(*paths):
-    """All first-party files that files import, directly or not, themselves included."""
-    seen, todo = set(), list(paths)
-    while todo:
-        path = todo.pop()
-        if path not in seen:
-            seen.add(path)
-            todo += first_party(path)
-    return seen
+def imported(name):
+    """Dotted names that a module imports, third-party ones too; ``from a import b`` is a.b where that is a module."""
+    names = read_source(modules()[name].read_text()).names
+    return {n if n in modules() or n.rpartition(".")[0] not in modules() else n.rpartition(".")[0] for n in names}

@@ -5,13 +5,16 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
-from pipeline_src.project.graph import PAGE, Stage, page, reached, read_graph, reading_file, reading_section
+from pipeline_src.project.graph import CODE, Stage, reached, read_graph, reading_section
 from pipeline_src.project.params import read_tree
+from pipeline_src.project.stage_code import closure, digests
 from tests.layout.imports import ROOT
 
 GRAPH = read_graph(ROOT / "dvc.yaml")
-SECTIONS = list(read_tree(ROOT / "params.yaml"))
+PARAMS = read_tree(ROOT / "params.yaml")
+SECTIONS = list(PARAMS)
 SYSTEMS = {"amazons", "gomoku", "growing", "joseki", "depth"}
 REPORT = "report"
 """First word of the stages that put all systems together."""
@@ -29,27 +32,28 @@ SHARED_SECTIONS = {
 }
 """Systems that a section reaches, where it is not just the one in its name."""
 
-SHARED_FILES = {
-    "pipeline_src/files.py": SYSTEMS,
-    "pipeline_src/games/amazons": {"amazons", "depth"},
-    "pipeline_src/games/gomoku": {"gomoku", "growing"},
-    "pipeline_src/games/go": {"joseki"},
-    "pipeline_src/cycle": {"gomoku", "growing"},
-    "pipeline_src/joseki": {"joseki"},
-    "pipeline_src/systems/amazons_net/net.py": {"amazons"},
-    "pipeline_src/systems/growing_boards/carry_over.py": {"growing"},
-    "pipeline_src/systems/search_depth/net.py": {"depth"},
-    "pipeline_src/systems/gomoku_zero/models.py": {"gomoku", "growing"},
-    "pipeline_src/players/amazons/alphabeta.py": {"amazons", "depth"},
-    "pipeline_src/players/gomoku/alphabeta.py": {"gomoku", "growing"},
-    "pipeline_src/systems/search_depth/player.py": {"depth"},
-    "pipeline_src/records/sgf.py": {"joseki"},
-    "pipeline_src/systems/amazons_net/module.py": {"amazons"},
-    "pipeline_src/systems/gomoku_zero/module.py": {"gomoku", "growing"},
-    "pipeline_src/systems/search_depth/module.py": {"depth"},
-    "spiders": {"amazons"},
+SHARED_CODE = {
+    "pipeline_src.files": SYSTEMS,
+    "pipeline_src.games.amazons.moves": {"amazons", "depth"},
+    "pipeline_src.games.gomoku.moves": {"gomoku", "growing"},
+    "pipeline_src.games.go.moves": {"joseki"},
+    "pipeline_src.learning.checkpoints": {"amazons", "gomoku", "growing", "depth"},
+    "pipeline_src.players.amazons.alphabeta": {"amazons", "depth"},
+    "pipeline_src.players.gomoku.alphabeta": {"gomoku", "growing"},
+    "pipeline_src.search.amazons.evaluation": {"amazons", "depth"},
+    "pipeline_src.search.gomoku.evaluation": {"gomoku", "growing"},
+    "pipeline_src.search.gomoku.playouts": {"gomoku", "growing"},
+    "pipeline_src.records.sgf": {"joseki"},
+    "pipeline_src.systems.amazons_net.module": {"amazons"},
+    "pipeline_src.systems.amazons_net.net": {"amazons"},
+    "pipeline_src.systems.gomoku_zero.generation": {"gomoku", "growing"},
+    "pipeline_src.systems.gomoku_zero.models": {"gomoku", "growing"},
+    "pipeline_src.systems.growing_boards.carry_over": {"growing"},
+    "pipeline_src.systems.joseki.library": {"joseki"},
+    "pipeline_src.systems.search_depth.net": {"depth"},
+    "spiders.littlegolem": {"amazons"},
 }
-"""Systems that files and folders reach; growing boards are Gomoku's game and cycle."""
+"""Systems that run a module; growing boards are Gomoku's game and generations."""
 
 AMAZONS_AFTER_CRAWL = {
     "amazons_parse", "amazons_samples", "amazons_train", "amazons_baselines", "amazons_evaluate", "amazons_match",
@@ -92,38 +96,69 @@ def test_a_section_reaches_these_stages(section):
     assert stages(reading_section(GRAPH, section)) == STAGES_REACHED[section]
 
 
-@pytest.mark.parametrize("path", SHARED_FILES)
-def test_a_file_reaches_these_systems(path):
-    assert (ROOT / path).exists()
-    assert systems(reading_file(GRAPH, path)) == SHARED_FILES[path]
+def running(module):
+    """Names of the stages whose code includes a module."""
+    return {name for name, stage in GRAPH.items() if name != CODE and module in closure(stage, PARAMS)}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "pipeline_src/stages").glob("*_*.py")), ids=lambda path: path.stem)
-def test_a_stages_module_reaches_its_own_system_alone(path):
-    system = path.stem.split("_")[0]
-    assert systems(reading_file(GRAPH, path.relative_to(ROOT).as_posix())) <= {system}
+@pytest.mark.parametrize("module", SHARED_CODE)
+def test_a_module_reaches_these_systems(module):
+    assert systems(running(module)) == SHARED_CODE[module]
+
+
+def test_a_stages_module_and_system_reach_its_own_stages_alone():
+    """A system's word in the names of stages is the first one; growing boards run Gomoku's code."""
+    words = {"amazons_net": {"amazons"}, "gomoku_zero": {"gomoku", "growing"}, "growing_boards": {"growing"}}
+    words |= {"search_depth": {"depth"}, "joseki": {"joseki"}}
+    for name, stage in GRAPH.items():
+        if name == CODE or name.split("_")[0] == REPORT:
+            continue
+        for module in closure(stage, PARAMS):
+            parts = module.split(".")
+            if parts[1:2] == ["stages"] and len(parts) > 2:
+                assert module == stage.module
+            if parts[1:2] == ["systems"] and len(parts) > 3:
+                assert name.split("_")[0] in words[parts[2]], f"{name} runs {module}"
+
+
+def test_a_player_in_the_params_is_part_of_the_code():
+    stage, player = GRAPH["amazons_archive"], "pipeline_src.systems.amazons_net.puct"
+    assert player not in closure(stage, PARAMS)
+    section = PARAMS["amazons_archive"]
+    more = PARAMS | {"amazons_archive": section | {"players": [*section["players"], "puct:simulations=8"]}}
+    assert player in closure(stage, more)
+    assert digests(GRAPH, more)["amazons_archive"] != digests(GRAPH, PARAMS)["amazons_archive"]
+    assert digests(GRAPH, more)["amazons_train"] == digests(GRAPH, PARAMS)["amazons_train"]
+
+
+def test_every_stage_watches_its_code_and_the_params_it_reads():
+    """A stage's digest is among its params; so is each section that its module loads by name."""
+    for name, definition in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items():
+        if name == CODE:
+            continue
+        params = definition.get("do", definition)["params"]
+        assert {"artifacts/code.json": [name]} in params, name
+        source = (ROOT / (GRAPH[name].module.replace(".", "/") + ".py")).read_text()
+        for section in PARAMS.keys() - {"parallel"}:
+            if f'"{section}"' in source:
+                assert section in GRAPH[name].sections, f"{name} reads {section}"
 
 
 def test_the_spiders_reach_the_crawl_and_what_follows():
-    first = reading_file(GRAPH, "spiders/littlegolem.py")
+    first = running("spiders.littlegolem")
     assert first == {"amazons_crawl"}
     assert stages(first) == {"amazons_crawl", *AMAZONS_AFTER_CRAWL}
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPH if name.split("_")[0] != REPORT])
+@pytest.mark.parametrize("name", [name for name in GRAPH if name.split("_")[0] != REPORT and name != CODE])
 def test_the_report_comes_after_every_stage(name):
     if PAGE_STAGE not in GRAPH:
         pytest.skip(f"dvc.yaml has no stage {PAGE_STAGE}")
     assert PAGE_STAGE in reached(GRAPH, [name])
 
 
-def test_the_page_is_current():
-    text = page(GRAPH, SECTIONS)
-    assert (ROOT / PAGE).read_text(encoding="utf-8") == text, "python -m pipeline_src.project.graph writes it anew"
-
-
 def test_paths_with_places_to_fill_in_are_matched_part_by_part():
-    stage = Stage("a", frozenset(), ("models/*/nets.pt", "code"), ())
+    stage = Stage("a", "m", frozenset(), ("models/*/nets.pt", "code"), ())
     assert stage.reads("models/residual/nets.pt")
     assert stage.reads("models")
     assert stage.reads("models/*")
@@ -135,10 +170,11 @@ def test_paths_with_places_to_fill_in_are_matched_part_by_part():
 def test_params_are_also_those_that_paths_and_foreach_name(tmp_path):
     (tmp_path / "dvc.yaml").write_text(
         "stages:\n"
-        "  one:\n    cmd: run ${first.size}\n    outs: ['models/${first.size}']\n    params: [seed, other.key]\n"
-        "  two:\n    foreach: ${larger}\n    do:\n      cmd: run ${key} ${item.before}\n"
+        "  one:\n    cmd: python -m run ${first.size}\n    outs: ['models/${first.size}']\n"
+        "    params: [code.json: [one], seed, other.key]\n"
+        "  two:\n    foreach: ${larger}\n    do:\n      cmd: python -m run ${key} ${item.before}\n"
         "      deps: ['models/${item.before}']\n      metrics:\n        - 'reports/${key}.json': {cache: false}\n"
-        "  three:\n    cmd: run\n    deps: [reports]\n"
+        "  three:\n    cmd: python -m run\n    deps: [reports]\n"
     )
     graph = read_graph(tmp_path / "dvc.yaml")
     assert graph["one"].sections == {"first", "seed", "other"}

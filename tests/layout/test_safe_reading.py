@@ -66,9 +66,10 @@ def complaints(text):
             yield f"{node.lineno}: jinja2 without autoescape"
 
 
-@pytest.mark.parametrize("path", FILES, ids=[path.relative_to(ROOT).as_posix() for path in FILES])
-def test_nothing_runs_what_it_reads(path):
-    assert not list(complaints(path.read_text()))
+def test_nothing_runs_what_it_reads():
+    assert len(FILES) > 400
+    found = [f"{path.relative_to(ROOT)}:{text}" for path in FILES for text in complaints(path.read_text())]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize(

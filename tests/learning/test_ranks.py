@@ -13,6 +13,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
 from pipeline_src.learning.ranks import Share, share, summed, trainer_options
+from pipeline_src.project.params import build
 from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.search_depth.models import load_depth_net
@@ -46,8 +47,8 @@ def test_shares_together_are_the_batch_of_one_process(dataset, make):
 def test_unequal_shares_are_refused():
     with pytest.raises(ZugwerkError, match="a batch of 16 has no equal shares for 3 processes"):
         trainer_options(Devices(devices=3), 16)
-    with pytest.raises(ValueError, match="num_nodes must be at least 1"):
-        Devices(num_nodes=0)
+    with pytest.raises(ZugwerkError, match="num_nodes must be at least 1, not 0"):
+        build(Devices, {"num_nodes": 0}, "train", "params.yaml")
 
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # theirs, about sockets and l
 @pytest.fixture
 def two(request):
     """Two workers, left running for all tests of a backend."""
-    yield Parallel(request.param, 2)
+    yield Parallel(backend=request.param, workers=2)
     if request.node.name.startswith("test_errors"):
         tasks.dismiss()
 
@@ -63,7 +63,7 @@ def test_no_scheduler_is_a_clear_error(monkeypatch):
 
     monkeypatch.setattr(dask_crew, "CONNECT_S", 1)
     with pytest.raises(ZugwerkError, match=r"no Dask scheduler answers there .*dask scheduler"):
-        run_tasks(worker_tasks.draw, [(1, 2)], Parallel("dask", 2, "tcp://127.0.0.1:9"), "test")
+        run_tasks(worker_tasks.draw, [(1, 2)], Parallel(backend="dask", workers=2, address="tcp://127.0.0.1:9"), "test")
 
 
 @pytest.mark.parametrize(("backend", "module"), [("dask", "distributed"), ("ray", "ray")])
@@ -71,4 +71,4 @@ def test_what_is_not_installed_is_named(backend, module, monkeypatch):
     for name in ("dask", module):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ZugwerkError, match=rf"backend {backend}: not installed; pip install 'zugwerk\[cluster\]'"):
-        run_tasks(worker_tasks.draw, [(1, 2)] * 2, Parallel(backend, 2), "test")
+        run_tasks(worker_tasks.draw, [(1, 2)] * 2, Parallel(backend=backend, workers=2), "test")

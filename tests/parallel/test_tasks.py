@@ -10,6 +10,8 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, run_as_they_come, run_tasks
 from pipeline_src.parallel.crew import ATTEMPTS
+from pipeline_src.parallel.tasks import MOST_WORKERS
+from pipeline_src.project.params import build
 from tests.parallel import worker_tasks
 
 TWO = Parallel(workers=2)
@@ -25,10 +27,10 @@ def test_results_and_their_order_do_not_depend_on_the_workers():
 
 def test_no_tasks_and_bad_params():
     assert run_tasks(worker_tasks.draw, [], Parallel(), "test") == []
-    with pytest.raises(ValueError, match="workers must be at least 1"):
-        Parallel(workers=0)
-    with pytest.raises(ValueError, match="address is of backend dask or ray"):
-        Parallel(address="tcp://127.0.0.1:8786")
+    with pytest.raises(ZugwerkError, match="parallel: workers must be at least 1, not 0"):
+        build(Parallel, {"workers": 0}, "parallel", "params.yaml")
+    with pytest.raises(ZugwerkError, match="parallel: address is of backend dask or ray"):
+        build(Parallel, {"address": "tcp://127.0.0.1:8786"}, "parallel", "params.yaml")
 
 
 def test_a_dead_worker_costs_its_task_alone(tmp_path, caplog):
@@ -97,3 +99,14 @@ def _until(true):
     while not true():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_variable_of_the_environment_lowers_the_number_of_workers(monkeypatch):
+    tasks = [(number,) for number in range(4)]
+    monkeypatch.setenv(MOST_WORKERS, "1")
+    assert set(run_tasks(worker_tasks.process, tasks, TWO, "test")) == {os.getpid()}
+    for most in ("2", "9"):
+        monkeypatch.setenv(MOST_WORKERS, most)
+        found = set(run_tasks(worker_tasks.process, tasks, TWO, "test"))
+        assert os.getpid() not in found
+        assert len(found) <= 2

@@ -3,6 +3,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.parallel import Parallel
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Limit
@@ -61,17 +62,17 @@ def test_limits_and_widths():
     ("text", "complaint"),
     [
         ("alphabeta:4", "takes no '4'"),
-        ("alphabeta:depth=0", "depth must be above 0"),
+        ("alphabeta:depth=0", "depth must be at least 1"),
         ("alphabeta:near=2", "has no option 'near'"),
         ("alphabeta:width=1.5", "width must be a whole number"),
         ("alphabeta:table_mb=-1", "table_mb"),
         ("minimax:depth=0", "1 to 8"),
         ("minimax:depth=9", "1 to 8"),
-        ("minimax:depth=1.5", "whole number"),
+        ("minimax:depth=1.5", "depth must be a whole number, not 1.5"),
         ("minimax:nodes=5", "has no option 'nodes'"),
-        ("mcts:playouts=0", "playouts must be a whole number from 1"),
-        ("mcts:playouts=2.5", "playouts must be a whole number from 1"),
-        ("mcts:c=-1", "c of 0 or more"),
+        ("mcts:playouts=0", "playouts must be at least 1 and below 2147483647, not 0"),
+        ("mcts:playouts=2.5", "playouts must be a whole number, not 2.5"),
+        ("mcts:c=-1", "c must be at least 0"),
         ("mcts:1000", "takes no '1000'"),
         ("random:1", "takes no '1'"),
     ],
@@ -83,14 +84,9 @@ def test_what_cannot_be_read_is_said(text, complaint):
 
 def test_they_stand_in_the_known_order():
     """Alpha-beta beats random play from any opening, and with few playouts so does UCT."""
-    from pipeline_src.arena.games import play_games, random_openings
+    from pipeline_src.arena.match import play_match
+    from pipeline_src.arena.runner import Board
 
-    start = gomoku.initial_state(9)
-    rngs = [np.random.default_rng(i) for i in range(4)]
-    openings = random_openings(gomoku, start, 4, 4, [5])
-    other = make_player("gomoku", "random")
     for text in ("alphabeta:depth=2", "mcts:playouts=200"):
-        player = make_player("gomoku", text)
-        won = [game.winner == "first" for game in play_games(gomoku, player, other, openings, rngs, start)]
-        won += [game.winner == "second" for game in play_games(gomoku, other, player, openings, rngs, start)]
-        assert sum(won) >= 7
+        match = play_match(Board("gomoku", 9), text, "random", 4, 4, [5], Parallel(workers=1))
+        assert match.standing.wins >= 7

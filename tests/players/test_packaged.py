@@ -6,9 +6,9 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.systems.amazons_net import player as nets
+from pipeline_src.systems.amazons_net import players as nets
 from pipeline_src.systems.gomoku_zero import player as zero
 
 MEBIBYTE = 1 << 20
@@ -35,7 +35,7 @@ def test_a_fresh_clone_can_play(game, text, weights):
 
 
 def test_a_named_model_comes_first():
-    assert model_path(PlayerText.parse("zero:some/model.pt"), Path("packaged.pt")) == "some/model.pt"
+    assert model_path("zero", "some/model.pt", Path("packaged.pt")) == "some/model.pt"
 
 
 def test_a_package_without_weights_asks_for_a_model(monkeypatch, tmp_path):

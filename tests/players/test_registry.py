@@ -1,12 +1,20 @@
+import importlib
+import pkgutil
 import subprocess
 import sys
+from contextlib import ExitStack
+from typing import ClassVar, Literal
 
 import pytest
+from pydantic import Field
 
+from pipeline_src import systems
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players import engines
 from pipeline_src.players.amazons.basic import OnePlyPlayer, RandomPlayer
+from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import PlayerText
-from pipeline_src.players.registry import PLAYERS, make_player
+from pipeline_src.players.registry import make_player, maker_of, makers_of, open_maker
 
 
 def test_texts_become_players():
@@ -44,13 +52,14 @@ def test_a_text_taken_apart(text, name, value, options):
         ("one_ply:noise=1,noise=2", "cannot read 'noise=2'"),
         ("one_ply:noise=1,,", "cannot read ''"),
         ("one_ply:noise=loud", "noise='loud' is not a number"),
-        ("one_ply:noise=-1", "noise must be 0 or more"),
-        ("one_ply:noise=nan", "noise must be 0 or more"),
-        ("one_ply:noise=inf", "noise must be 0 or more"),
+        ("one_ply:noise=-1", "noise must be at least 0"),
+        ("one_ply:noise=nan", "noise must be at least 0"),
+        ("one_ply:noise=inf", "noise must be at least 0"),
         ("nets:no/such/nets.pt", "no/such/nets.pt: no such model; `dvc repro amazons_train` makes it"),
         ("nets:no/such/nets.pt,temperature=1", "has no option 'temperature'"),
     ],
 )
+@pytest.mark.usefixtures("shipped")
 def test_what_cannot_be_read_is_said(text, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
         make_player("amazons", text)
@@ -61,11 +70,68 @@ def test_a_game_without_players():
         make_player("chess", "random")
 
 
-def test_every_maker_is_there():
-    for makers in PLAYERS.values():
-        for where in makers.values():
-            module, _, maker = where.partition(":")
-            assert callable(getattr(__import__(module, fromlist=[maker]), maker))
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("game", ["amazons", "gomoku"])
+def test_every_maker_takes_options_with_an_example_that_it_is_meant_for(game, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    names = [name for room in rooms(game) for name in room]
+    assert len(names) == len(set(names)) == len(makers_of(game))
+    for where in makers_of(game).values():
+        _, options = open_maker(where)
+        assert issubclass(options, Options)
+        assert maker_of(game, PlayerText.parse(options.EXAMPLE)) == where
+        with ExitStack() as expected:
+            if "artifacts/" in options.EXAMPLE:
+                expected.enter_context(pytest.raises(ZugwerkError, match=r"artifacts/models/.*: no such model"))
+            make_player(game, options.EXAMPLE).close()
+
+
+def rooms(game):
+    """The players that each room names."""
+    yield importlib.import_module(f"pipeline_src.players.{game}").PLAYERS
+    yield engines.PLAYERS[game]
+    for system in pkgutil.iter_modules(systems.__path__):
+        module = importlib.import_module(f"pipeline_src.systems.{system.name}")
+        yield getattr(module, "PLAYERS", {}).get(game, {})
+
+
+def test_rooms_are_light():
+    """Who plays is known without what they play with."""
+    code = "import sys; from pipeline_src.players.registry import makers_of as m; assert m('amazons') and m('gomoku'); "
+    code += "sys.exit(bool({'torch', 'numba', 'pyarrow'} & sys.modules.keys()))"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_options_are_read_by_their_types():
+    class Some(Options):
+        ALIASES: ClassVar = {"simulations": "nodes"}
+
+        nodes: int | None = None
+        share: float = 0.5
+        fast: bool = False
+        way: Literal["up", "down"] = "up"
+        info: dict[str, str] = Field(default_factory=dict)
+
+    def read(text):
+        return read_options(Some, PlayerText.parse(text))
+
+    assert read("some") == Some()
+    assert read("some:nodes=1e4,share=1,fast=1,way=down") == Some(nodes=10_000, share=1.0, fast=True, way="down")
+    assert read("some:simulations=3,info.a=b,info.c.d=5") == Some(nodes=3, info={"a": "b", "c.d": "5"})
+    for text, complaint in (
+        ("nodes=2.5", "nodes must be a whole number, not 2.5"),
+        ("nodes=inf", "nodes must be a whole number, not inf"),
+        ("simulations=many", "simulations='many' is not a number"),
+        ("nodes=1,simulations=1", "nodes and simulations are one option; give one of them"),
+        ("share=x", "share='x' is not a number"),
+        ("share=nan", "share must be finite, not nan"),
+        ("fast=yes", "fast must be 0 or 1, not 'yes'"),
+        ("way=left", "way is one of up, down, not 'left'"),
+        ("info=3", "has no option 'info'; its options: nodes, share, fast, way, info.KEY"),
+        ("speed=1,share=x", "has no option 'speed'"),
+    ):
+        with pytest.raises(ZugwerkError, match=f"^player 'some':? {complaint}"):
+            read(f"some:{text}")
 
 
 def test_players_without_a_net_bring_no_torch():

@@ -1,28 +1,21 @@
-from dataclasses import dataclass
 from typing import Literal
 
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import load, load_value
+from pipeline_src.project.params import Count, Items, Params, load, load_value
 
 
-@dataclass(frozen=True)
-class Inner:
+class Inner(Params):
     rate: float
 
 
-@dataclass(frozen=True)
-class Section:
-    games: int
-    names: tuple[str, ...]
+class Section(Params):
+    games: Count
+    names: Items[str]
     inner: Inner
     limit: int | None = None
     mode: Literal["fast", "slow"] = "fast"
-
-    def __post_init__(self):
-        if self.games < 1:
-            raise ValueError(f"games must be at least 1, not {self.games}")
 
 
 GOOD = "seed: 3\nsection:\n  games: 2\n  names: [a, b]\n  inner: {rate: 1}\n  limit: null\n"
@@ -35,7 +28,7 @@ def read(tmp_path, text):
 
 
 def test_reads_nested_sections(tmp_path):
-    assert read(tmp_path, GOOD) == Section(2, ("a", "b"), Inner(1.0))
+    assert read(tmp_path, GOOD) == Section(games=2, names=("a", "b"), inner=Inner(rate=1.0))
     assert load_value(int, "seed", tmp_path / "params.yaml") == 3
 
 

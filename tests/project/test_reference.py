@@ -1,13 +1,20 @@
+import json
 import re
 import shutil
+from typing import get_args, get_origin
 
+import jsonschema  # prefect brings it
 import pytest
 import yaml
 
+from pipeline_src.project.params import Params, build, is_model, unwrapped
+from pipeline_src.project.profile import merged_text
 from pipeline_src.project.reference.__main__ import FOLDER, outdated
-from pipeline_src.project.reference.params import TOP, params_page
-from pipeline_src.project.reference.sections import SECTIONS, attribute_docs
+from pipeline_src.project.reference.params import params_page
+from pipeline_src.project.sections import SECTIONS, ParamsFile, TopLevel
 from tests.layout.imports import ROOT
+
+pytestmark = pytest.mark.usefixtures("shipped")
 
 
 @pytest.fixture
@@ -37,10 +44,52 @@ def test_a_page_that_is_missing_is_out_of_date(project):
 
 def test_every_section_is_told():
     tree = yaml.safe_load((ROOT / "params.yaml").read_text())
-    assert [*TOP, *SECTIONS] == list(tree)
+    assert list(ParamsFile.model_fields) == [*TopLevel.model_fields, *SECTIONS] == list(tree)
 
 
-def test_docstrings_of_fields_are_found_in_parents_too():
-    found = attribute_docs(SECTIONS["amazons_train"])
-    assert found["dropout"] == "Share of activations dropped after layers 4, 8 and 12; published: 0.3."
-    assert found["warmup"] == "Fraction of all steps over which the rate rises from 0."
+def models(kind, name):
+    """A model and the models in it, each with the key under which it stands."""
+    kind, _ = unwrapped(kind)
+    if is_model(kind):
+        yield name, kind
+        for key, field in kind.model_fields.items():
+            yield from models(field.annotation, f"{name}.{key}")
+    elif get_args(kind):
+        yield from models(get_args(kind)[-1 if get_origin(kind) is dict else 0], name)
+
+
+def test_every_key_has_a_description_and_every_section_a_docstring_of_its_own():
+    for section, kind in {"": TopLevel, **SECTIONS}.items():
+        for name, model in models(kind, section):
+            assert model.__doc__ not in (None, Params.__doc__), name
+            assert all(field.description for field in model.model_fields.values()), name
+
+
+def profiles():
+    return sorted((ROOT / "profiles").glob("*.yaml"))
+
+
+def test_params_and_profiles_are_what_the_schemas_that_they_name_say():
+    """The schemas are current: `test_the_pages_are_what_the_code_says`."""
+    assert len(profiles()) >= 3
+    for path in (ROOT / "params.yaml", *profiles()):
+        first = path.read_text().splitlines()[0]
+        schema = json.loads((path.parent / first.removeprefix("# yaml-language-server: $schema=")).read_text())
+        assert ("required" in schema) == (path.name == "params.yaml")
+        validator = jsonschema.Draft202012Validator(schema)
+        tree = yaml.safe_load(path.read_text())
+        assert not [error.message for error in validator.iter_errors(tree)], path
+        for wrong in ({"seeds": 1}, {"amazons_train": {"widht": 1}}, {"gomoku_gate": {"games": 3}}, {"seed": "1"}):
+            assert not validator.is_valid(tree | wrong)
+
+
+@pytest.mark.parametrize("name", ["laptop", *(path.stem for path in profiles())])
+def test_params_of_every_profile_are_read_whole(name):
+    text = (ROOT / "params.yaml").read_text() if name == "laptop" else merged_text(name, ROOT)
+    assert build(ParamsFile, yaml.safe_load(text), "params", "params.yaml").profile == name
+
+
+def test_a_profile_written_into_params_keeps_the_line_that_names_the_schema():
+    first = (ROOT / "params.yaml").read_text().splitlines()[0]
+    assert first == "# yaml-language-server: $schema=docs/reference/params.schema.json"
+    assert all(merged_text(path.stem, ROOT).splitlines()[0] == first for path in profiles())

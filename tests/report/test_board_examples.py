@@ -1,4 +1,3 @@
-import dataclasses
 import re
 import xml.etree.ElementTree as ET
 
@@ -78,11 +77,15 @@ def test_a_board_of_lines_has_stones_with_their_numbers_the_last_one_ringed():
     assert {text: look[2] for text, look in written(found.svg).items()} == {"1": "#fff", "2": "#111", "3": "#fff"}
 
 
+def changed(panel, **values):
+    return panel.model_copy(update=values)
+
+
 def test_heat_on_lines_hides_them_and_is_no_stone():
-    panel = dataclasses.replace(STONES, texts={}, heat={"a1": 0.36}, played=("a1",))
+    panel = changed(STONES, texts={}, heat={"a1": 0.36}, played=("a1",))
     ground, shade = shapes(picture("gomoku", panel).svg, "rect")[1:]
     assert (shade.get("fill-opacity"), ground.get("x")) == ("0.60", shade.get("x"))
-    depths = dataclasses.replace(panel, texts={"a1": "2.4"})  # no probability, so no root
+    depths = changed(panel, texts={"a1": "2.4"})  # no probability, so no root
     assert shapes(picture("gomoku", depths).svg, "rect")[2].get("fill-opacity") == "0.36"
 
 
@@ -99,13 +102,13 @@ HOSTILE = "</svg><script>alert('1')</script> & \"<!--"
 def test_no_text_of_the_file_becomes_markup(text):
     for hostile in (HOSTILE, text):
         texts = {"b3": hostile}
-        svg = picture("gomoku", dataclasses.replace(STONES, label=hostile, texts=texts, value=0.5)).svg
+        svg = picture("gomoku", changed(STONES, label=hostile, texts=texts, value=0.5)).svg
         assert not re.search(r"<(?!/?(svg|rect|path|text|circle)\b)", svg)
         assert svg.count("</svg>") == svg.count("<svg ") == 1
         assert all(svg.count(f"<{kind}") == base.count(f"<{kind}") for kind in ("rect", "path", "text", "circle"))
 
 
-base = picture("gomoku", dataclasses.replace(STONES, texts={"b3": "1"})).svg
+base = picture("gomoku", changed(STONES, texts={"b3": "1"})).svg
 
 
 @pytest.mark.parametrize(

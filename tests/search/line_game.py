@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pipeline_src.games import kernels
 from pipeline_src.games.kernels import implement
+from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
 from pipeline_src.search.evaluator import WIN
 

@@ -1,7 +1,6 @@
 """A small archive, sites that serve it, and crawls of them in processes of their own."""
 
 import contextlib
-import dataclasses
 import functools
 import os
 import re
@@ -105,7 +104,7 @@ def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None,
             "variants": ["DEFAULT", "CROSS"],
             "ways": ["lists", "text", "api"],
             "max_games": 0,
-            "quirks": dataclasses.asdict(quirks),
+            "quirks": quirks.model_dump(),
             **changes,
         },
     }

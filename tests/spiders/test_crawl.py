@@ -355,7 +355,16 @@ from spiders.journal import Journal
 from spiders.littlegolem import Plan
 from spiders.settings import manners
 url = Path("url").read_text()
-site = CrawlParams("http://a.example", "http://a.example", "me@a.example", 0.25, 5.0, 1, 0.1, 0.0)
+site = CrawlParams(
+    base_url="http://a.example",
+    api_url="http://a.example",
+    contact="me@a.example",
+    delay_s=0.25,
+    timeout_s=5.0,
+    retries=1,
+    backoff_s=0.1,
+    max_failures=0.0,
+)
 plan = Plan(url, url + "/api", "amzn", ("DEFAULT",), ("api",), {4}, 0.0)
 settings = manners(site, site.base_url, site.api_url)
 with Journal(Path("journal")) as journal:

@@ -3,6 +3,7 @@ import json
 import pytest
 import yaml
 
+from pipeline_src.arena import runner
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
@@ -55,6 +56,7 @@ def test_the_report_counts_the_games_that_are_kept(project):
             state = amazons.play(state, action)
         assert amazons.winner(state) == game.winner
         assert (game.source, game.variant, game.height) == ("engine", "standard", 6)
+    assert not amazons_match.WORK.exists()
     assert play(project) == once
 
 
@@ -62,6 +64,24 @@ def test_another_match_leaves_the_first_as_it_was(project):
     both = json.loads(play(project)[0])
     alone = json.loads(play(project, matches={"noisy": MATCHES["noisy"]})[0])
     assert alone == {"noisy": both["noisy"]}
+
+
+def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+    whole = play(project)
+    real, groups = runner.play, []
+
+    def die(games):
+        if len(groups) == 1:
+            raise KeyboardInterrupt
+        groups.append(len(games))
+        return real(games)
+
+    monkeypatch.setattr(runner, "play", die)
+    with pytest.raises(KeyboardInterrupt):
+        play(project)
+    monkeypatch.setattr(runner, "play", lambda games: groups.append(len(games)) or real(games))
+    assert play(project) == whole
+    assert groups == [6, 4]  # a group a match, each played once
 
 
 def random_and(**changes):
@@ -76,7 +96,7 @@ def random_and(**changes):
         (random_and(b="nets:{best}"), "in braces may stand published, residual"),
         (random_and(a="nets:{residual}"), "residual/nets.pt: no such model"),
         ({"matches": {}}, "matches must name at least one"),
-        (random_and(pairs=0), "matches.random.pairs must be at least 1"),
+        (random_and(pairs=0), "amazons_match.matches.random: pairs must be at least 1"),
         ({"opening_plies": 0}, "opening_plies must be 1 to 20"),
     ],
 )

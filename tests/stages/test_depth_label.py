@@ -1,7 +1,5 @@
 """Label, as `dvc repro` runs it, with a clock of next to nothing."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import yaml
@@ -9,7 +7,8 @@ import yaml
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.stages import depth_label
-from pipeline_src.systems.search_depth.positions import FIELDS, open_positions
+from pipeline_src.systems.search_depth.labels import Labelled
+from pipeline_src.systems.search_depth.positions import open_positions
 from tests.systems.search_depth.players import GAME
 
 LABEL = {"games": 4, "group": 1, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
@@ -17,7 +16,7 @@ PARAMS = {
     "seed": 1,
     "parallel": {"workers": 1},
     "amazons_engine": {},
-    "depth_game": dataclasses.asdict(GAME),
+    "depth_game": GAME.model_dump(),
     "depth_label": LABEL,
 }
 
@@ -60,7 +59,7 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(project, monkeypatch):
         if len(played) == 2:
             raise KeyboardInterrupt
         played.append(task)
-        play(*task)
+        return play(*task)
 
     monkeypatch.setattr(depth_label, "label_group", killed)
     with pytest.raises(KeyboardInterrupt):
@@ -80,10 +79,6 @@ def test_groups_are_of_no_consequence(project):
 
 
 def test_games_without_a_choice_are_an_error(project, monkeypatch):
-    def nothing(game, params, openings, first, seed, path):
-        empty = {name: np.empty((0, *((), (16,), (10, 10))[ndim]), dtype) for name, (dtype, ndim) in FIELDS.items()}
-        np.savez(path, **empty, **{name: np.array([1]) for name in depth_label.LEFT_OUT})
-
-    monkeypatch.setattr(depth_label, "label_group", nothing)
+    monkeypatch.setattr(depth_label, "label_games", lambda *_: Labelled(closed=1, single=1, decided=1))
     with pytest.raises(ZugwerkError, match=r"raise depth_label\.games"):
         depth_label.main()

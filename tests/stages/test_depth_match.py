@@ -1,7 +1,6 @@
 """Matches, as `dvc repro` runs them, between nets that learnt nothing."""
 
 import csv
-import dataclasses
 
 import pytest
 import torch
@@ -15,7 +14,7 @@ from pipeline_src.systems.search_depth.net import PublishedDepthConfig
 from tests.systems.search_depth.players import GAME
 from tests.systems.search_depth.synthetic import write_synthetic
 
-GAME = dataclasses.replace(GAME, lowest=3, highest=7)
+GAME = GAME.model_copy(update={"lowest": 3, "highest": 7})
 MATCH = {
     "group": 1,
     "pilot_pairs": 1,
@@ -29,7 +28,7 @@ PARAMS = {
     "seed": 1,
     "parallel": {"workers": 1},
     "amazons_engine": {},
-    "depth_game": dataclasses.asdict(GAME),
+    "depth_game": GAME.model_dump(),
     "depth_split": {"train": 75, "validation": 10, "test": 15},
     "depth_match": MATCH,
 }
@@ -98,6 +97,6 @@ def test_what_is_wrong_with_params_is_told(project, match, complaint):
 
 
 def test_positions_of_other_depths_are_refused(project):
-    write(project, depth_game=dataclasses.asdict(dataclasses.replace(GAME, highest=6)))
+    write(project, depth_game=GAME.model_dump() | {"highest": 6})
     with pytest.raises(ZugwerkError, match="labelled with depths 3 to 7, depth_game has 3 to 6"):
         depth_match.main()

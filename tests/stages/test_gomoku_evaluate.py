@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import yaml
 
-from pipeline_src.arena import fixtures
+from pipeline_src.arena import runner
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.records.parquet import read_records
@@ -37,9 +37,6 @@ CSVS = ("table1", "table2", "table3", "table4", "elo", "losses")
 def project(tmp_path, monkeypatch, stubs):  # noqa: F811
     """Five generations of models that are a number each, on 5x5 with lines of four."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        gomoku_stubs, "random_player", lambda text: gomoku_stubs.Careful(text.numbers(strength=0)["strength"])
-    )
     for number, (skill, accepted) in enumerate(zip(SKILLS, ACCEPTED, strict=True), 1):
         files = stage.GenerationFiles(number)
         files.models.mkdir(parents=True)
@@ -135,21 +132,21 @@ def test_losses_go_on_over_the_generations(project):
 def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
     whole = evaluate(project)
     assert not stage.WORK.exists()
-    real, count = fixtures.play_seated, []
+    real, count = runner.play, []
 
-    def die(*arguments):
+    def die(games):
         count.append(1)
         if len(count) == 4:
             raise KeyboardInterrupt
-        return real(*arguments)
+        return real(games)
 
-    monkeypatch.setattr(fixtures, "play_seated", die)
+    monkeypatch.setattr(runner, "play", die)
     with pytest.raises(KeyboardInterrupt):
         evaluate(project)
-    kept = list(stage.WORK.rglob("*.json"))
-    assert len(kept) == 3
+    (journal,) = stage.WORK.iterdir()
+    assert journal.read_bytes().count(b"\n") == 1 + 3
     count.append(1)
-    monkeypatch.setattr(fixtures, "play_seated", lambda *arguments: count.append(1) or real(*arguments))
+    monkeypatch.setattr(runner, "play", lambda games: count.append(1) or real(games))
     before = len(count)
     assert evaluate(project) == whole
     groups = len(count) - before
@@ -180,7 +177,7 @@ def test_the_game_shown_is_a_picture_of_the_last_headline_game(project):
     ({"opponents": opponents(9)}, "openings.count must be at least 9"),
     ({"headline_games": 9}, "gomoku_evaluate.headline_games: unknown key"),
     ({"search": "minimax"}, "search: 'minimax' is not one of puct, gumbel"),
-    ({"opponents": opponents(0)}, "opponents.mcts1000.pairs must be at least 1"),
+    ({"opponents": opponents(0)}, "opponents.mcts1000: pairs must be at least 1"),
     ({"opponents": opponents(4, "mcts9")}, "no player 'mcts9' for gomoku"),
     ({"openings": SECTION["openings"] | {"judge": "random"}}, "'random' cannot judge"),
     ({"openings": SECTION["openings"] | {"area": 6}}, "no square of 6"),

@@ -142,9 +142,9 @@ def test_games_crawled_from_a_site_by_the_spider(project):
 @pytest.mark.parametrize(
     ("kind", "section", "changed", "message"),
     [
-        (JosekiRecordsParams, "joseki_records", {"source": ""}, "source must be made, littlegolem, or a folder"),
-        (JosekiRecordsParams, "joseki_records", {"min_plies": -1}, "min_plies must not be negative"),
-        (JosekiRecordsParams, "joseki_records", {"made": {**MADE, "tenuki": 2.0}}, "tenuki must lie between 0 and 1"),
+        (JosekiRecordsParams, "joseki_records", {"source": ""}, "source must not be empty"),
+        (JosekiRecordsParams, "joseki_records", {"min_plies": -1}, "min_plies must be at least 0"),
+        (JosekiRecordsParams, "joseki_records", {"made": {**MADE, "tenuki": 2.0}}, "tenuki must be 0 to 1"),
         (JosekiRecordsParams, "joseki_records", {"plies": 3}, "unknown key"),
         (JosekiCrawlParams, "joseki_crawl", {"source": "replica"}, "source must be live or a folder"),
         (JosekiCrawlParams, "joseki_crawl", {"ways": ["telnet"]}, "telnet"),

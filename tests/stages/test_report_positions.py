@@ -233,8 +233,8 @@ def changed(system, **values):
     [
         (changed("amazons", match="nobody"), "report_positions.amazons.match: no 'nobody'; there are: ours"),
         (changed("gomoku", opponent="nobody"), "report_positions.gomoku.opponent: no 'nobody'; there are: weak"),
-        (changed("gomoku", simulations=0), "gomoku.simulations must be at least 1"),
-        (changed("joseki", ply=-1), "plies must be at least 0"),
+        (changed("gomoku", simulations=0), "report_positions.gomoku: simulations must be at least 1"),
+        (changed("joseki", ply=-1), "report_positions.joseki: ply must be at least 0"),
         (changed("depth", depth=3), "report_positions.depth.depth: unknown key"),
         (changed("depth", ours="nobody"), "models/depth/nobody/model.pt: no such model"),
         ({"gomoku_evaluate": {**PARAMS["gomoku_evaluate"], "simulations": 5}}, "matches.parquet: no game of .* plays"),

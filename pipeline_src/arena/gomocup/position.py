@@ -9,17 +9,8 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import (
-    BLACK,
-    FIRST,
-    LINE_LENGTH,
-    MAX_SIDE,
-    PLY,
-    SECOND,
-    WHITE,
-    GomokuState,
-    from_board,
-)
+from pipeline_src.games.gomoku.board import BLACK, FIRST, LINE_LENGTH, MAX_SIDE, PLY, SECOND, WHITE, GomokuState
+from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.players.engines.gomocup_text import read_cell, write_cell
 
 OWN, OTHER = 1, 2

@@ -2,23 +2,20 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from pipeline_src import __version__
+from pipeline_src.arena.conversation import LAST_ANSWER_S
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
 from pipeline_src.arena.gomocup.swap2 import first_stones
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
-from pipeline_src.arena.stream import LAST_ANSWER_S
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
-from pipeline_src.players.player import Player, Position
-from pipeline_src.players.registry import PLAYERS, make_player
-from pipeline_src.players.searching import SearchPlayer
-from pipeline_src.players.think import Bounds, Found, close, think, warm_up
+from pipeline_src.players.player import Bounds, Player, Position, Thought
+from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.turn_time import thinking_ms
 
 DEFAULT_PLAYER = "alphabeta:movetime=1000"
@@ -133,10 +130,7 @@ class Session:
         board = Board(height, width, self._variant() or RULES[0])
         if self._player is None:
             self._player = make_player("gomoku", self._text)
-        else:
-            new_game = getattr(self._player, "new_game", None)
-            if new_game is not None:
-                new_game()
+        self._player.new_game()
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still be told, another size may not
             raise ZugwerkError(refusal)
@@ -144,7 +138,7 @@ class Session:
             self._write(f"MESSAGE {refusal}")
         else:
             gomoku.play(board.start, 0)  # the rules' kernels, before any clock runs
-            warm_up(self._player, Position(board.start, np.random.default_rng(0), board.start))
+            self._player.ready(board.start)
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
 
@@ -218,7 +212,7 @@ class Session:
         """The answer to what has been placed on the board."""
         place()
         board = self._known()
-        action, _ = self._think(search, board, begin)
+        action = self._think(search, board, begin).action
         board.place(action)
         return board.write(action)
 
@@ -234,13 +228,13 @@ class Session:
             for action in laid:
                 board.place(action)
             return " ".join(map(board.write, laid))
-        action, found = self._think(search, board, begin)
-        if found is not None and found.value < 0:
+        thought = self._think(search, board, begin)
+        if thought.found is not None and thought.found.value < 0:
             return "SWAP"
-        board.place(action)
-        return board.write(action)
+        board.place(thought.action)
+        return board.write(thought.action)
 
-    def _think(self, search: Search, board: Board, begin: float) -> tuple[int, Found | None]:
+    def _think(self, search: Search, board: Board, begin: float) -> Thought:
         if board.over:
             raise ZugwerkError("the game is over")
         if self._variant() is None:
@@ -251,15 +245,15 @@ class Session:
         assert self._player is not None
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
         search.begin(self._player)
-        action, found = think(self._player, position, self._bounds(board, begin))
+        thought = self._player.think(position, self._bounds(self._player, board, begin))
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
-        if self._verbose and found is not None:
+        if self._verbose and (found := thought.found) is not None:
             self._write(f"MESSAGE depth {found.depth}, {found.nodes} nodes, value {found.value:+.2f}")
-        return action, found
+        return thought
 
-    def _bounds(self, board: Board, begin: float) -> Bounds:
-        own = self._player.limit if isinstance(self._player, SearchPlayer) else None
+    def _bounds(self, player: Player, board: Board, begin: float) -> Bounds:
+        own = player.limit
         turn, legal = self._settings.timeout_turn, board.state.board.size - board.played
         match = self._settings.match_ms
         movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, legal, match)
@@ -282,26 +276,23 @@ class Session:
 
     def _refusal(self, board: Board) -> str | None:
         """Why the player cannot play on that board by that rule, and who can; None if it does."""
-        info: Any = getattr(self._player, "info", None)
-        if info is None:
+        if self._player is None:
             return None
-        from pipeline_src.systems.gomoku_zero.player import check_state
-
         try:
-            check_state(info, board.start)
+            self._player.check(board.start)
         except ZugwerkError as error:
-            others = ", ".join(name for name in PLAYERS["gomoku"] if name not in NEEDS_A_MODEL)
+            others = ", ".join(name for name in players_of("gomoku") if name not in NEEDS_A_MODEL)
             return f"{error}; on any board, by any rule: --player {others}"
         return None
 
     def _has_size(self, board: Board) -> bool:
         """Whether the player plays on boards of that size; one without a model plays on all."""
-        info: Any = getattr(self._player, "info", None)
-        return info is None or (info.height, info.width) == (board.height, board.width)
+        only = None if self._player is None else self._player.only
+        return only is None or (only.height, only.width) == (board.height, board.width)
 
     def _leave(self) -> None:
         if self._player is not None:
-            close(self._player)
+            self._player.close()
 
 
 def _since(begin: float) -> float:

@@ -9,10 +9,9 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game
-from pipeline_src.players.clocks import make_clock
 from pipeline_src.players.engines.uci_text import read_move
-from pipeline_src.players.player import Position
-from pipeline_src.players.think import Bounds
+from pipeline_src.players.player import Bounds, Position
+from pipeline_src.search.limits import Clock
 
 AMAZONS = 4
 """Of a side; evaluations have room for so many."""
@@ -73,7 +72,7 @@ class GoCommand:
         clock = None
         if own in numbers:
             left = _less(numbers[own], overhead_ms)
-            clock = make_clock(left, numbers.get(other, left), numbers.get(increment, 0.0))
+            clock = Clock(left, numbers.get(other, left), numbers.get(increment, 0.0))
         return Position(placed.state, rng, placed.start, placed.actions, clock)
 
     def bounds(self, overhead_ms: float) -> Bounds:

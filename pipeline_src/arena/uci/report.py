@@ -5,10 +5,10 @@ from typing import Any
 
 from pipeline_src.games.game import Game
 from pipeline_src.players.engines.uci_text import write_move
-from pipeline_src.players.think import Found
+from pipeline_src.search.limits import SearchResult
 
 
-def info_line(game: Game, state: Any, found: Found) -> str:
+def info_line(game: Game, state: Any, found: SearchResult) -> str:
     """``info depth .. nodes .. nps .. time .. score cp .. pv ..``; cp is the hundredth of a square, for the mover."""
     words = [f"info depth {found.depth} nodes {found.nodes}"]
     if found.seconds > 0:

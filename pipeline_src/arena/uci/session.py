@@ -1,19 +1,21 @@
 """One conversation with whoever speaks the protocol: commands in, answers out, the search in a thread of its own."""
 
 from collections.abc import Callable
+from typing import BinaryIO
 
 import numpy as np
 
 from pipeline_src import __version__
+from pipeline_src.arena.conversation import converse
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_position
 from pipeline_src.arena.uci.report import info_line
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.players.engines.uci_text import write_move
-from pipeline_src.players.player import Player, Position
+from pipeline_src.players.player import Player
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.think import Found, close, searches, think, warm_up
+from pipeline_src.search.limits import SearchResult
 
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10
@@ -133,7 +135,7 @@ class Session:
             start = rules.initial_state()
             move = write_move(rules, start, int(rules.legal_actions(start)[0]))
             read_position(rules, ["startpos", "moves", move])  # the rules' kernels, before any clock runs
-            warm_up(self._make(), Position(start, np.random.default_rng(0), start))
+            self._make().ready(start)
         except ZugwerkError as error:
             self._inform(str(error))
         self._write("readyok")
@@ -141,13 +143,12 @@ class Session:
     def _forget(self) -> None:
         self._rng = np.random.default_rng(self._seed)
         if self._player is not None:
-            close(self._player)
-        self._player = None  # made anew, without what it remembers of the last game
+            self._player.new_game()
 
     def _change_player(self, text: str) -> None:
         player = make_player(self._game, text)  # a wrong text leaves the old player
         if self._player is not None:
-            close(self._player)
+            self._player.close()
         self._player, self._text = player, text
 
     def _run(self, search: Search, placed: Placed, go: GoCommand) -> None:
@@ -167,17 +168,22 @@ class Session:
         player = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = go.bounds(self._overhead_ms)
-        reported: Found | None = None
+        reported: SearchResult | None = None
 
-        def report(found: Found) -> None:
+        def report(found: SearchResult) -> None:
             nonlocal reported
             reported = found
             self._write(info_line(rules, state, found))
 
         search.begin(player)
-        action, found = think(player, position, bounds, report)
-        if found is not None and found != reported:
-            report(found)
-        if bounds.infinite and searches(player):
+        thought = player.think(position, bounds, report)
+        if thought.found is not None and thought.found != reported:
+            report(thought.found)
+        if bounds.infinite and player.searches:
             search.stopped.wait()  # an infinite search that has nothing left to look at still owes its answer to a stop
-        return write_move(rules, state, action)
+        return write_move(rules, state, thought.action)
+
+
+def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer the lines of ``source`` until ``quit`` or its end; see `converse`. ``quit`` waits for nothing."""
+    converse(lambda write: Session(game, player, write), source, sink, "info string line too long")

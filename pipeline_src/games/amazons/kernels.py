@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games import kernels
 from pipeline_src.games.amazons import moves
 from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.jit import njit
 
 Ids = npt.NDArray[np.int32]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.amazons.board import (
     ARROW,
@@ -22,6 +21,7 @@ from pipeline_src.games.amazons.board import (
     WHITE,
     AmazonsState,
 )
+from pipeline_src.jit import njit
 
 
 def _steps_table() -> npt.NDArray[np.uint8]:

@@ -6,12 +6,12 @@ sequences) a matter of seconds.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import moves
 from pipeline_src.games.amazons.board import AmazonsState, copy_state
 from pipeline_src.games.amazons.turns import legal_actions, play
+from pipeline_src.jit import njit
 
 MAX_DEPTH = 12
 

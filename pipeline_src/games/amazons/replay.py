@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.amazons.board import AmazonsState, copy_state
 from pipeline_src.games.amazons.moves import legal, play_turn
+from pipeline_src.jit import njit
 
 
 @njit(cache=True)

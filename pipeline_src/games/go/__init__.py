@@ -10,9 +10,10 @@ and read a state, `replay` the one that plays a whole record, `turns` the Python
 """
 
 from pipeline_src.games.go import kernels as _kernels  # noqa: F401, makes the searches know the game
-from pipeline_src.games.go.board import MAX_SIDE, MIN_SIDE, initial_state, to_play
+from pipeline_src.games.go.board import MAX_SIDE, MIN_SIDE, to_play
 from pipeline_src.games.go.notation import format_move, parse_move
 from pipeline_src.games.go.position_text import from_fen, to_fen
+from pipeline_src.games.go.setup import initial_state
 from pipeline_src.games.go.turns import is_legal, legal_actions, play, winner
 from pipeline_src.games.perft import divide, perft
 

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from numba import njit
-
 from pipeline_src.games import kernels
 from pipeline_src.games.go import moves
 from pipeline_src.games.go.board import FIRST, KOMI, PASSES, SIDE, GoState
+from pipeline_src.jit import njit
 
 
 @njit(cache=True)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.go.board import (
     BLACK,
@@ -20,6 +19,7 @@ from pipeline_src.games.go.board import (
     WHITE,
     GoState,
 )
+from pipeline_src.jit import njit
 
 Board = npt.NDArray[np.int8]
 Points = npt.NDArray[np.int16]

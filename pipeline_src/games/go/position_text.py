@@ -23,11 +23,11 @@ from pipeline_src.games.go.board import (
     WHITE,
     GoState,
     format_variant,
-    from_board,
     parse_variant,
     to_play,
 )
 from pipeline_src.games.go.notation import format_move, parse_move
+from pipeline_src.games.go.setup import from_board
 
 _CODE = {"x": BLACK, "o": WHITE}
 _SHOWN = 700

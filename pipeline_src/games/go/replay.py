@@ -2,10 +2,10 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.go.board import GoState, copy_state
 from pipeline_src.games.go.moves import legal, play
+from pipeline_src.jit import njit
 
 
 @njit(cache=True)

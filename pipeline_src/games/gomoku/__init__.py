@@ -8,8 +8,9 @@ the text of cells, `diagram` a board for people, `kernels` what searches call.
 """
 
 from pipeline_src.games.gomoku import kernels as _kernels  # noqa: F401, makes the searches know the game
-from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, RULES, from_fen, initial_state, to_fen, to_play
+from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, RULES, to_play
 from pipeline_src.games.gomoku.notation import format_move, parse_move
+from pipeline_src.games.gomoku.setup import from_fen, initial_state, to_fen
 from pipeline_src.games.gomoku.turns import is_legal, legal_actions, play, winner
 from pipeline_src.games.perft import divide, perft
 

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from numba import njit
-
 from pipeline_src.games import kernels
 from pipeline_src.games.gomoku import moves
 from pipeline_src.games.gomoku.board import GOING, SIDE, STANDING, WON, GomokuState
+from pipeline_src.jit import njit
 
 
 @njit(cache=True)

@@ -1,1 +1,8 @@
 """Players of the Amazons that need no net."""
+
+PLAYERS = {
+    "random": "pipeline_src.players.amazons.basic:random_player",
+    "one_ply": "pipeline_src.players.amazons.basic:one_ply_player",
+    "alphabeta": "pipeline_src.players.amazons.alphabeta:amazons_alphabeta",
+    "uct": "pipeline_src.players.amazons.uct:amazons_uct",
+}

@@ -1,78 +1,76 @@
 """Alpha-beta players."""
 
-import importlib
-import math
+from typing import Annotated
 
-from pipeline_src.errors import ZugwerkError
+from pydantic import Field
+
 from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import amazons_engine, make_evaluator
-from pipeline_src.players.player import PlayerText
-from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
-from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
+from pipeline_src.players.options import Options
+from pipeline_src.players.searching import Limits, SearchPlayer
+from pipeline_src.search.alphabeta.searcher import AlphaBeta
+from pipeline_src.search.alphabeta.searcher import Options as Search
+from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 
-DEFAULT = Limit(movetime_ms=1000)
-WIDTHS = ("width", "width3", "width4")
+STANDARD = Search()
+Width = Annotated[int, Field(ge=0, lt=10_000)]
 
 
-def amazons_alphabeta(text: PlayerText) -> SearchPlayer:
-    """``alphabeta[:depth=D | nodes=N | movetime=MS][,option=...]`` of the Amazons.
+class EngineOptions(Options):
+    """The alpha-beta search of the Amazons, see `search.alphabeta.searcher.Options`."""
 
-    Options: ``width``, how many of a position's turns are searched deeper (0: all), ``width3`` and ``width4`` with
-    three and with four or more plies to go; ``table_mb``; ``killers``, ``inner_killers``, ``scout``, ``reduce_after``,
-    ``aspiration``: see `search.alphabeta.searcher.Options`. With ``depth=cnn``, ``depth=table`` or ``nodes_per_ms`` the
-    player chooses its depth: see `systems.search_depth.player`.
+    width: Width | None = None
+    """How many turns of a position are searched deeper, the best by their one-ply values; 0: all."""
+    width3: Width | None = None
+    """The same with three plies to go; by default as width."""
+    width4: Width | None = None
+    """The same with four or more plies to go; by default as width3."""
+    table_mb: Annotated[float, Field(ge=0, lt=1e6)] | None = None
+    """MiB of the transposition table, 0 for none; by default amazons_engine.table_mb of params.yaml."""
+    killers: Width = STANDARD.killers
+    """How many of the turns that last refuted at a ply are tried first just above the horizon."""
+    inner_killers: Width = STANDARD.inner_killers
+    """How many of them, at most, further up."""
+    scout: bool = STANDARD.scout
+    """All turns of a node but the first are tried with a minimal window."""
+    reduce_after: Width = STANDARD.reduce_after
+    """After how many turns of a node the others are first searched a ply less deep; 0: never."""
+    aspiration: Annotated[float, Field(ge=0, lt=WIN)] = STANDARD.aspiration
+    """Half the window around the last iteration's value in which the next one begins; 0: the whole range."""
+
+    def engine(self) -> ClosingFirst:
+        """The search, compiled before any clock runs."""
+        widths = list(STANDARD.widths)
+        for i, width in enumerate((self.width, self.width3, self.width4)):
+            if width is not None:
+                widths[i:] = [width] * (len(widths) - i)
+        options = Search(
+            widths=tuple(widths),
+            table_mb=float(amazons_engine().table_mb) if self.table_mb is None else self.table_mb,
+            scout=self.scout,
+            killers=self.killers,
+            inner_killers=self.inner_killers,
+            reduce_after=self.reduce_after,
+            aspiration=self.aspiration,
+        )
+        searcher = ClosingFirst(AlphaBeta(make_evaluator("amazons"), options))
+        searcher.search(initial_state(6), Limit(depth=2, nodes=1))
+        return searcher
+
+
+class AlphaBetaOptions(EngineOptions, Limits):
+    """Alpha-beta with iterative deepening; a second a move if no limit is given."""
+
+    EXAMPLE = "alphabeta:depth=3,width=20"
+    DEFAULT = Limit(movetime_ms=1000)
+
+
+def amazons_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
+    """The player ``alphabeta`` of the Amazons.
 
     Raises:
-        ZugwerkError: a value after the colon, another option, or a value that an option cannot have.
+        ZugwerkError: params.yaml is malformed.
     """
-    text.no_value()
-    if text.options.get("depth") in ("cnn", "table") or "nodes_per_ms" in text.options:
-        module = importlib.import_module("pipeline_src.systems.search_depth.player")  # which needs this one
-        chooses: SearchPlayer = module.depth_player(text)
-        return chooses
-    standard = Options()
-    switches = {
-        "table_mb": float(amazons_engine().table_mb),
-        "killers": float(standard.killers),
-        "inner_killers": float(standard.inner_killers),
-        "scout": float(standard.scout),
-        "reduce_after": float(standard.reduce_after),
-        "aspiration": standard.aspiration,
-    }
-    numbers = text.numbers(**dict.fromkeys((*LIMITS, *WIDTHS), math.nan), **switches)
-    for name in (*WIDTHS, "killers", "inner_killers", "reduce_after"):
-        value = numbers[name]
-        if not math.isnan(value) and not (0 <= value < 10_000 and value == int(value)):
-            raise ZugwerkError(f"player '{text.name}': {name} must be a whole number from 0, not {text.options[name]}")
-    try:
-        options = Options(
-            widths=_widths(numbers, standard),
-            table_mb=numbers["table_mb"],
-            scout=numbers["scout"] != 0,
-            killers=int(numbers["killers"]),
-            inner_killers=int(numbers["inner_killers"]),
-            reduce_after=int(numbers["reduce_after"]),
-            aspiration=numbers["aspiration"],
-        )
-    except ValueError as error:
-        raise ZugwerkError(f"player '{text.name}': {error}") from None
-    limit = read_limit(text, numbers, DEFAULT)
-    searcher = AlphaBeta(make_evaluator("amazons"), options)
-    player = SearchPlayer(ClosingFirst(searcher), limit)
-    player.searcher.search(initial_state(6), Limit(depth=2, nodes=1))  # compiled before any clock runs
-    return player
-
-
-def _widths(numbers: dict[str, float], standard: Options) -> tuple[int, ...]:
-    """The three widths; one that is not given is the one before it, or the standard where that is not given either."""
-    widths: list[int] = []
-    given = False
-    for i, name in enumerate(WIDTHS):
-        if not math.isnan(numbers[name]):
-            widths.append(int(numbers[name]))
-            given = True
-        else:
-            widths.append(widths[-1] if given else standard.widths[min(i, len(standard.widths) - 1)])
-    return tuple(widths)
+    return SearchPlayer(options.engine(), options.limit)

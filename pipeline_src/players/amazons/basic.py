@@ -1,20 +1,35 @@
 """Amazons players without a net: uniformly random, and one ply deep."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
 from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import Player, Position
+from pipeline_src.project.params import NonNegative
 from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, rank_all
 
 
-class RandomPlayer:
+class RandomOptions(Options):
+    """Every legal turn with the same chance."""
+
+    EXAMPLE = "random"
+
+
+class OnePlyOptions(Options):
+    """The turn whose position is worth most by the static evaluation."""
+
+    EXAMPLE = "one_ply:noise=0.5"
+
+    noise: NonNegative = 0.0
+    """Standard deviation, in squares, of a normal error added to each turn's value."""
+
+
+class RandomPlayer(Player):
     """Every legal turn with the same chance."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -22,7 +37,7 @@ class RandomPlayer:
         return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
-class OnePlyPlayer:
+class OnePlyPlayer(Player):
     """The turn whose position is worth most by the static evaluation."""
 
     def __init__(self, noise: float = 0.0, evaluator: AmazonsEvaluator | None = None) -> None:
@@ -44,24 +59,14 @@ class OnePlyPlayer:
         return chosen
 
 
-def random_player(text: PlayerText) -> RandomPlayer:
-    """``random``."""
-    text.no_value()
-    text.numbers()
+def random_player(_: RandomOptions) -> RandomPlayer:
+    """The player ``random``."""
     return RandomPlayer()
 
 
-def one_ply_player(text: PlayerText) -> OnePlyPlayer:
-    """``one_ply[:noise=SQUARES]``.
-
-    Raises:
-        ZugwerkError: a noise below 0, or another option.
-    """
-    text.no_value()
-    noise = text.numbers(noise=0.0)["noise"]
-    if not 0 <= noise < math.inf:
-        raise ZugwerkError(f"player 'one_ply': noise must be 0 or more, not {noise}")
-    return OnePlyPlayer(noise)
+def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
+    """The player ``one_ply``."""
+    return OnePlyPlayer(options.noise)
 
 
 def one_ply_values(state: AmazonsState, evaluator: AmazonsEvaluator | None = None) -> tuple[np.ndarray, np.ndarray]:

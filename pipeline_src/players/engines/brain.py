@@ -1,18 +1,19 @@
 """An external engine of Gomoku as a player: any program that speaks the protocol of the Gomocup."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, format_variant
-from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, read_command, split_settings
+from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
 from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
 
 MOVETIME_MS = 1000.0
 """Of a move, where nothing says otherwise: the protocol has no move without a time."""
@@ -147,17 +148,17 @@ def _answers_move(line: str) -> bool:
     return is_cell(line) or _word(line) == "ERROR"  # not UNKNOWN: some say that of an INFO
 
 
-def brain_player(text: PlayerText) -> BrainPlayer:
-    """``brain:COMMAND[,movetime=MS][,name=NAME][,grace=MS][,info.KEY=VALUE...]`` for Gomoku.
+class BrainOptions(ProgramOptions):
+    """Any program that speaks the protocol of the Gomocup, as `zugwerk gomoku brain` does."""
 
-    ``name`` tells engines apart in tables and does nothing else; ``info.max_memory=80000000`` is told as INFO.
+    EXAMPLE = "brain:'./pbrain-engine',movetime=1000,info.max_memory=80000000"
 
-    Raises:
-        ZugwerkError: no command, quotes that do not close, or another option.
-    """
-    infos, rest = split_settings(text, "info.")
-    numbers = rest.numbers(movetime=MOVETIME_MS, grace=GRACE_S * 1000)
-    command = read_command(text, "brain:COMMAND[,movetime=MS]")
-    if not 1 <= numbers["movetime"] < NO_LIMIT:
-        raise ZugwerkError(f"player 'brain': movetime must be 1 or more, not {rest.options['movetime']}")
-    return BrainPlayer(command, numbers["movetime"], infos, max(0.0, numbers["grace"] / 1000))
+    movetime: Annotated[float, Field(ge=1, lt=NO_LIMIT)] = MOVETIME_MS
+    """Milliseconds that a move may take, unless the game is played on a clock."""
+    info: dict[str, str] = Field(default_factory=dict)
+    """INFO that the program is told at a game's start."""
+
+
+def brain_player(options: BrainOptions) -> BrainPlayer:
+    """The player ``brain``."""
+    return BrainPlayer(options.command, options.movetime, options.info, options.grace / 1000)

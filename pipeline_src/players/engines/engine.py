@@ -4,12 +4,15 @@ import contextlib
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pipeline_src.errors import ZugwerkError
+from pydantic import BeforeValidator, Field
+
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import Player, Position
+from pipeline_src.project.params import NonNegative
 
 START_S = 300.0
 """For an engine to load, or to compile what it needs the first time, and say that it is ready."""
@@ -17,7 +20,7 @@ GRACE_S = 5.0
 """After the end of its time, for an engine to answer before it counts as hung."""
 
 
-class EnginePlayer:
+class EnginePlayer(Player):
     """One engine process: started by the first move, and again after it ended or had to be killed.
 
     A protocol says how to greet the engine and how to ask it for a move.
@@ -37,15 +40,11 @@ class EnginePlayer:
         return [self._choose(position) for position in positions]
 
     def ready(self, start: Any = None) -> None:  # noqa: ARG002 - for protocols that must know the board
-        """Start the engine and wait until it is ready, for a game from ``start`` where that is known.
-
-        Raises:
-            PlayerError: it cannot be started, or does not say that it is ready.
-        """
+        """See `Player.ready`; waits until the engine is ready, for a game from ``start`` where that is known."""
         self._running()
 
     def close(self) -> None:
-        """End the engine; the next move starts it again."""
+        """See `Player.close`."""
         if self._process is not None:
             self._process.close()
         self._process = None
@@ -86,24 +85,21 @@ class EnginePlayer:
             raise
 
 
-def read_command(text: PlayerText, example: str) -> list[str]:
-    """The words of the command line in a player's text.
-
-    Raises:
-        ZugwerkError: none, or quotes that do not close.
-    """
+def _words(text: str) -> tuple[str, ...]:
     try:
-        command = shlex.split(text.value)
+        return tuple(shlex.split(text))
     except ValueError as error:
-        raise ZugwerkError(f"player '{text.name}': {text.value!r} is no command line: {error}") from None
-    if not command:
-        raise ZugwerkError(f"player '{text.name}' needs a program: {example}")
-    return command
+        raise ValueError(f"is no command line: {error}") from None
 
 
-def split_settings(text: PlayerText, prefix: str) -> tuple[dict[str, str], PlayerText]:
-    """The options that begin with ``prefix``, without it; and a text of the others, but for ``name``."""
-    settings = {key: value for key, value in text.options.items() if key.startswith(prefix)}
-    rest = {key: value for key, value in text.options.items() if key not in settings and key != "name"}
-    found = {key.removeprefix(prefix): value for key, value in settings.items()}
-    return found, PlayerText(text.name, "", rest)
+class ProgramOptions(Options):
+    """Options of all players that are other programs."""
+
+    VALUE = "command"
+
+    command: Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+    """Command line that starts the program; quotes keep words together."""
+    grace: NonNegative = GRACE_S * 1000
+    """Milliseconds after the end of its time before it counts as hung."""
+    name: str = ""
+    """Tells engines apart in tables, and does nothing else."""

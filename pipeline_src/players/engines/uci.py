@@ -1,16 +1,19 @@
 """An external engine as a player: any program that speaks the protocol of `pipeline_src.arena.uci`."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
-from pipeline_src.players.clocks import clock_words
-from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, read_command, split_settings
+from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
 from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.engines.uci_text import read_move, write_move
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
+from pipeline_src.players.searching import Limits
+from pipeline_src.search.limits import Limit
 
 UNLIMITED_S = 3600.0
 """For a move that no time limits (nodes, depth), before the engine counts as hung."""
@@ -44,7 +47,7 @@ class UciPlayer(EnginePlayer):
 
     def _choose(self, position: Position) -> int:
         first = self._game.to_play(position.state) == 0
-        go = clock_words(position, first) or list(self._go)
+        go = _clock_words(position, first) or list(self._go)
         with self._ended_on_error():
             process = self._running()
             self._fresh = False
@@ -99,21 +102,32 @@ class UciPlayer(EnginePlayer):
         return words[1] if len(words) > 1 else "(none)"
 
 
-def uci_player(text: PlayerText) -> UciPlayer:
-    """``uci:COMMAND[,movetime=MS][,nodes=N][,depth=D][,name=NAME][,grace=MS][,option.NAME=VALUE...]`` for the Amazons.
+def _clock_words(position: Position, first_to_move: bool) -> list[str]:
+    """The clock of a position in the words of a ``go`` command; none where there is no clock."""
+    clock = position.clock
+    if clock is None:
+        return []
+    white, black = (clock.own_ms, clock.other_ms) if first_to_move else (clock.other_ms, clock.own_ms)
+    return [
+        *("wtime", str(int(white)), "btime", str(int(black))),
+        *("winc", str(int(clock.increment_ms)), "binc", str(int(clock.increment_ms))),
+    ]
 
-    ``name`` tells engines apart in tables and does nothing else.
 
-    Raises:
-        ZugwerkError: no command, quotes that do not close, or another option.
-    """
-    options, rest = split_settings(text, "option.")
-    numbers = rest.numbers(movetime=0, nodes=0, depth=0, grace=GRACE_S * 1000)
-    command = read_command(text, "uci:COMMAND[,movetime=MS]")
-    go: list[str] = []
-    for name in ("movetime", "nodes", "depth"):
-        if name in rest.options:
-            if not 1 <= numbers[name] < 1e15:
-                raise ZugwerkError(f"player 'uci': {name} must be 1 or more, not {rest.options[name]}")
-            go += [name, str(int(numbers[name]))]
-    return UciPlayer("amazons", command, go, options, max(0.0, numbers["grace"] / 1000))
+class UciOptions(ProgramOptions, Limits):
+    """Any program that speaks UCI for the Amazons, as `zugwerk amazons uci` does; without a limit it has its own."""
+
+    EXAMPLE = "uci:'./engine --quiet',movetime=1000,option.Hash=64"
+    DEFAULT = Limit()
+
+    movetime: Annotated[float, Field(ge=1, lt=1e15)] | None = None
+    """Milliseconds that a move may take."""
+    option: dict[str, str] = Field(default_factory=dict)
+    """Option of the program that is set at its start."""
+
+
+def uci_player(options: UciOptions) -> UciPlayer:
+    """The player ``uci``."""
+    limits = {"movetime": options.movetime, "nodes": options.nodes, "depth": options.depth}
+    go = [word for name, value in limits.items() if value is not None for word in (name, str(int(value)))]
+    return UciPlayer("amazons", options.command, go, options.option, options.grace / 1000)

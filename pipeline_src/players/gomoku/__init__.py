@@ -1,1 +1,9 @@
 """Players of Gomoku that need no net."""
+
+PLAYERS = {
+    "random": "pipeline_src.players.gomoku.basic:random_player",
+    "minimax": "pipeline_src.players.gomoku.minimax:gomoku_minimax",
+    "alphabeta": "pipeline_src.players.gomoku.alphabeta:gomoku_alphabeta",
+    "engine": "pipeline_src.players.gomoku.engine:gomoku_engine",
+    "mcts": "pipeline_src.players.gomoku.mcts:gomoku_mcts",
+}

@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 
 from pipeline_src.games.gomoku.turns import legal_actions
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.options import Options
+from pipeline_src.players.player import Player, Position
 
 
-class RandomPlayer:
+class RandomOptions(Options):
+    """Every empty cell with the same chance."""
+
+    EXAMPLE = "random"
+
+
+class RandomPlayer(Player):
     """Every empty cell with the same chance."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
@@ -14,8 +21,6 @@ class RandomPlayer:
         return [int(position.rng.choice(legal_actions(position.state))) for position in positions]
 
 
-def random_player(text: PlayerText) -> RandomPlayer:
-    """``random``."""
-    text.no_value()
-    text.numbers()
+def random_player(_: RandomOptions) -> RandomPlayer:
+    """The player ``random``."""
     return RandomPlayer()

@@ -1,37 +1,56 @@
 """Alpha-beta with threats, patterns kept by move and searches by fours, as a player of Gomoku."""
 
-import dataclasses
-import math
+from typing import Annotated
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import from_fen
-from pipeline_src.players.player import PlayerText
-from pipeline_src.players.searching import LIMITS, SearchPlayer, read_limit
+from pydantic import Field
+
+from pipeline_src.games.gomoku.setup import from_fen
+from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
 
-DEFAULT = Limit(movetime_ms=1000)
+STANDARD = Options()
 WARM_UP = from_fen("5/5/2x2/2o2/5 b")
+Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 
 
-def gomoku_engine(text: PlayerText) -> SearchPlayer:
-    """``engine[:movetime=MS | nodes=N | depth=D][,option=...]`` of Gomoku; 1,000 ms if nothing is given.
+class EngineOptions(Limits):
+    """Alpha-beta of Gomoku with searches by threats; a second a move if no limit is given."""
 
-    Options are the fields of `search.gomoku.engine.Options`, e.g. ``threats=0`` for no search by threats at the root.
+    EXAMPLE = "engine:movetime=300"
+    DEFAULT = Limit(movetime_ms=1000)
 
-    Raises:
-        ZugwerkError: a value after the colon, another option, or a value that an option cannot have.
-    """
-    text.no_value()
-    standard = dataclasses.asdict(Options())
-    given = text.numbers(**dict.fromkeys((*LIMITS, *standard), math.nan))
-    limit = read_limit(text, given, DEFAULT)
-    for name in standard:
-        value = given[name]
-        if not math.isnan(value):
-            if not (0 <= value < 1 << 30 and (value == int(value) or name == "table_mb")):
-                raise ZugwerkError(f"player '{text.name}': {name} must be a whole number from 0, not {value}")
-            standard[name] = type(standard[name])(value)
-    player = SearchPlayer(Engine(Options(**standard)), limit)
+    leaf_fours: Number = STANDARD.leaf_fours
+    """Positions of a search by fours at the horizon; 0: none."""
+    inner_fours: Number = STANDARD.inner_fours
+    """The same above the horizon."""
+    guard: Number = STANDARD.guard
+    """From which depth on it is asked whether the other side would win by fours, could it move; 0: never."""
+    reduce_after: Number = STANDARD.reduce_after
+    """After how many moves of a node the others are first searched less deep; 0: never."""
+    width: Number = STANDARD.width
+    """How many moves of a node are searched."""
+    first_width: Number = STANDARD.first_width
+    """How many moves of a node at the horizon are searched."""
+    more_width: Number = STANDARD.more_width
+    """How many more for each ply of remaining depth."""
+    margin: Number = STANDARD.margin
+    """Points a ply by which a node near the horizon has to be too good to be left at once; 0: never."""
+    tempo: Number = STANDARD.tempo
+    """Points of being to move."""
+    threats: Number = STANDARD.threats
+    """Positions of searches by threats at the root and behind its best moves; 0: none."""
+    prove_from: Number = STANDARD.prove_from
+    """From which depth on a win by threats is looked for; 0: never."""
+    prove_nodes: Number = STANDARD.prove_nodes
+    """Positions of each of these searches."""
+    table_mb: Annotated[float, Field(ge=0, lt=1e6)] = STANDARD.table_mb
+    """MiB of the transposition table."""
+
+
+def gomoku_engine(options: EngineOptions) -> SearchPlayer:
+    """The player ``engine`` of Gomoku."""
+    own = {name: getattr(options, name) for name in STANDARD.__dataclass_fields__}
+    player = SearchPlayer(Engine(Options(**own)), options.limit)
     player.searcher.search(WARM_UP, Limit(depth=2))  # compiled before any clock runs
     return player

@@ -1,30 +1,34 @@
 """UCT with random playouts as a player: the anchor of ratings."""
 
-import math
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import initial_state
-from pipeline_src.players.player import PlayerText
-from pipeline_src.players.searching import SearchPlayer, read_limit
+from pydantic import Field
+
+from pipeline_src.games.gomoku.setup import initial_state
+from pipeline_src.players.searching import Nodes, SearchPlayer
+from pipeline_src.project.params import NonNegative
+from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.playouts import FOREVER, PlainUct
 from pipeline_src.search.mcts.playouts import C as STANDARD_C
 
-DEFAULT = Limit(nodes=1000)
+
+class MctsOptions(Nodes):
+    """Monte Carlo tree search with random playouts; 1,000 of them a move if no limit is given."""
+
+    EXAMPLE = "mcts:playouts=1000"
+    ALIASES: ClassVar[Mapping[str, str]] = {"playouts": "nodes"}
+    DEFAULT = Limit(nodes=1000)
+
+    nodes: Annotated[int, Field(ge=1, lt=FOREVER)] | None = None
+    """Playouts of a move."""
+    c: NonNegative = STANDARD_C
+    """Weight of exploration; results go from -1 to 1."""
 
 
-def gomoku_mcts(text: PlayerText) -> SearchPlayer:
-    """``mcts[:playouts=N | movetime=MS][,c=C]`` of Gomoku; 1,000 playouts a move if nothing is given.
-
-    Raises:
-        ZugwerkError: another option, or a value that an option cannot have.
-    """
-    text.no_value()
-    given = text.numbers(playouts=math.nan, movetime=math.nan, c=STANDARD_C)
-    playouts = given["playouts"]
-    if not (math.isnan(playouts) or (1 <= playouts < FOREVER and playouts == int(playouts))):
-        raise ZugwerkError(f"player '{text.name}': playouts must be a whole number from 1, not {playouts}")
-    limit = read_limit(text, {"nodes": playouts, "movetime": given["movetime"], "depth": math.nan}, DEFAULT)
-    player = SearchPlayer(PlainUct(given["c"]), limit)
+def gomoku_mcts(options: MctsOptions) -> SearchPlayer:
+    """The player ``mcts`` of Gomoku."""
+    player = SearchPlayer(PlainUct(options.c), options.limit)
     player.searcher.search(initial_state(5), Limit(nodes=1))  # compiled before any clock runs
     return player

@@ -1,28 +1,28 @@
 """Plain minimax as a player."""
 
-import math
+from typing import Annotated
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import initial_state
-from pipeline_src.players.player import PlayerText
+from pydantic import Field
+
+from pipeline_src.games.gomoku.setup import initial_state
+from pipeline_src.players.options import Options
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.minimax import MAX_DEPTH, Minimax
 
-DEPTH = 2
+
+class MinimaxOptions(Options):
+    """All lines of so many plies, with the evaluation of ``alphabeta``."""
+
+    EXAMPLE = "minimax:depth=2"
+
+    depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 2
+    """Plies to search."""
 
 
-def gomoku_minimax(text: PlayerText) -> SearchPlayer:
-    """``minimax[:depth=D]`` of Gomoku: all lines of D plies, 2 if not given, with the evaluation of ``alphabeta``.
-
-    Raises:
-        ZugwerkError: another option, or a depth that is not whole or not 1 to `MAX_DEPTH`.
-    """
-    text.no_value()
-    depth = text.numbers(depth=DEPTH)["depth"]
-    if not (1 <= depth <= MAX_DEPTH and depth == math.floor(depth)):
-        raise ZugwerkError(f"player '{text.name}': depth must be a whole number from 1 to {MAX_DEPTH}, not {depth}")
-    player = SearchPlayer(Minimax(make_evaluator()), Limit(depth=int(depth)))
+def gomoku_minimax(options: MinimaxOptions) -> SearchPlayer:
+    """The player ``minimax`` of Gomoku."""
+    player = SearchPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))
     player.searcher.search(initial_state(3, "freestyle-3"), Limit(depth=2))  # compiled before any clock runs
     return player

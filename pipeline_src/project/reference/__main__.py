@@ -1,20 +1,33 @@
-"""Write the reference pages below ``docs/reference``: params, commands, metrics.
+"""Write the reference pages below ``docs/reference``: params, their JSON schemas, players, commands, metrics, graph.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """
 
 import argparse
+import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.project.reference.commands import commands_page
+from pipeline_src.project.reference.graph import graph_page
 from pipeline_src.project.reference.metrics import metrics_page
 from pipeline_src.project.reference.params import params_page
+from pipeline_src.project.reference.players import players_page
+from pipeline_src.project.sections import json_schema
 
 FOLDER = Path("docs/reference")
-PAGES = {"params.md": params_page, "cli.md": commands_page, "metrics.md": metrics_page}
+PAGES: dict[str, Callable[[Path], str]] = {
+    "params.md": params_page,
+    "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
+    "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
+    "players.md": lambda _: players_page(),
+    "cli.md": commands_page,
+    "metrics.md": metrics_page,
+    "graph.md": graph_page,
+}
 
 
 def outdated(folder: Path = Path()) -> dict[Path, str]:

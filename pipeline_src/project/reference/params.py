@@ -1,18 +1,17 @@
 """The page of params.yaml: every key with its type, its value in each profile, and what it means."""
 
-import dataclasses
-import inspect
-import types
 import typing
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text, round_trip_yaml
-from pipeline_src.project.reference.sections import SECTIONS, attribute_docs
-from pipeline_src.project.reference.tables import NOTE, code, sentence, table
+from pipeline_src.project.params import is_model, unwrapped
+from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text
+from pipeline_src.project.reference.tables import NOTE, code, sentence, table, type_words
+from pipeline_src.project.sections import SECTIONS, TopLevel, about
 
 INTRO = f"""# params.yaml
 
@@ -22,18 +21,29 @@ Every choice of the graph is a key of `params.yaml`; the file as committed is th
 profiles show what differs from it, an empty cell is the same value; a section that another profile changes has a
 column for it too. `zugwerk profile NAME` writes a profile into the file, `dvc exp run -S KEY=VALUE` changes single
 keys over it, such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error
-that names the key. In names, *NAME* stands for a name of your own.
+that names the key; editors that know YAML's language server say so as you type, by the schema that the file's first
+line names. In names, *NAME* stands for a name of your own.
 
 """
 SHOWN = (LAPTOP, "smoke", "paper")
 """Profiles that have a column everywhere; others where they differ."""
-TOP = {
-    "profile": (str, "Which profile this is; changes nothing by itself."),
-    "seed": (int, "Of everything that is drawn."),
-    "torch_threads": (int, "Threads of torch on the CPU; another number may change the last bits of what is trained."),
-}
 MANY = 12
+"""Entries of a mapping beyond which they share a row."""
 ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A key: its type, its meaning, and its value in each profile."""
+
+    name: str
+    type: str
+    meaning: str
+    values: Mapping[str, Any]
+
+
+class Shown(str):
+    """Text that is shown as it stands."""
 
 
 def params_page(folder: Path = Path()) -> str:
@@ -45,46 +55,25 @@ def params_page(folder: Path = Path()) -> str:
     names = [path.stem for path in sorted((folder / PROFILES).glob("*.yaml"))]
     trees = {LAPTOP: yaml.safe_load((folder / PARAMS).read_text(encoding="utf-8"))}
     trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*SHOWN[1:], *names] if name in names}
-    comments = _comments(round_trip_yaml().load((folder / PARAMS).read_text(encoding="utf-8")))
     readers = _readers(folder / "dvc.yaml")
-    lines = [
-        *INTRO.splitlines(),
-        "| sections | of |",
-        "| --- | --- |",
-        *_contents(trees[LAPTOP]),
-        "",
-        "## All systems",
-        "",
-    ]
-    tops = [Row(name, *about, {p: tree[name] for p, tree in trees.items()}) for name, about in TOP.items()]
-    lines += _table(tops, [*trees])
+    tops = {profile: {key: tree[key] for key in TopLevel.model_fields} for profile, tree in trees.items()}
+    lines = [*INTRO.splitlines(), *table(["sections", "of"], _contents()), "", "## All systems", ""]
+    lines += _table(list(_rows(TopLevel, "", tops)), [*trees])
     for name, kind in SECTIONS.items():
         values = {profile: tree[name] for profile, tree in trees.items()}
-        about = comments.get(name, "") or sentence(None if _is_mapping(kind) else inspect.getdoc(kind))
         columns = [p for p in trees if p in SHOWN or values[p] != values[LAPTOP]]
-        rows = list(_rows(kind, "", "", values, comments, name))
         stages = ", ".join(code(stage) for stage in readers.get(name, []))
         read = f"Read by {stages}." if stages else "No stage of the graph depends on it."
-        lines += ["", f"## {name}", "", f"{sentence(_upper(about))} {read}", "", *_table(rows, columns)]
+        lines += ["", f"## {name}", "", f"{sentence(about(kind))} {read}", ""]
+        lines += _table(list(_rows(kind, "", values)), columns)
     return "\n".join(lines) + "\n"
 
 
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """A key: its type, its meaning, and its value in each profile."""
-
-    name: str
-    kind: Any
-    meaning: str
-    values: Mapping[str, Any]
-
-
-def _contents(tree: Mapping[str, Any]) -> list[str]:
+def _contents() -> list[tuple[str, str]]:
     systems: dict[str, list[str]] = {}
-    for name in tree:
-        if name in SECTIONS:
-            systems.setdefault(name.split("_")[0] if "_" in name else "all systems", []).append(f"[{name}](#{name})")
-    return [f"| {' '.join(links)} | {system} |" for system, links in systems.items()]
+    for name in SECTIONS:
+        systems.setdefault(name.split("_")[0] if "_" in name else "all systems", []).append(f"[{name}](#{name})")
+    return [(" ".join(links), system) for system, links in systems.items()]
 
 
 def _readers(path: Path) -> dict[str, list[str]]:
@@ -97,36 +86,23 @@ def _readers(path: Path) -> dict[str, list[str]]:
     return found
 
 
-def _rows(
-    kind: Any, key: str, meaning: str, values: Mapping[str, Any], comments: Mapping[str, str], path: str
-) -> Iterator[Row]:
-    """The row of a key, or the rows of what is in it."""
-    kind = _without_none(kind)
-    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        hints, texts = typing.get_type_hints(kind), attribute_docs(kind)
-        for field in dataclasses.fields(kind):
-            inner = {p: v.get(field.name, ABSENT) if isinstance(v, dict) else ABSENT for p, v in values.items()}
-            if all(value is ABSENT for value in inner.values()) and field.default is not dataclasses.MISSING:
-                inner = dict.fromkeys(inner, field.default)
-            below = f"{path}.{field.name}"
-            words = _meaning(texts.get(field.name, ""), comments.get(below, ""))
-            yield from _rows(hints[field.name], f"{key}{field.name}.", words, inner, comments, below)
-        return
-    if _is_mapping(kind):
+def _rows(kind: Any, key: str, values: Mapping[str, Any]) -> Iterator[Row]:
+    """The rows of what is in a model or mapping, whose keys begin with ``key``, in each profile."""
+    if typing.get_origin(kind) is dict:
         item = typing.get_args(kind)[1]
-        name = key or "*NAME*."
-        if dataclasses.is_dataclass(item):
-            hints, texts = typing.get_type_hints(item), attribute_docs(typing.cast(type, item))
-            if meaning:
-                yield Row(key.rstrip("."), kind, meaning, {})
-            for field in dataclasses.fields(item):
-                words = _meaning(texts.get(field.name, ""), "")
-                yield Row(f"{key}*NAME*.{field.name}", hints[field.name], words, {})
-        elif meaning:
-            yield Row(name.rstrip("."), kind, meaning, {})
+        for name, field in getattr(item, "model_fields", {}).items():
+            yield Row(f"{key}*NAME*.{name}", type_words(field), sentence(field.description), {})
         yield from _entries(key, values)
         return
-    yield Row(key.rstrip("."), kind, meaning, values)
+    for name, field in kind.model_fields.items():
+        default = field.default.model_dump() if is_model(type(field.default)) else field.default
+        inner = {p: v.get(name, default) if isinstance(v, dict) else ABSENT for p, v in values.items()}
+        below, _ = unwrapped(field.annotation)
+        mapping = typing.get_origin(below) is dict
+        if not is_model(below):
+            yield Row(f"{key}{name}", type_words(field), sentence(field.description), {} if mapping else inner)
+        if is_model(below) or mapping:
+            yield from _rows(below, f"{key}{name}.", inner)
 
 
 def _entries(key: str, values: Mapping[str, Any]) -> Iterator[Row]:
@@ -134,14 +110,10 @@ def _entries(key: str, values: Mapping[str, Any]) -> Iterator[Row]:
     names = list(dict.fromkeys(name for value in values.values() if isinstance(value, dict) for name in value))
     if len(names) > MANY:
         spans = {p: f"{next(iter(v))} to {next(reversed(v))}" for p, v in values.items()}
-        yield Row(f"{key}*NAME*", None, "", {p: Shown(text) for p, text in spans.items()})
+        yield Row(f"{key}*NAME*", "", "", {p: Shown(text) for p, text in spans.items()})
         return
     for name in names:
-        yield Row(f"{key}{name}", None, "", {p: v.get(name, ABSENT) for p, v in values.items()})
-
-
-class Shown(str):
-    """Text that is shown as it stands."""
+        yield Row(f"{key}{name}", "", "", {p: v.get(name, ABSENT) for p, v in values.items()})
 
 
 def _table(rows: list[Row], columns: list[str]) -> list[str]:
@@ -149,7 +121,7 @@ def _table(rows: list[Row], columns: list[str]) -> list[str]:
     for row in rows:
         own = row.values.get(LAPTOP, ABSENT)
         others = [_difference(own, row.values.get(p, own)) for p in columns[1:]]
-        cells.append([_name(row.name), _type(row.kind), _value(own), *others, row.meaning])
+        cells.append([_name(row.name), row.type, _value(own), *others, row.meaning])
     return table(["key", "type", *columns, "meaning"], cells)
 
 
@@ -174,68 +146,3 @@ def _value(value: Any) -> str:
         return code(value)
     text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False).strip()
     return code(text.removesuffix("...").strip())
-
-
-def _type(kind: Any) -> str:
-    if kind is None:
-        return ""
-    if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return f"{_type(_some(kind))} or null"
-    if typing.get_origin(kind) is typing.Literal:
-        return ", ".join(code(str(choice)) for choice in typing.get_args(kind))
-    if typing.get_origin(kind) is tuple:
-        item = typing.get_args(kind)[0]
-        return "list" if dataclasses.is_dataclass(item) else f"list of {_type(item)}"
-    if _is_mapping(kind):
-        return "mapping"
-    return {int: "whole number", float: "number", str: "text", bool: "true or false"}[kind]
-
-
-def _is_mapping(kind: Any) -> bool:
-    return typing.get_origin(kind) is dict
-
-
-def _without_none(kind: Any) -> Any:
-    if typing.get_origin(kind) not in (typing.Union, types.UnionType):
-        return kind
-    return _some(kind) if _is_mapping(_some(kind)) else kind
-
-
-def _some(kind: Any) -> Any:
-    """The type beside None in a union."""
-    return next(a for a in typing.get_args(kind) if a is not type(None))
-
-
-def _meaning(text: str, comment: str) -> str:
-    """The attribute's docstring, and of the comment in params.yaml what it says of the published value."""
-    if not text:
-        return _noted(comment) if "published" in comment or " | " not in comment else ""
-    parts = comment.split("; ")
-    said = next((i for i, part in enumerate(parts) if "published" in part and "{" not in part), len(parts))
-    known = "published" in text or "paper" in text
-    return text if known else " ".join(filter(None, [text, _noted("; ".join(parts[said:]))]))
-
-
-def _noted(comment: str) -> str:
-    """A comment as a sentence; a list of choices as it is."""
-    return comment if " | " in comment else sentence(_upper(comment))
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _comments(tree: Any, key: str = "") -> dict[str, str]:
-    """The comment at the end of each key's line, by dotted key."""
-    found = {}
-    for name, value in tree.items():
-        token = tree.ca.items.get(name)
-        after = next((t for t in (token or []) if t is not None and not isinstance(t, list)), None)
-        if isinstance(token, list) and after is None:
-            after = next((t[0] for t in token if isinstance(t, list) and t), None)
-        text = after.value.split("\n")[0].strip() if after is not None else ""
-        if text.startswith("#"):
-            found[f"{key}{name}"] = text.lstrip("# ")
-        if hasattr(value, "ca") and hasattr(value, "items"):
-            found |= _comments(value, f"{key}{name}.")
-    return found

@@ -27,9 +27,9 @@ from pipeline_src.report.positions.file import (
 from pipeline_src.report.positions.games import PLAYED_BY, between, draw_game, within
 from pipeline_src.report.positions.params import AmazonsShown
 from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.evaluation_params import Pairing
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.params import Pairing
 from pipeline_src.systems.amazons_net.views import view_turn
 
 GAMES = Path("artifacts/records/amazons/games.parquet")

@@ -9,19 +9,18 @@ the top rank down. Probabilities and win rates are 0 to 1, rounded to four digit
                   "candidates": [{"move": "f6", "probability": 0.41}, ...]}]}, ...]
 """
 
-import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games.game import get_game
-from pipeline_src.project.params import build
+from pipeline_src.project.params import Items, Params, build
 
 POSITIONS = Path("artifacts/reports/positions.json")
 DIGITS = 4
@@ -38,50 +37,49 @@ SIDES: dict[GameName, tuple[Side, Side]] = {
 """First and second side."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
+class Candidate(Params):
     """A move that may be played."""
 
     move: str
     probability: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Panel:
+class Panel(Params):
     """One board with one heat map."""
 
     label: str
-    """What the map shows."""
-    board: tuple[str, ...]
+    """Name of what the map shows."""
+    board: Items[str]
     """Ranks from the top one down, a letter a square (`LETTERS`)."""
     to_play: Side | None = None
-    """Whose win rate ``value`` is; None where the game is over."""
-    last: tuple[str, ...] = ()
+    """Side whose win rate ``value`` is; None where the game is over."""
+    last: Items[str] = ()
     """Squares that the last turn touched."""
-    played: tuple[str, ...] = ()
+    played: Items[str] = ()
     """Squares that the turn touched which was played next."""
-    heat: dict[str, float] = field(default_factory=dict)
+    heat: dict[str, float] = Field(default_factory=dict)
     """By square, 0 to 1."""
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = Field(default_factory=dict)
     """A few letters to stand on squares: numbers of moves, or what the heat stands for where that is no probability."""
-    owned: dict[str, Side] = field(default_factory=dict)
+    owned: dict[str, Side] = Field(default_factory=dict)
     """Empty squares that one side alone can still reach."""
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Items[Candidate] = ()
     """The likeliest moves first."""
     value: float | None = None
     """Win rate of the side to move, 0 to 1, a draw counting half."""
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _is_a_board_of_shares(self) -> Self:
         if not self.board or any(len(rank) != len(self.board) for rank in self.board):
             raise ValueError(f"{self.label!r}: a board of {len(self.board)} ranks, but some are not as long")
         shares = [*self.heat.values(), *(one.probability for one in self.candidates)]
         shares += [] if self.value is None else [self.value]
         if wrong := [share for share in shares if not 0 <= share <= 1]:
             raise ValueError(f"{self.label!r}: {wrong[0]} is no probability")
+        return self
 
 
-@dataclass(frozen=True, kw_only=True)
-class Example:
+class Example(Params):
     """Boards that belong together: one position as several nets see it, or a whole game."""
 
     system: str
@@ -90,14 +88,14 @@ class Example:
     title: str
     caption: str
     game: GameName
-    panels: tuple[Panel, ...]
-    moves: tuple[str, ...] = ()
-    """Of a whole game, all of it from the start; else none."""
+    panels: Items[Panel]
+    moves: Items[str] = ()
+    """All moves of a whole game from the start; else none."""
 
 
 def write_examples(path: Path | str, examples: Iterable[Example]) -> None:
     """Write the file, aside and renamed; the same examples give the same bytes."""
-    write_json(path, [dataclasses.asdict(example) for example in examples])
+    write_json(path, [example.model_dump() for example in examples])
 
 
 def read_examples(path: Path | str) -> list[Example]:

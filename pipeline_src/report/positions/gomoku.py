@@ -21,8 +21,8 @@ from pipeline_src.report.positions.file import (
 )
 from pipeline_src.report.positions.games import between, check_model, draw_game, within
 from pipeline_src.report.positions.params import GomokuShown
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.files import BoardFiles, GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
 from pipeline_src.systems.growing_boards.params import GrowingBoard
 

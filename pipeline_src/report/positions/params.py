@@ -1,63 +1,56 @@
 """Params section ``report_positions``: which boards the report shows."""
 
-from dataclasses import dataclass
+from pipeline_src.project.params import Count, Items, Params, Whole
 
 
-@dataclass(frozen=True)
-class AmazonsShown:
+class AmazonsShown(Params):
     """A held-out game's positions, and a whole game of a match."""
 
-    plies: tuple[int, ...]
+    plies: Items[Whole]
     """Turns played before each position."""
     match: str
     """Name in ``amazons_match.matches``."""
 
 
-@dataclass(frozen=True)
-class GomokuShown:
+class GomokuShown(Params):
     """A whole game of the best player, and positions of it."""
 
-    plies: tuple[int, ...]
+    plies: Items[Whole]
     """Stones on the board."""
     opponent: str
     """Name in ``gomoku_evaluate.opponents``."""
-    simulations: int
-    """Of the search whose visits are shown; of growing boards too."""
+    simulations: Count
+    """Simulations of the search whose visits are shown; for growing boards too."""
 
 
-@dataclass(frozen=True)
-class PlyShown:
+class PlyShown(Params):
     """One position of a game."""
 
-    ply: int
+    ply: Whole
     """Moves played before it."""
 
 
-@dataclass(frozen=True)
-class DepthShown:
+class DepthShown(Params):
     """One position whose search depth two nets choose."""
 
-    ply: int
+    ply: Whole
     """Turns played before it."""
     published: str
     """Name in ``depth_train.models`` of the paper's net."""
     ours: str
-    """Likewise of our own."""
+    """Name in ``depth_train.models`` of our own net."""
 
 
-@dataclass(frozen=True)
-class ReportPositionsParams:
-    """Of the stage that asks the nets about them. A game is drawn by the seed; of a shorter one the end is shown."""
+class ReportPositionsParams(Params):
+    """Boards of the report; their games are drawn by the seed, and the end of a shorter game stands for a later ply."""
 
     amazons: AmazonsShown
+    """A held-out game of the Amazons, and a whole game of a match."""
     gomoku: GomokuShown
+    """A whole game of Gomoku's best player, and positions of it."""
     growing: PlyShown
+    """A position on the largest board."""
     joseki: PlyShown
+    """A position of a held-out game of Go."""
     depth: DepthShown
-
-    def __post_init__(self) -> None:
-        single = (self.growing.ply, self.joseki.ply, self.depth.ply)
-        if any(ply < 0 for ply in (*self.amazons.plies, *self.gomoku.plies, *single)):
-            raise ValueError("plies must be at least 0")
-        if self.gomoku.simulations < 1:
-            raise ValueError(f"gomoku.simulations must be at least 1, not {self.gomoku.simulations}")
+    """A position whose search depth two nets choose."""

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.kernels import is_legal, outcome, play, position_hash, take_back
+from pipeline_src.jit import njit
 from pipeline_src.search.alphabeta.order import heapify, pop
 from pipeline_src.search.alphabeta.table import EXACT, LOWER, UPPER, Table, find, store, value_at
 from pipeline_src.search.evaluator import WIN, evaluate, rank, settle

@@ -6,7 +6,8 @@ Communications of the ACM 7, 1964).
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from pipeline_src.jit import njit
 
 Actions = npt.NDArray[np.int32]
 Values = npt.NDArray[np.float32]

@@ -57,7 +57,7 @@ class AlphaBeta:
     """Alpha-beta with iterative deepening, for any game that has kernels and an evaluation; see `limits.Searcher`."""
 
     def __init__(self, evaluator: Any, options: Options | None = None) -> None:
-        """``evaluator`` is a NamedTuple of arrays of the search's own, as `search.evaluators` makes them."""
+        """``evaluator`` is a NamedTuple of arrays of the search's own, as the evaluations below `search` make them."""
         self.evaluator, self.options = evaluator, options or Options()
         self._stop = StopFlag()
         self._table = make_table(self.options.table_mb)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.search.evaluator import WIN
 
 EXACT, LOWER, UPPER = 0, 1, 2

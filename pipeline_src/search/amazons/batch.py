@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.flood import (
     U64,
     count,

@@ -12,11 +12,11 @@ runs out first.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.endgame_fill import ENTRIES, EndgameScratch, most_turns
 from pipeline_src.search.amazons.endgame_sets import flood, king_step, single
 from pipeline_src.search.amazons.flood import U64, Words, count

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.endgame_sets import JOINED, block_at, flood, lowest_bit, single
 from pipeline_src.search.amazons.endgame_shots import PLACE, write_shots
 from pipeline_src.search.amazons.flood import U64, count

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.endgame_sets import JOINED, NEIGHBOURS, block_at, has, single
 from pipeline_src.search.amazons.flood import U64
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, can_move, write_turns
 from pipeline_src.games.kernels import implement
+from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
 from pipeline_src.search.amazons.batch import (
     EMPTY,

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from pipeline_src.games.amazons.board import EMPTY, MAX_SIDE
+from pipeline_src.jit import njit
 
 U64 = np.uint64
 Words = tuple[Any, Any]

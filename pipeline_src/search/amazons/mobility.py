@@ -7,8 +7,8 @@ added up bit by bit, and so are the numbers of empty neighbours; the products ar
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.batch import EMPTY, LANES, OTHER, OTHER_ALL, OWN, OWN_ALL, Lanes, M
 from pipeline_src.search.amazons.flood import U64, count, down, up
 

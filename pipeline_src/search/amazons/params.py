@@ -1,13 +1,16 @@
 """Params of the Amazons evaluation and of the searches that use it."""
 
-from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import model_validator
+
+from pipeline_src.project.params import Count, Fraction, Items, Params
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(Params):
     """Weights of the terms at one openness of the board; between two phases they are interpolated."""
 
     w: float
@@ -24,13 +27,12 @@ class Phase:
     """Mobility of the amazons."""
 
 
-@dataclass(frozen=True)
-class AmazonsEngine:
-    """How the Amazons engine judges positions, and what memory its search may take."""
+class AmazonsEngine(Params):
+    """The evaluation, Territory (t1, t2), Position (c1, c2) and Mobility (m) by openness w, and the search's memory."""
 
-    tempo: float = 0.2
+    tempo: Fraction = 0.2
     """Worth to the side to move of a square that both sides reach in the same number of moves."""
-    phases: tuple[Phase, ...] = (
+    phases: Items[Phase] = (
         Phase(w=0.0, t1=1.0),
         Phase(w=8.0, t1=0.35, t2=0.25, c1=0.20, c2=0.20),
         Phase(w=30.0, t1=0.16, t2=0.43, c1=0.15, c2=0.26),
@@ -38,22 +40,19 @@ class AmazonsEngine:
     """By rising w, the first at 0: the closed board, where t1 counts the squares of each side.
 
     The defaults come from matches (``python -m bench.tune_amazons``); mobility made no player stronger in them."""
-    table_mb: int = 64
+    table_mb: Count = 64
     """Memory of the transposition table, in MiB."""
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _begins_at_the_closed_board(self) -> Self:
         if not self.phases or self.phases[0].w != 0:
             raise ValueError("phases must begin with one at w = 0")
-        if any(a.w >= b.w for a, b in zip(self.phases, self.phases[1:], strict=False)):
+        if any(a.w >= b.w for a, b in pairwise(self.phases)):
             raise ValueError(f"phases must have rising w, not {[p.w for p in self.phases]}")
-        first = self.phases[0]
-        if (first.t1, first.t2, first.c1, first.c2, first.m) != (1.0, 0.0, 0.0, 0.0, 0.0):
+        if self.phases[0] != Phase(w=0.0, t1=1.0):
             raise ValueError("the phase at w = 0 must have t1 = 1 and no other term: squares are counted there")
-        if not 0 <= self.tempo <= 1:
-            raise ValueError(f"tempo must be 0 to 1, not {self.tempo}")
-        if self.table_mb < 1:
-            raise ValueError(f"table_mb must be at least 1, not {self.table_mb}")
+        return self
 
     def table(self) -> npt.NDArray[np.float64]:
         """The phases as float64 [K, 6]: w, t1, t2, c1, c2, m."""
-        return np.array([[p.w, p.t1, p.t2, p.c1, p.c2, p.m] for p in self.phases])
+        return np.array([list(p.model_dump().values()) for p in self.phases])

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons.flood import (
     U64,
     Words,

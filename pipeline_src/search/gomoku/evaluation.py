@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.gomoku import moves
 from pipeline_src.games.gomoku.board import EXACT, LINE, PLY, SIDE, STANDING, WON, GomokuState
 from pipeline_src.games.kernels import implement
+from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.gomoku.windows import (

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit import njit
 
 NONE, CLOSED_ONE, ONE, CLOSED_TWO, TWO, WIDE_TWO, CLOSED_THREE, THREE, WIDE_THREE, FOUR, OPEN_FOUR, FIVE, LOST = range(
     13

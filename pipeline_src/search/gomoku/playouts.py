@@ -6,10 +6,10 @@ its neighbours lie at fixed distances from it: no divisions, no bounds.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.gomoku.board import EMPTY, EXACT, LINE, SIDE, STANDING, WON, GomokuState
 from pipeline_src.games.kernels import implement
+from pipeline_src.jit import njit
 from pipeline_src.search.mcts.playouts import playout
 from pipeline_src.search.mcts.xorshift import high_below
 

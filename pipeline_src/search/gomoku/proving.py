@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant, from_board
+from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
+from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells

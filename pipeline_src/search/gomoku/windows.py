@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.gomoku.board import EXACT, LINE, MAX_SIDE, GomokuState
+from pipeline_src.jit import njit
 
 OTHER, OWN_NEXT, OTHER_NEXT, INDICES = 32, 1024, 2048, 4096
 DEAD = 1 + OTHER

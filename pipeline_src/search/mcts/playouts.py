@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 from pipeline_src.search.mcts.xorshift import below, seeded
 
@@ -33,7 +33,7 @@ Ints = npt.NDArray[np.int32]
 
 
 @singledispatch
-def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:  # noqa: ARG001
+def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
     """Result, to the side to move, of a uniformly random game from ``state``: 1, 0 or -1; the state stays as it is.
 
     ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `xorshift`.

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.mcts.batches import borrowed, row
 from pipeline_src.search.mcts.puct_forest import NONE_LEFT, UNKNOWN, Floats, Forest, Ints, PuctOptions, Records
 

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from numba import njit
-
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.mcts.batches import borrowed, row
 from pipeline_src.search.mcts.puct_forest import Forest, Ints, Records
 

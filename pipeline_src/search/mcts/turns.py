@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.mcts.puct_forest import Ints
 
 

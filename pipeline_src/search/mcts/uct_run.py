@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.evaluator import WIN, evaluate
 from pipeline_src.search.mcts.uct_tree import (
     EDGES,

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from pipeline_src.search.evaluator import WIN, rank, settle
 
 SURE = WIN / 2

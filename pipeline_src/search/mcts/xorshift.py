@@ -2,7 +2,8 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from pipeline_src.jit import njit
 
 
 def seeded(seed: int) -> npt.NDArray[np.uint64]:

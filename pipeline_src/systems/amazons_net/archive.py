@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import read_table
 from pipeline_src.records.record import SOURCES
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Games(NamedTuple):
@@ -47,8 +46,6 @@ def read_games(path: Path | str, size: int, variants: Sequence[str]) -> Archive:
         ZugwerkError: an unreadable archive, no game to use, or one that cannot be used: a gid twice, another game, an
             unknown source, no winner (or a draw, which the game does not have).
     """
-    import pyarrow.compute as pc
-
     table = read_table(path).select(["game", "gid", "source", "variant", "height", "width", "actions", "winner"])
     sized = (table["height"].to_numpy() == size) & (table["width"].to_numpy() == size)
     fits = sized & np.isin(_words(table, "variant"), variants)
@@ -70,12 +67,12 @@ def read_games(path: Path | str, size: int, variants: Sequence[str]) -> Archive:
     return Archive(games, {name: int((source == name).sum()) for name in SOURCES}, skipped)
 
 
-def _words(table: "pa.Table", column: str) -> npt.NDArray[np.str_]:
+def _words(table: pa.Table, column: str) -> npt.NDArray[np.str_]:
     """A column of strings; an empty field reads 'None'."""
     return np.array(table[column].to_pylist(), dtype=np.str_)
 
 
-def _check(used: "pa.Table", path: Path | str) -> None:
+def _check(used: pa.Table, path: Path | str) -> None:
     gids = used["gid"].to_numpy()
     twice = gids[1:][gids[1:] == gids[:-1]]
     if twice.size:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
@@ -51,8 +52,6 @@ def build_dataset(
     Raises:
         ZugwerkError: an illegal turn, too few games to split, or a split that is left without a sample.
     """
-    from tqdm import tqdm
-
     games = archive.games
     replayer = Replayer(games, size, variants)
     game_splits = assign_games(games.gid, shares, seed)

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import BLACK, COLOUR, EMPTY, WHITE, from_board, to_fen
 from pipeline_src.games.amazons.notation import format_square
+from pipeline_src.jit import njit
 from pipeline_src.systems.amazons_net.features import AMAZONS, sum_areas, write_plane
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import BLACK, WHITE
+from pipeline_src.jit import njit
 
 AMAZONS = 4
 """Planes of F: the amazons a side has."""

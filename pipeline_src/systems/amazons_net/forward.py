@@ -76,12 +76,19 @@ class NetsForward:
         log_p = np.empty((len(boards), encoded.legal.shape[2]), np.float32)
         return ArrowAnswer(self._run(self.nets.arrow, encoded, _arrow_policy, log_p), log_p)
 
+    def check_board(self, height: int, width: int) -> None:
+        """Refuse a board of another size.
+
+        Raises:
+            ZugwerkError: says which is theirs.
+        """
+        size = self.nets.config.size
+        if (height, width) != (size, size):
+            raise ZugwerkError(f"a {height}x{width} board, but these nets play on {size}x{size}")
+
     def _encode(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> Encoded:
-        config = self.nets.config
-        height, width = boards.shape[1:]
-        if (height, width) != (config.size, config.size):
-            raise ZugwerkError(f"a {height}x{width} board, but these nets play on {config.size}x{config.size}")
-        return encode_for(config, boards, movers, moved)
+        self.check_board(*boards.shape[1:])
+        return encode_for(self.nets.config, boards, movers, moved)
 
     def _run(
         self,

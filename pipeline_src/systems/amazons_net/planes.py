@@ -18,9 +18,9 @@ convolutions do not.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.amazons.board import ARROW, EMPTY
+from pipeline_src.jit import njit
 from pipeline_src.systems.amazons_net.encode import Encoded, check, mark_legal, prepare
 
 PLANES = 15

@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
-from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Player, Position
 from pipeline_src.systems.amazons_net.forward import NetsForward, after_move
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.protocol import Nets
 
-PACKAGED = Path(__file__).parent / "weights/amazons.pt"
 BATCH = 16
 """Positions of a forward pass: as many as a task of a match has games in lock step."""
 
@@ -31,7 +29,7 @@ class NetsTurn(NamedTuple):
     """The same before the move, by Move-Net."""
 
 
-class NetsPlayer:
+class NetsPlayer(Player):
     """Best legal (from, to) of Move-Net, then best legal arrow of Arrow-Net on the position after that move."""
 
     def __init__(self, nets: Nets, batch: int = BATCH) -> None:
@@ -58,6 +56,10 @@ class NetsPlayer:
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""
         return [turn.action for turn in self.turns([position.state for position in positions])]
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`."""
+        self.nets.check_board(*state.board.shape)
 
     def turns(self, states: Sequence[AmazonsState]) -> list[NetsTurn]:
         """The nets' turn in each position; of equally likely moves the first.
@@ -91,13 +93,3 @@ class NetsPlayer:
 def _nets_of(path: Path, _written: int) -> Nets:
     """A model, read once a process; a file written anew is read anew."""
     return load_nets(path)
-
-
-def nets_player(text: PlayerText) -> NetsPlayer:
-    """``nets[:MODEL]``; without one, the net that comes with the package.
-
-    Raises:
-        ZugwerkError: no model there, or an option.
-    """
-    text.numbers()
-    return NetsPlayer.load(model_path(text, PACKAGED))

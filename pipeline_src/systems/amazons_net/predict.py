@@ -13,6 +13,7 @@ Errors: ``move_l2`` (from and to) and ``arrow_l2``, Euclidean distances of the l
 
 import numpy as np
 import numpy.typing as npt
+from tqdm import tqdm
 
 from pipeline_src.games.amazons.turns import is_legal
 from pipeline_src.systems.amazons_net.forward import ArrowAnswer, MoveAnswer, NetsForward, Squares, after_move
@@ -31,8 +32,6 @@ def predict_nets(nets: NetsForward, turns: RecordedTurns) -> Predictions:
     Raises:
         ZugwerkError: a played turn is not legal in its position, or the nets were made for other boards.
     """
-    from tqdm import tqdm
-
     with tqdm(total=len(turns), desc="nets", unit=" turns", disable=None) as bar:
         parts = []
         for some in turns.chunks(CHUNK):

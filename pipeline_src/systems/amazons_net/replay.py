@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, initial_state
 from pipeline_src.games.amazons.moves import legal, move_amazon, shoot
 from pipeline_src.games.amazons.notation import format_move
+from pipeline_src.jit import njit
 from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
 from pipeline_src.learning.symmetry import COUNT
 from pipeline_src.systems.amazons_net import schema

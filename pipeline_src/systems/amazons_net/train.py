@@ -1,6 +1,5 @@
 """Train a model on a data set, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -15,10 +14,11 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.callbacks import Callback, TQDMProgressBar
 from lightning.pytorch.loggers import CSVLogger, Logger
 
-from pipeline_src import source_hash, streams
+from pipeline_src import streams
 from pipeline_src.learning.checkpoints import LastCheckpoint, StepSeed, find_checkpoint, torch_seed
 from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
 from pipeline_src.learning.throughput import Throughput
+from pipeline_src.project.code import digest
 from pipeline_src.systems.amazons_net.batches import Plan
 from pipeline_src.systems.amazons_net.data import AmazonsData
 from pipeline_src.systems.amazons_net.dataset import Dataset
@@ -26,9 +26,6 @@ from pipeline_src.systems.amazons_net.epochs import EpochRecord
 from pipeline_src.systems.amazons_net.module import AmazonsModule
 from pipeline_src.systems.amazons_net.params import AmazonsTrainParams
 from pipeline_src.systems.amazons_net.readings import MODELS
-
-SOURCES = ("nets", "samples", "training")
-"""Folders of the package whose files decide what a training ends in."""
 
 
 class Trained(NamedTuple):
@@ -48,10 +45,10 @@ def work_folder(
     root: Path, dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int, threads: int
 ) -> Path:
     """A folder for this very training: another one under any other data, params, seed, threads, code or torch."""
-    digest = hashlib.sha256(source_hash(SOURCES).encode())
-    key = [dataclasses.asdict(params), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
-    digest.update(json.dumps([key, torch.__version__], sort_keys=True).encode())
-    return root / f"{model}-{digest.hexdigest()[:16]}"
+    name = hashlib.sha256(digest(__name__).encode())
+    key = [params.model_dump(), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
+    name.update(json.dumps([key, torch.__version__], sort_keys=True).encode())
+    return root / f"{model}-{name.hexdigest()[:16]}"
 
 
 def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int, folder: Path) -> Trained:

@@ -1,84 +1,18 @@
-"""What runs a self-play net: `open_backend`, and what all backends have in common.
+"""`open_backend`, which makes a model ready to run.
 
 Nothing here brings in torch before a backend needs it: a worker of self-play that is handed an ONNX model starts
 without it.
 """
 
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, get_args
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import FIRST, GomokuState, from_board
+from pipeline_src.systems.gomoku_zero.backend import Backend, BackendName
 
 if TYPE_CHECKING:
     from pipeline_src.systems.gomoku_zero.models import ZeroModel
-
-Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
-Answer = tuple[Floats, Floats]
-"""Policy logits [B, N] and values [B] in -1..1 to the side to move."""
-Run = Callable[[Planes], Answer]
-BackendName = Literal["auto", "torch", "onnx", "onnx-int8", "cuda"]
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """What a model is for, and what it sees."""
-
-    game: str
-    variant: str
-    version: int
-    """Of the game's rules."""
-    kind: str
-    height: int
-    width: int
-    positions: int
-    """Of history in its planes."""
-
-
-class Backend(Protocol):
-    """Runs one model on planes [B, C, H, W] of zeros and ones, float32 or uint8.
-
-    `submit` and `wait` let a caller work on one batch while the other is computed; where nothing runs beside the
-    caller, `submit` computes. A row's answer depends on B and on no other row; the arrays may be overwritten by the
-    next `submit`.
-    """
-
-    info: ModelInfo
-    dtype: type[np.float32] | type[np.uint8]
-    """Of planes that need no conversion."""
-
-    def run(self, planes: Planes) -> Answer:
-        """The answer to a batch."""
-
-    def submit(self, planes: Planes) -> Any:
-        """Begin a batch; ``planes`` may be overwritten as soon as this returns."""
-
-    def wait(self, handle: Any) -> Answer:
-        """The answer to what `submit` began; each handle once."""
-
-
-class Synchronous:
-    """A `Backend` of a function that computes while the caller waits."""
-
-    dtype: type[np.float32] | type[np.uint8] = np.float32
-
-    def __init__(self, run: Run, info: ModelInfo) -> None:
-        self.run, self.info = run, info
-
-    def submit(self, planes: Planes) -> Answer:
-        """See `Backend`."""
-        return self.run(planes)
-
-    def wait(self, handle: Answer) -> Answer:
-        """See `Backend`."""
-        return handle
 
 
 def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName = "auto", threads: int = 1) -> Backend:
@@ -143,8 +77,3 @@ def resolve(backend: BackendName) -> BackendName:
         return "cuda"
     packages = ("onnx", "onnxruntime")
     return "onnx" if all(importlib.util.find_spec(package) for package in packages) else "torch"
-
-
-def empty_state(info: ModelInfo) -> GomokuState:
-    """The position that games of a model begin with."""
-    return from_board(np.zeros((info.height, info.width), np.int8), FIRST, info.variant)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.systems.gomoku_zero.backends import Answer, ModelInfo, Planes, Synchronous, empty_state
+from pipeline_src.systems.gomoku_zero.backend import Answer, ModelInfo, Planes, Synchronous, empty_state
 from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
 
 CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64

@@ -2,7 +2,7 @@
 
 import torch
 
-from pipeline_src.systems.gomoku_zero.backends import Answer, ModelInfo, Planes, Synchronous
+from pipeline_src.systems.gomoku_zero.backend import Answer, ModelInfo, Planes, Synchronous
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, folded
 
 

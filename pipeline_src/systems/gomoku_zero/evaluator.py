@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero.backends import Backend, Floats, Planes, Run
+from pipeline_src.systems.gomoku_zero.backend import Backend, Floats, Planes, Run
 from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, zero_planes
 
 Ints = npt.NDArray[np.int32]

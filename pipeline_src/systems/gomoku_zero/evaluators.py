@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.files import written_aside
-from pipeline_src.systems.gomoku_zero.backends import BackendName, open_backend, resolve
+from pipeline_src.systems.gomoku_zero.backend import BackendName
+from pipeline_src.systems.gomoku_zero.backends import open_backend, resolve
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
 Ints = npt.NDArray[np.int32]

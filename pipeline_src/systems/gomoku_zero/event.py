@@ -1,56 +1,37 @@
-"""Matches of Gomoku from balanced openings, kept while they are played: `gomoku_event`."""
+"""Matches of Gomoku from balanced openings: `gomoku_event`."""
 
-import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from pipeline_src import source_hash
+import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
 from pipeline_src.arena.balance import balanced_openings, central_cells
 from pipeline_src.arena.event import Event
-from pipeline_src.arena.fixtures import Board
-from pipeline_src.arena.match import start_state
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.gomoku_zero.params import GomokuOpenings
-
-SOURCES = ("arena", "games", "nets", "players", "samples", "search")
-"""Folders of the package whose files decide how a game goes."""
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
 
 
 def gomoku_event(
     texts: Mapping[str, str],
-    size: int,
-    variant: str,
+    board: Board,
     chosen: GomokuOpenings,
     seed: Sequence[int],
     parallel: Parallel,
     group: int,
-    work: Path,
+    journal: Journal | None = None,
 ) -> Event:
     """An event on a board of Gomoku.
 
     Args:
         texts: players' texts by their names.
-        size: of the board.
-        variant: of the rules.
+        board: on what.
         chosen: which openings.
         seed: openings and games depend on nothing else.
         parallel: how the games run.
         group: games of a task.
-        work: finished groups of games are kept here, in a folder of the code that played them; others are removed.
+        journal: keeps finished groups of games.
     """
-    keep = work / source_hash(SOURCES)[:16]
-    for old in work.glob("*"):
-        if old != keep:
-            shutil.rmtree(old)
-    keep.mkdir(parents=True, exist_ok=True)
-    openings = balanced_openings(
-        "gomoku",
-        start_state("gomoku", size, variant),
-        chosen.count,
-        chosen.plies,
-        [*seed, 0],
-        chosen.judge,
-        chosen.bound,
-        central_cells(size, chosen.area),
-    )
-    return Event(Board("gomoku", size, variant), texts, openings, [*seed, 1], parallel, group, keep)
+    cells = central_cells(board.size, chosen.area)
+    limits = chosen.judge, chosen.bound, cells
+    openings = balanced_openings(board.game, board.start(), chosen.count, chosen.plies, [*seed, 0], *limits)
+    return Event(board, texts, openings, [*seed, 1], parallel, group, journal)

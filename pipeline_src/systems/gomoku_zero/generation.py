@@ -4,10 +4,11 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles
 from pipeline_src.systems.gomoku_zero.gate import play_gate
 from pipeline_src.systems.gomoku_zero.groups import play_groups
@@ -15,29 +16,7 @@ from pipeline_src.systems.gomoku_zero.learn import learn
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.setting import Setting, make_key
 from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
-
-
-class Work(NamedTuple):
-    """Where a generation under way keeps what is done, and how it works."""
-
-    folder: Path
-    files: GenerationFiles
-    before: GenerationFiles | None
-    """Of the generation before; None for the first."""
-    setting: Setting
-    parallel: Parallel
-    start: Path | None = None
-    """Model that the first generation begins with; None: fresh weights, and a player that knows nothing."""
-
-    @property
-    def best(self) -> Path:
-        """The best player so far; before the first generation without a model, one that knows nothing."""
-        return self.before.best if self.before else self.start or self.folder / "best_before.pt"
-
-    @property
-    def player(self) -> Path | None:
-        """Model that plays itself; None where there is none yet."""
-        return self.best if self.before or self.start else None
+from pipeline_src.systems.gomoku_zero.work import Work
 
 
 def run_generation(
@@ -76,7 +55,7 @@ def run_generation(
     made_from = [start] if start else []
     if before:
         made_from += [before.best, before.model, before.learner, before.window / "manifest.json"]
-    key = make_key(setting, number, made_from)
+    key = make_key(digest(__name__), setting, number, made_from)
     if not again and files.timings.exists() and read_json(files.timings).get("made_from") == key:
         return False
     files.timings.unlink(missing_ok=True)

@@ -1,27 +1,23 @@
 """A generation's self-play: groups of a fixed size, each a task whose games are kept as soon as they are played."""
 
-from __future__ import annotations
-
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pipeline_src import streams
 from pipeline_src.files import read_json, write_json
-from pipeline_src.games.game import get_game
+from pipeline_src.games import gomoku
 from pipeline_src.parallel import run_tasks
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.systems.gomoku_zero.evaluators import even, open_evaluator, prepare_model
 from pipeline_src.systems.gomoku_zero.self_play import SelfPlayGame, play_random, play_self
+from pipeline_src.systems.gomoku_zero.setting import Setting
 from pipeline_src.systems.gomoku_zero.window import SelfPlayGames, extend_window, make_games, open_window, write_window
-
-if TYPE_CHECKING:
-    from pipeline_src.systems.gomoku_zero.generation import Work
-    from pipeline_src.systems.gomoku_zero.setting import Setting
+from pipeline_src.systems.gomoku_zero.work import Work
 
 SIGN = {"first": 1, "draw": 0, "second": -1}
 WINNERS: dict[int, Winner] = {1: "first", 0: "draw", -1: "second"}
@@ -65,7 +61,7 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
     if folder.exists():
         return
     params, rules, evaluations = setting.self_play, setting.game, 0
-    game = get_game("gomoku")
+    game: Any = gomoku
     start = game.initial_state(rules.size, rules.variant)
     first = group * params.group
     seeds = [
@@ -91,7 +87,7 @@ def _count(folder: Path) -> Path:
 
 
 def _kept(played: list[SelfPlayGame], setting: Setting, number: int) -> SelfPlayGames:
-    game: Any = get_game("gomoku")
+    game: Any = gomoku
     return make_games(
         setting.game.size,
         setting.game.variant,

@@ -1,8 +1,6 @@
 """A generation's training on the replay window."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -13,9 +11,7 @@ from pipeline_src.systems.gomoku_zero.models import load_model, make_config, mak
 from pipeline_src.systems.gomoku_zero.positions import positions
 from pipeline_src.systems.gomoku_zero.train import train_generation
 from pipeline_src.systems.gomoku_zero.window import open_window
-
-if TYPE_CHECKING:
-    from pipeline_src.systems.gomoku_zero.generation import Work
+from pipeline_src.systems.gomoku_zero.work import Work
 
 
 def learn(work: Work) -> None:

@@ -21,10 +21,10 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, SIDE, GomokuState
+from pipeline_src.jit import njit
 
 Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 

@@ -1,34 +1,32 @@
 """A self-play net with a tree search as a player: ``zero:MODEL``."""
 
-import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import PlayerText, Position
-from pipeline_src.players.searching import SearchPlayer, read_limit, with_nodes
+from pipeline_src.players.player import OneBoard, Position, Thought
+from pipeline_src.players.searching import Nodes, SearchPlayer
+from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
-from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backends import BackendName, ModelInfo, empty_state, open_backend
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
+from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo, empty_state
+from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
+NAME = "zero"
 PACKAGED = Path(__file__).parent / "weights/gomoku.pt"
-DEFAULT = Limit(nodes=300)
-"""The paper's."""
-CHUNK = 8
-"""Rows of the net's batches: most of ONNX Runtime's speed, and little lost where a single game is played."""
 TREE = 1 << 14
 """Nodes of a tree where only time limits the search."""
-WHOLE = ("considered", "chunk", "leaves", "threads")
 
 
 class ZeroPlayer(SearchPlayer):
@@ -57,19 +55,27 @@ class ZeroPlayer(SearchPlayer):
         """
         super().__init__(searcher, limit)
         self.puct, self.info, self.considered = searcher, info, considered
+        self.only = OneBoard(info.height, info.width, info.variant)
         self.temperature, self.plies = temperature, plies
         self._trees: PuctTrees | None = None
 
-    def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`.
+    def check(self, state: GomokuState) -> None:
+        """See `Player.check`."""
+        check_state(self.info, state)
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`.
 
         Raises:
             ZugwerkError: a position of another board size or variant than the model's.
         """
         for position in positions:
-            check_state(self.info, position.state)
+            self.check(position.state)
         if self.limit.movetime_ms is not None or any(position.clock is not None for position in positions):
-            return super().choose(positions)
+            return super().consider(positions)
+        return [Thought(action) for action in self._choose_together(positions)]
+
+    def _choose_together(self, positions: Sequence[Position]) -> list[int]:
         trees, simulations = self._room(positions), self.limit.nodes or 0
         for g, position in enumerate(positions):
             trees.plant(g, position.state)
@@ -108,47 +114,70 @@ def _halve(trees: PuctTrees, count: int, considered: int, simulations: int) -> l
     return [int(step) for step in found.steps]
 
 
-def zero_player(text: PlayerText) -> ZeroPlayer:
-    """``zero[:MODEL][,simulations=N,movetime=MS,search=puct|gumbel,c=...,fpu=...,leaves=N,backend=...,chunk=N,...]``.
+class ZeroOptions(Nodes):
+    """Monte Carlo tree search guided by a net of self-play, on its own board and by its own rules.
 
-    MODEL is a ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package.
-    ``simulations`` (or ``nodes``) and ``movetime`` limit a move; ``leaves`` of a tree go into one batch, whose rows are
-    padded to ``chunk``; ``backend`` is one of `open_backend`, ``threads`` those of the CPU; ``considered``, of gumbel
-    alone, ``temperature`` and ``temperature_plies`` are those of `ZeroPlayer`. With ``solver`` each leaf is also looked
-    at by threats, so many positions of them; 0 is not at all.
+    300 simulations a move if no limit is given.
+    """
+
+    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,simulations=300"
+    VALUE = "model"
+    ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
+    DEFAULT = Limit(nodes=300)
+
+    model: str = ""
+    """A ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package."""
+    search: Literal["puct", "gumbel"] = "puct"
+    """gumbel is sequential halving at the root, for a limit of simulations alone."""
+    considered: Count = 16
+    """Actions that the root considers at first; for gumbel alone."""
+    c: NonNegative = 1.0
+    """Weight of exploration, or its value at the start."""
+    c_base: NonNegative = 0.0
+    """c grows with a node's visits N by ln((1 + N + c_base) / c_base); 0: it does not."""
+    fpu: float = 0.0
+    """How far below its node's Q an edge without visits begins, times sqrt(visited prior)."""
+    leaves: Count = 1
+    """Leaves of one tree in a batch."""
+    backend: BackendName = "auto"
+    """Program that runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
+    chunk: Count = 8
+    """Rows of the net's batches; fewer are padded. By default most of ONNX Runtime's speed, and little lost where a
+    single game is played."""
+    threads: Count = 1
+    """Threads of the CPU."""
+    temperature: NonNegative = 0.0
+    """Moves are drawn by their visits^(1 / temperature); 0 plays the most visited one."""
+    temperature_plies: Annotated[float, Field(ge=0, allow_inf_nan=True)] = math.inf
+    """Plies of a game for which the temperature holds; later it is 0."""
+    solver: Annotated[int, Field(ge=0, lt=1 << 30)] = 0
+    """Positions of the search by threats at each leaf, which settles what is won or lost for certain; 0: none."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.search == "gumbel" and (self.movetime is not None or self.temperature > 0):
+            raise ValueError("search=gumbel needs simulations, and knows neither time nor temperature")
+        if self.temperature > 0 and self.movetime is not None:
+            raise ValueError("temperature needs a limit of simulations, not of time")
+        return self
+
+
+def zero_player(options: ZeroOptions) -> ZeroPlayer:
+    """The player ``zero``.
 
     Raises:
-        ZugwerkError: no such file, an unknown option, or one out of its range.
+        ZugwerkError: no model there, or a backend that cannot run it.
     """
-    words, text = _words(with_nodes(text, "simulations"))
-    nan = math.nan
-    numbers = text.numbers(
-        depth=nan,
-        nodes=nan,
-        movetime=nan,
-        c=1.0,
-        c_base=0.0,
-        fpu=0.0,
-        leaves=1,
-        considered=16,
-        chunk=CHUNK,
-        threads=1,
-        temperature=0.0,
-        temperature_plies=math.inf,
-        solver=0,
-    )
-    limit = read_limit(text, numbers, DEFAULT)
-    _check(text, numbers, limit, words["search"])
-    backend: Any = words["backend"]
-    opened = open_backend(model_path(text, PACKAGED), backend, int(numbers["threads"]))
-    evaluate: Any = ZeroEvaluator(opened, opened.info.positions, int(numbers["chunk"]))
-    if numbers["solver"]:
-        evaluate = ProvingEvaluator(evaluate, int(numbers["solver"]))
-    options = PuctOptions(c=numbers["c"], c_base=numbers["c_base"], fpu=numbers["fpu"])
-    searcher = Puct(evaluate, options, TREE if limit.nodes is None else limit.nodes + 2, int(numbers["leaves"]))
+    limit = options.limit
+    opened = open_backend(model_path("zero", options.model, PACKAGED), options.backend, options.threads)
+    evaluate: EvaluateBatch = ZeroEvaluator(opened, opened.info.positions, options.chunk)
+    if options.solver:
+        evaluate = ProvingEvaluator(evaluate, options.solver)
+    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
+    searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
     searcher.search(empty_state(opened.info), Limit(nodes=2))  # compiled before any clock runs
-    considered = int(numbers["considered"]) if words["search"] == "gumbel" else None
-    return ZeroPlayer(searcher, limit, opened.info, considered, numbers["temperature"], numbers["temperature_plies"])
+    considered = options.considered if options.search == "gumbel" else None
+    return ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
 
 
 def check_state(info: ModelInfo, state: GomokuState) -> None:
@@ -163,33 +192,3 @@ def check_state(info: ModelInfo, state: GomokuState) -> None:
     variant = format_variant(state)
     if variant != info.variant:
         raise ZugwerkError(f"variant {variant} of Gomoku, but this model plays {info.variant}")
-
-
-def _words(text: PlayerText) -> tuple[dict[str, str], PlayerText]:
-    """The options that are words, and the text without them."""
-    known = {"search": ("puct", "gumbel"), "backend": get_args(BackendName)}
-    words = {name: text.options.get(name, choices[0]) for name, choices in known.items()}
-    for name, word in words.items():
-        if word not in known[name]:
-            raise ZugwerkError(f"player '{text.name}': {name} is one of {', '.join(known[name])}, not {word!r}")
-    rest = {key: setting for key, setting in text.options.items() if key not in known}
-    return words, dataclasses.replace(text, options=rest)
-
-
-def _check(text: PlayerText, numbers: dict[str, float], limit: Limit, search: str) -> None:
-    if limit.depth is not None:
-        raise ZugwerkError(f"player '{text.name}' cannot be limited by depth; give simulations or movetime")
-    for name in WHOLE:
-        if not (numbers[name] >= 1 and numbers[name] == int(numbers[name])):
-            raise ZugwerkError(f"player '{text.name}': {name} must be whole and at least 1, not {numbers[name]}")
-    if not (0 <= numbers["solver"] < 1 << 30 and numbers["solver"] == int(numbers["solver"])):
-        raise ZugwerkError(f"player '{text.name}': solver must be a whole number from 0, not {numbers['solver']}")
-    for name in ("temperature", "temperature_plies"):
-        if not numbers[name] >= 0:
-            raise ZugwerkError(f"player '{text.name}': {name} must be at least 0, not {numbers[name]}")
-    if search == "gumbel" and (limit.movetime_ms is not None or numbers["temperature"] > 0):
-        raise ZugwerkError(
-            f"player '{text.name}': search=gumbel needs simulations, and knows neither time nor temperature"
-        )
-    if numbers["temperature"] > 0 and limit.movetime_ms is not None:
-        raise ZugwerkError(f"player '{text.name}': temperature needs a limit of simulations, not of time")

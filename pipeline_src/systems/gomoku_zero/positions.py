@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.games.gomoku.moves import legal
+from pipeline_src.jit import njit
 from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
 from pipeline_src.systems.gomoku_zero.window import SelfPlayGames
 

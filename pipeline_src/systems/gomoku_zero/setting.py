@@ -1,23 +1,16 @@
 """All params of the cycle, and the key that tells whether a generation was made from just these."""
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline_src import source_hash
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, load, load_value
+from pipeline_src.project.params import PARAMS_FILE, Params, load, load_value
 from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
 
-SOURCES = ("cycle", "games", "nets", "players", "samples", "search", "training")
-"""Folders of the package whose files decide what a generation ends in."""
 
-
-@dataclass(frozen=True)
-class Setting:
+class Setting(Params):
     """What a generation is made with, beside the generation before it."""
 
     seed: int
@@ -52,7 +45,7 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     """
     return Setting(
         seed=load_value(int, "seed", path),
-        game=GomokuGame(size, variant),
+        game=GomokuGame(size=size, variant=variant),
         net=load(GomokuNet, "growing_net", path),
         self_play=load(GomokuSelfPlay, "growing_self_play", path),
         train=load(GomokuTrainParams, "growing_train", path),
@@ -60,19 +53,19 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     )
 
 
-def make_key(setting: Setting, number: int, made_from: Iterable[Path]) -> str:
-    """Hash of params, code, generation number and of the files that a generation is made from (16 hex digits).
+def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:
+    """Hash of code, params, generation number and of the files that a generation is made from (16 hex digits).
 
     Raises:
         ZugwerkError: one of these files is missing; names it.
     """
-    digest = hashlib.sha256(json.dumps([dataclasses.asdict(setting), number], sort_keys=True).encode())
-    digest.update(source_hash(SOURCES).encode())
+    key = hashlib.sha256(json.dumps([setting.model_dump(), number], sort_keys=True).encode())
+    key.update(code.encode())
     for path in made_from:
         try:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+            key.update(hashlib.sha256(path.read_bytes()).digest())
         except OSError as error:
             raise ZugwerkError(
                 f"{path}: {error.strerror}; generation {number} is made from it: run the one before it first"
             ) from None
-    return digest.hexdigest()[:16]
+    return key.hexdigest()[:16]

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pipeline_src.arena.best_of import BestOfMatch, Rules
-from pipeline_src.arena.event import Played
+from pipeline_src.arena.event import BestOf, Rules, cross_table
 from pipeline_src.arena.ratings import Rating
-from pipeline_src.arena.round_robin import cross_table
+from pipeline_src.arena.result import Match
 from pipeline_src.files import Row
 
 
@@ -20,39 +19,37 @@ def gate_rows(reports: Mapping[int, Mapping[str, Any]]) -> list[Row]:
     return rows
 
 
-def round_robin_rows(names: Sequence[str], matches: Iterable[Played]) -> list[Row]:
+def round_robin_rows(names: Sequence[str], matches: Iterable[Match]) -> list[Row]:
     """Table 2 in long form: a row for each player and opponent, and one with the opponent ``all``."""
-    standings = {(played.pairing.a, played.pairing.b): played.standing for played in matches}
+    standings = {(match.a, match.b): match.standing for match in matches}
     return [
         {"generation": name, "opponent": other, **standing.row()}
         for name, other, standing in cross_table(names, standings)
     ]
 
 
-def opponent_rows(matches: Iterable[Played]) -> list[Row]:
+def opponent_rows(matches: Iterable[Match]) -> list[Row]:
     """Table 3: each model against players that learn nothing, with the score's 95 % interval."""
     return [
         {
-            "generation": played.pairing.a,
-            "opponent": played.pairing.b,
-            **played.standing.row(),
-            "score": played.score.value,
-            "low": played.score.low,
-            "high": played.score.high,
+            "generation": match.a,
+            "opponent": match.b,
+            **match.standing.row(),
+            "score": match.score.value,
+            "low": match.score.low,
+            "high": match.score.high,
         }
-        for played in matches
+        for match in matches
     ]
 
 
-def best_of_rows(matches: Iterable[BestOfMatch], rules: Rules) -> list[Row]:
+def best_of_rows(matches: Iterable[BestOf], rules: Rules) -> list[Row]:
     """Table 4: best-of matches; ``won`` is 0 also where nobody won within the games that there are."""
     return [
         {
             "generation": match.a,
             "opponent": match.b,
-            "wins": match.standing.wins,
-            "draws": match.standing.draws,
-            "losses": match.standing.losses,
+            **vars(match.standing),
             "won": int(match.won(rules) is True),
         }
         for match in matches

@@ -1,6 +1,5 @@
 """Train a net on a replay window for one generation, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -15,17 +14,14 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.loggers import Logger
 from torch import Tensor, nn
 
-from pipeline_src import source_hash
 from pipeline_src.learning.checkpoints import LastCheckpoint, find_checkpoint
 from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
+from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.batches import Batches
 from pipeline_src.systems.gomoku_zero.learner import LearnerState, state_of
 from pipeline_src.systems.gomoku_zero.module import ZeroModule
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
 from pipeline_src.systems.gomoku_zero.positions import Positions
-
-SOURCES = ("nets", "samples", "training")
-"""Folders of the package whose files decide what a training ends in."""
 
 
 class TrainedGeneration(NamedTuple):
@@ -78,9 +74,7 @@ def train_generation(
     new = int((positions.generation == generation).sum())
     steps, rate, gpu = params.steps(new), params.rate(generation), torch.cuda.is_available()
     batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=generation)
-    key = _digest(
-        net, positions, learner_state, [dataclasses.asdict(params), seed, generation, torch.get_num_threads()]
-    )
+    key = _digest(net, positions, learner_state, [params.model_dump(), seed, generation, torch.get_num_threads()])
     own = folder / f"train-{key}"
     for other in folder.glob("train-*"):
         if other != own and is_first():
@@ -138,14 +132,14 @@ def _lay_out(net: nn.Module, layout: torch.memory_format) -> None:
 
 def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, rest: list[Any]) -> str:
     """A name for this very training: another one under any other code, torch, weights, positions or params."""
-    digest = hashlib.sha256(json.dumps([*rest, torch.__version__], sort_keys=True).encode())
-    digest.update(source_hash(SOURCES).encode())
+    name = hashlib.sha256(json.dumps([*rest, torch.__version__], sort_keys=True).encode())
+    name.update(digest(__name__).encode())
     tensors = list(net.state_dict().values())
     for entries in state["state"].values() if state else ():
         tensors += [value for value in entries.values() if torch.is_tensor(value)]
     for tensor in tensors:
-        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        name.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     for array in positions:  # the planes follow from the games, whose policies say which they are
         if array is not positions.planes:
-            digest.update(array.tobytes())
-    return digest.hexdigest()[:16]
+            name.update(array.tobytes())
+    return name.hexdigest()[:16]

@@ -14,6 +14,7 @@ import torch
 from pipeline_src import streams
 from pipeline_src.files import read_json, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS, BoardFiles, GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import load_model, make_config, save_model
@@ -59,7 +60,7 @@ def grow(
     files = BoardFiles(board.size, artifacts)
     before = BoardFiles(board.before, artifacts) if board.before else None
     last = before.model(int(read_json(before.report)["generations"])) if before else None
-    key = make_key(setting, 0, [last] if last else [])
+    key = make_key(digest(__name__), setting, 0, [last] if last else [])
     folder = work / f"{board.size}-{key}"
     for old in work.glob(f"{board.size}-*"):
         if old != folder:

@@ -10,9 +10,9 @@ are the smallest, so a *set* of forms (bit f for form f) belongs to a key, and a
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.corners import BLACK, PASS, POINTS, SIDE, WHITE, Window
 
 REFLECTED, RECOLOURED = 1, 2

@@ -9,9 +9,9 @@ Corners are numbered: 0 top left, 1 top right, 2 bottom left, 3 bottom right, bo
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit import njit
 
 BOARD = 19
 """Side of the board that joseki are of; also the paper's base."""

@@ -7,8 +7,8 @@ reached by two orders of moves can have two names.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.canonical import RECOLOURED, REFLECTED, form_point
 from pipeline_src.systems.joseki.corners import BOARD, CORNERS, PASS, POINTS, SIDE, WHITE, Window, square_of
 from pipeline_src.systems.joseki.sequences import Steps

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.canonical import WORDS, canonical, move_images
 from pipeline_src.systems.joseki.corners import Window
 from pipeline_src.systems.joseki.library import Ints, Library

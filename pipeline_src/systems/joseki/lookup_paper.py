@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.canonical import window_of_key
 from pipeline_src.systems.joseki.corners import EMPTY, PASS, POINTS, SIDE, Window
 from pipeline_src.systems.joseki.library import Ints, Library

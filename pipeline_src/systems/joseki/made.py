@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline_src import streams
-from pipeline_src.games.go.board import SIDE, GoState, initial_state
+from pipeline_src.games.go.board import SIDE, GoState
 from pipeline_src.games.go.moves import legal, play
+from pipeline_src.games.go.setup import initial_state
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.systems.joseki.params import MadeGames
 from pipeline_src.systems.joseki.textbook import ELSEWHERE, SIZE, Sequence, textbook

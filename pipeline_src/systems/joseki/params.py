@@ -1,110 +1,64 @@
-"""Params section ``joseki_build``: what a corner sequence is, and what is too rare to be kept.
+"""Params of the joseki library: the crawl of Go games, the games it is made from, what it keeps, and its test."""
 
-Params section ``joseki_crawl``: which Go games to fetch from LittleGolem, and by which ways.
+from typing import Annotated, Self
 
-Params section ``joseki_evaluate``: how the library is tested.
+from pydantic import Field, model_validator
 
-Params section ``joseki_records``: where the games of the joseki library come from.
-"""
-
-from dataclasses import dataclass, fields
-
-from pipeline_src.records.crawl_params import Way
+from pipeline_src.project.params import Count, Fraction, Params, Text, Whole
+from pipeline_src.records.crawl_params import WantedGames
 
 
-@dataclass(frozen=True)
-class JosekiBuildParams:
-    """Of the stage that makes the library."""
+class JosekiCrawlParams(WantedGames):
+    """The Go games to fetch from LittleGolem, by hand: ``python -m pipeline_src.stages.joseki_crawl``."""
 
-    moves: int
-    """Local moves of a corner sequence at most; published: 20."""
-    fewest_games: int
-    """Moves of fewer games are dropped in the end; the paper has such a threshold without naming it."""
-
-    def __post_init__(self) -> None:
-        for name in ("moves", "fewest_games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.moves > 100:
-            raise ValueError(f"moves must be at most 100, not {self.moves}")
-
-
-@dataclass(frozen=True)
-class JosekiCrawlParams:
-    """What `joseki_crawl` fetches; the site and the manners towards it are in section ``crawl``."""
-
-    source: str
-    """``live``, or a folder of the site's records, which a replica then serves."""
-    gtid: str
-    """The site's id of the game type; go19 has boards of all sizes."""
-    variants: tuple[str, ...]
-    """The site's ids of the variants; DEFAULT is 19x19."""
-    ways: tuple[Way, ...]
-    """Ways to find and fetch games, tried in this order until one succeeds: lists, text, api."""
-    max_games: int
-    """At most this many games, oldest first; 0 for all."""
-
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _no_replica(self) -> Self:
         if self.source == "replica":
             raise ValueError("source must be live or a folder of records; there is no archive of ours to serve")
+        return self
 
 
-@dataclass(frozen=True)
-class JosekiEvaluateParams:
-    """Of the stage that tests the library."""
-
-    held_out: float
-    """Share of the games that the tested library does not see, as a fraction."""
-    positions: int
-    """Positions on which both look-ups are compared and timed."""
-    shown_ply: int
-    """The picture shows a held-out game after so many plies."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.held_out < 1:
-            raise ValueError(f"held_out must be between 0 and 1, not {self.held_out}")
-        for name in ("positions", "shown_ply"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-
-
-@dataclass(frozen=True)
-class MadeGames:
+class MadeGames(Params):
     """The archive that is made when nothing else is at hand: textbook joseki, played in all corners."""
 
-    games: int
-    """How many."""
-    plies: int
+    games: Count
+    """Number of games; nobody played them."""
+    plies: Annotated[int, Field(ge=2, le=300)]
     """Length of the longest game; the shortest has half of it."""
-    tenuki: float
+    tenuki: Fraction
     """Share of plies at which a side that could go on in a corner plays in another one."""
-    transposed: float
+    transposed: Fraction
     """Share of joseki in which two moves of one side change places."""
-    mistakes: float
+    mistakes: Fraction
     """Share of corner moves that miss by a line or two; nobody follows the joseki after one."""
 
-    def __post_init__(self) -> None:
-        if self.games < 1:
-            raise ValueError(f"games must be at least 1, not {self.games}")
-        if not 2 <= self.plies <= 300:
-            raise ValueError(f"plies must be 2 to 300, not {self.plies}")
-        for field in fields(self)[2:]:
-            if not 0 <= getattr(self, field.name) <= 1:
-                raise ValueError(f"{field.name} must lie between 0 and 1, not {getattr(self, field.name)}")
 
+class JosekiRecordsParams(Params):
+    """The games of the joseki library: source and filters."""
 
-@dataclass(frozen=True)
-class JosekiRecordsParams:
-    """Source and filters of the stage joseki_records."""
-
-    source: str
-    """``made``, ``littlegolem``, or a folder or tar of SGF files of your own."""
-    min_plies: int
+    source: Text
+    """``made``, ``littlegolem`` (what joseki_crawl fetched), or a folder or tar of SGF files of your own."""
+    min_plies: Whole
     """Shortest game to keep."""
     made: MadeGames
+    """Games of the source ``made``."""
 
-    def __post_init__(self) -> None:
-        if not self.source:
-            raise ValueError("source must be made, littlegolem, or a folder or tar of SGF files")
-        if self.min_plies < 0:
-            raise ValueError(f"min_plies must not be negative, not {self.min_plies}")
+
+class JosekiBuildParams(Params):
+    """The library: what a corner sequence is, and what is too rare to be kept."""
+
+    moves: Annotated[int, Field(ge=1, le=100)]
+    """Local moves of a corner sequence at most; published: 20."""
+    fewest_games: Count
+    """Moves of fewer games are dropped in the end; the paper has such a threshold without naming it."""
+
+
+class JosekiEvaluateParams(Params):
+    """The test of the library on games that it does not hold."""
+
+    held_out: Annotated[float, Field(gt=0, lt=1)]
+    """Share of the games that the tested library does not see, as a fraction."""
+    positions: Count
+    """Positions on which both look-ups are compared and timed."""
+    shown_ply: Count
+    """The picture shows a held-out game after so many plies."""

@@ -6,8 +6,8 @@ Different patterns can share a code, and some do; `canonical` tells which patter
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.corners import BLACK, BOARD, SIDE, WHITE, Window
 
 BOTH = BLACK | WHITE

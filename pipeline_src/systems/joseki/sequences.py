@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import SIDE as TO_PLAY
-from pipeline_src.games.go.board import GoState, initial_state
+from pipeline_src.games.go.board import GoState
 from pipeline_src.games.go.moves import copy_into, legal, play
+from pipeline_src.games.go.setup import initial_state
+from pipeline_src.jit import njit
 from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.corners import BOARD, CORNERS, PASS, corner_point, read_window
 

@@ -7,8 +7,8 @@ share it with a chance of about 2^-64. Adding a stone changes each hash by one e
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.canonical import FORMS, form_point
 from pipeline_src.systems.joseki.corners import POINTS, SIDE, Window
 

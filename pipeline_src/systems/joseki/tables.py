@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.canonical import WORDS, Key, canonical, canonical_move
 from pipeline_src.systems.joseki.corners import PASS
 from pipeline_src.systems.joseki.sequences import Steps

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sgfmill import sgf_grammar
+
 SIZE = 19
 FILE = Path(__file__).with_suffix(".sgf")
 ELSEWHERE = (-1, -1)
@@ -18,8 +20,6 @@ Sequence = tuple[tuple[int, int], ...]
 @cache
 def textbook() -> tuple[Sequence, ...]:
     """All sequences, in the file's order; sides in turn, so that a side playing twice has `ELSEWHERE` between."""
-    from sgfmill import sgf_grammar
-
     found: list[Sequence] = []
     for tree in sgf_grammar.parse_sgf_collection(FILE.read_bytes()):
         todo: list[tuple[Any, Sequence]] = [(tree, ())]

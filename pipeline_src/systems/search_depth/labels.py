@@ -7,24 +7,25 @@ clock should buy.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.arena.clock import GameClock, TimeControl
+from pipeline_src.arena.game import Fixture, OpenGame, play
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.kernels import outcome
 from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.players.clocks import GameClock
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.options import read_options
+from pipeline_src.players.player import Player, PlayerText, Position, Thought
 from pipeline_src.search.alphabeta.searcher import DECIDED
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, Searcher, SearchResult
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
-from pipeline_src.systems.search_depth.player import DepthPlayer, depth_player
+from pipeline_src.systems.search_depth.player import DepthOptions, depth_player
 from pipeline_src.systems.search_depth.square_layers import SquareSearch
 
 DEPTHS = 16
@@ -54,64 +55,72 @@ def label_games(
 
     A game depends on ``seed``, its number and its opening alone, on a clock of nodes.
     """
-    player = depth_player(PlayerText.parse(game.player()))
-    squares = SquareSearch(make_evaluator("amazons"), game.simulations, game.plies)
-    found = Labelled()
-    for number, opening in enumerate(openings, first):
-        rng = np.random.default_rng([*seed, number])
-        _label_game(game, params, player, squares, opening, number, rng, found)
-    return found
+    labeller, start = _Labeller(game, params), amazons.initial_state()
+    for labeller.number, opening in enumerate(openings, first):
+        fixture = Fixture("", "", tuple(opening), (*seed, labeller.number))
+        one = OpenGame(amazons, start, fixture, (labeller, labeller))
+        one.clock = _LabelClock(TimeControl(game.clock_ms, nodes_per_ms=game.nodes_per_ms))
+        one.clock.left_ms = [game.clock_ms * (1 - params.spent * float(one.rng.random())) for _ in range(2)]
+        play([one])
+    return labeller.found
 
 
-def _label_game(
-    game: DepthGame,
-    params: DepthLabelParams,
-    player: DepthPlayer,
-    squares: SquareSearch,
-    opening: Sequence[int],
-    number: int,
-    rng: np.random.Generator,
-    found: Labelled,
-) -> None:
-    state = reduce(amazons.play, opening, amazons.initial_state())
-    clock = GameClock([game.clock_ms * (1 - params.spent * float(rng.random())) for _ in range(2)])
-    ply = len(opening)
-    while not outcome(state)[0]:
-        side = amazons.to_play(state)
-        turns = amazons.legal_actions(state)
-        filling = closing_turn(state)
+class _LabelClock(GameClock):
+    """Charges the search alone, and no more than there is: out of time, a side goes on one ply deep."""
+
+    def cost(self, thought: Thought, used_ms: float) -> float:  # noqa: ARG002
+        seconds = 0.0 if thought.found is None else thought.found.seconds
+        return thought.nodes if self.control.nodes_per_ms else 1e3 * seconds
+
+    def spend(self, side: int, cost: float) -> str:
+        super().spend(side, cost)
+        if self.left_ms is not None:
+            self.left_ms[side] = max(0.0, self.left_ms[side])
+        return ""
+
+
+class _Labeller(Player):
+    """Plays by iterative deepening, and writes down what it finds."""
+
+    def __init__(self, game: DepthGame, params: DepthLabelParams) -> None:
+        self.game, self.params, self.number, self.found = game, params, 0, Labelled()
+        self.player = depth_player(read_options(DepthOptions, PlayerText.parse(game.player())))
+        self.squares = SquareSearch(make_evaluator("amazons"), game.simulations, game.plies)
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`."""
+        return [self._label(position) for position in positions]
+
+    def _label(self, position: Position) -> Thought:
+        state, game, found, searcher = position.state, self.game, self.found, self.player.searcher
+        turns, filling = amazons.legal_actions(state), closing_turn(state)
         if filling is not None or turns.size == 1:
             found.closed, found.single = found.closed + (filling is not None), found.single + (filling is None)
-            action = int(turns[0]) if filling is None else filling.action
+            return Thought(int(turns[0]) if filling is None else filling.action)
+        assert position.clock is not None
+        clock, ply, steps = position.clock, len(position.actions), list[SearchResult]()
+        result = searcher.search(state, self.player.limit_of(clock, ply, turns.size, None), on_info=steps.append)
+        seed = int(position.rng.integers(1 << 62))
+        if abs(result.value) > DECIDED:
+            found.decided += 1
         else:
-            steps: list[SearchResult] = []
-            limit = player.limit_of(clock.seen_by(side), ply, turns.size, None)
-            result = player.searcher.search(state, limit, on_info=steps.append)
-            action = result.action
-            seed = int(rng.integers(1 << 62))
-            if abs(result.value) > DECIDED:
-                found.decided += 1
-            else:
-                layers, _ = squares.search(state, seed)
-                found.rows.append(
-                    {
-                        "n": layers,
-                        "used": 1 - clock.left_ms[side] / game.clock_ms,
-                        "reached": result.depth,
-                        "needed": needed_depth(player.searcher, state, steps, game.lowest, game.highest, params),
-                        "board": state.board,
-                        "to_play": side,
-                        "expandable": turns.size,
-                        "ply": ply,
-                        "game": number,
-                        "nodes": result.nodes,
-                        "nodes_by_depth": nodes_by_depth(steps),
-                    }
-                )
-            used = result.nodes / game.nodes_per_ms if game.nodes_per_ms else result.seconds * 1e3
-            clock.spend(side, min(used, clock.left_ms[side]))  # out of time it goes on one ply deep
-        state = amazons.play(state, action)
-        ply += 1
+            layers, _ = self.squares.search(state, seed)
+            found.rows.append(
+                {
+                    "n": layers,
+                    "used": 1 - clock.own_ms / game.clock_ms,
+                    "reached": result.depth,
+                    "needed": needed_depth(searcher, state, steps, game.lowest, game.highest, self.params),
+                    "board": state.board,
+                    "to_play": amazons.to_play(state),
+                    "expandable": turns.size,
+                    "ply": ply,
+                    "game": self.number,
+                    "nodes": result.nodes,
+                    "nodes_by_depth": nodes_by_depth(steps),
+                }
+            )
+        return Thought(result.action, result, result.nodes)
 
 
 def nodes_by_depth(steps: Sequence[SearchResult]) -> npt.NDArray[np.int64]:

@@ -5,59 +5,52 @@ nor what the moves still expected need to be answered one ply deep. A search tha
 it has found. Without a chooser the player is the yardstick: iterative deepening for the clock's share of each move.
 """
 
-import importlib
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple, Self
 
-from pipeline_src.errors import ZugwerkError
+from pydantic import model_validator
+
+from pipeline_src.games.amazons.board import to_play
 from pipeline_src.games.amazons.turns import legal_actions
-from pipeline_src.players.amazons.alphabeta import amazons_alphabeta
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.amazons.alphabeta import EngineOptions
+from pipeline_src.players.player import Position, Thought
 from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.project.params import Count, NonNegative, Positive, Whole
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.clock import GAME_PLIES, LAG_MS, SHARE, expected_plies, movetime_ms
 from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchResult
 from pipeline_src.systems.search_depth.choices import Choice, Chooser, FixedDepth, read_table
 
 PUBLISHED_CLOCK_MS = 900_000.0
-SIMULATIONS, PLIES, FORWARD_NODES = 8, 100, 300
-"""Of `NetDepth`, where a player's text does not say."""
 RESERVE = 4
 """On a clock of nodes no depth is chosen, and the search is one ply deep, where that might take a share of this."""
-WORDS = ("depth", "model", "table")
-NUMBERS = {
-    "lowest": 3.0,
-    "clock": PUBLISHED_CLOCK_MS,
-    "nodes_per_ms": 0.0,
-    "simulations": float(SIMULATIONS),
-    "plies": float(PLIES),
-    "forward_nodes": float(FORWARD_NODES),
-    "within": 0.0,
-    "begin": 0.0,
-    "game_plies": float(GAME_PLIES),
-    "confidence": math.nan,
-    "shares": 1.0,
-}
-"""Options that are this player's; the rest is the engine's."""
-WHOLE = ("lowest", "simulations", "plies", "forward_nodes", "game_plies")
+
+
+class DepthMove(NamedTuple):
+    """A move for which there was a search, as the record of a game keeps it (`Thought.note`)."""
+
+    ply: int
+    side: int
+    used: float
+    """Share of the side's clock that was gone before it."""
+    asked: int
+    """Depth that was chosen; 0 where nothing chose."""
+    reached: int
+    """Depth that was completed."""
+    nodes: int
+    """That the engine searched."""
+    choosing: int
+    """Node equivalents that the choice was charged."""
 
 
 @dataclass(frozen=True)
-class Thought:
-    """A move, and what went into it."""
+class DepthThought(Thought):
+    """A move and the choice of its depth. One without a search was free."""
 
-    result: SearchResult
-    choice: Choice | None
+    choice: Choice | None = None
     """None where nothing was chosen: an ending that is counted, a single legal turn, a clock all but empty, or nobody
     to choose."""
-    searched: bool
-    """Whether the engine searched; where it did not, the move was free."""
-
-    @property
-    def nodes(self) -> int:
-        """What the clock is charged."""
-        return (self.result.nodes if self.searched else 0) + (self.choice.nodes if self.choice else 0)
 
 
 class DepthPlayer(SearchPlayer):
@@ -89,23 +82,30 @@ class DepthPlayer(SearchPlayer):
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
         self.within, self.game_plies, self.begin = within, game_plies, begin
 
-    def choose(self, positions: Any) -> list[int]:
-        """See `Player.choose`."""
-        return [self.consider(position).result.action for position in positions]
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`; the thoughts are `DepthThought`."""
+        return [self._decide(position) for position in positions]
 
-    def consider(self, position: Position) -> Thought:
-        """Choose a depth and search; the game is not over."""
+    def _decide(self, position: Position) -> DepthThought:
+        """Choose a depth and search."""
         state, seed = position.state, int(position.rng.integers(1 << 62))
         filling = closing_turn(state)
         if filling is not None:
-            return Thought(SearchResult(filling.action, filling.value, 1, 0, (filling.action,), 0.0), None, False)
+            return DepthThought(filling.action)
         turns = legal_actions(state)
         if turns.size == 1:
-            only = int(turns[0])
-            return Thought(SearchResult(only, 0.0, 1, 0, (only,), 0.0), None, False)
+            return DepthThought(int(turns[0]))
         choice, limit = self._plan(position, turns.size, seed)
         on_info = self._stop_in_time(limit) if self.begin and choice is None else None
-        return Thought(self.searcher.search(state, limit, seed, on_info), choice, True)
+        found = self.searcher.search(state, limit, seed, on_info)
+        depth, choosing = (choice.depth, choice.nodes) if choice else (0, 0)
+        used = 0.0 if position.clock is None else self._used(position.clock)
+        move = DepthMove(len(position.actions), to_play(state), used, depth, found.depth, found.nodes, choosing)
+        return DepthThought(found.action, found, found.nodes + choosing, move, choice)
+
+    def _used(self, clock: Clock) -> float:
+        """Share of the side's clock that is gone."""
+        return min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
 
     def _stop_in_time(self, limit: Limit) -> OnInfo:
         """Ends a search after a depth when the next one could hardly be finished."""
@@ -125,7 +125,7 @@ class DepthPlayer(SearchPlayer):
 
     def _plan(self, position: Position, legal: int, seed: int) -> tuple[Choice | None, Limit]:
         clock, played = position.clock, len(position.actions)
-        used = 0.0 if clock is None else min(1.0, max(0.0, 1.0 - clock.own_ms / self.clock_ms))
+        used = 0.0 if clock is None else self._used(clock)
         if clock is None:
             clock = Clock(self.clock_ms, self.clock_ms)
         choice, depth = None, None
@@ -158,60 +158,75 @@ class DepthPlayer(SearchPlayer):
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
 
 
-def depth_player(text: PlayerText) -> DepthPlayer:
-    """``alphabeta:depth=cnn,model=PATH | depth=table,table=900/400/150,lowest=D | depth=D | [none][,option=...]``.
+class DepthOptions(EngineOptions):
+    """Alpha-beta on a clock of nodes or time: a net, a table or nobody chooses the depth of each move.
 
-    Options: ``clock``, milliseconds a side begins with; ``nodes_per_ms``, what turns the clock into one of nodes (0:
-    wall time); ``simulations`` and ``plies`` of the search that fills a net's input; ``forward_nodes`` that a forward
-    pass is charged; ``within``, ``begin`` and ``game_plies``, see
-    `DepthPlayer`; ``confidence`` and ``shares``, see
-    `systems.search_depth.net_choice`; and those of the engine (`amazons_alphabeta`).
+    It is meant where the text has ``depth=cnn``, ``depth=table`` or ``nodes_per_ms``.
+    """
+
+    EXAMPLE = "alphabeta:depth=table,lowest=3,table=900/400/150"
+
+    depth: str = ""
+    """cnn, table, or 1 to 96; without it, iterative deepening."""
+    model: str = ""
+    """File of the net, with depth=cnn."""
+    table: str = ""
+    """Falling numbers of legal turns, with depth=table: below each of them the depth is one more, 900/400/150."""
+    lowest: Count = 3
+    """Depth of a table where no number is undercut."""
+    clock: Positive = PUBLISHED_CLOCK_MS
+    """Milliseconds that a side begins with, from which the used share is told."""
+    nodes_per_ms: NonNegative = 0.0
+    """Nodes that a millisecond of the clock is worth; 0: the clock is one of wall time."""
+    simulations: Count = 8
+    """Simulations of the search that fills a net's input."""
+    plies: Whole = 100
+    """Plies that each of them is played on at random."""
+    forward_nodes: Whole = 300
+    """Nodes that a forward pass is charged."""
+    within: NonNegative = 0.0
+    """How many times the clock's share of a move it may take; 0: once in iterative deepening, else any."""
+    begin: NonNegative = 0.0
+    """Share of what a move may take after which iterative deepening begins no other depth; 0 for none."""
+    game_plies: Count = GAME_PLIES
+    """Plies of a game over which the clock is shared out."""
+    confidence: Positive | None = None
+    """For a net of classes: the first depth that suffices with this probability."""
+    shares: Positive = 1.0
+    """For a net of costs: how many equal shares of the clock one search may take."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for name, setting, wanted in (("model", self.model, "cnn"), ("table", self.table, "table")):
+            if setting and self.depth != wanted:
+                raise ValueError(f"{name} goes with depth={wanted} alone")
+        if self.depth == "cnn" and not self.model:
+            raise ValueError("depth=cnn needs model=PATH")
+        digits = self.depth.isascii() and self.depth.isdigit()
+        if self.depth not in ("", "cnn", "table") and not (digits and 1 <= int(self.depth[:4]) <= 96):
+            raise ValueError(f"depth must be cnn, table, or 1 to 96, not {self.depth}")
+        return self
+
+    def chooser(self) -> Chooser | None:
+        """The chooser of the depth; None for iterative deepening.
+
+        Raises:
+            ZugwerkError: no such model, or a table that is none.
+        """
+        if self.depth == "cnn":
+            from pipeline_src.systems.search_depth.net_choice import NetDepth  # and torch, which others do without
+
+            return NetDepth(self.model, self.simulations, self.plies, self.forward_nodes, self.confidence, self.shares)
+        if self.depth == "table":
+            return read_table(self.table, self.lowest)
+        return FixedDepth(int(self.depth)) if self.depth else None
+
+
+def depth_player(options: DepthOptions) -> DepthPlayer:
+    """The player ``alphabeta`` that chooses its depth.
 
     Raises:
-        ZugwerkError: an option that is unknown or out of its range, or no model.
+        ZugwerkError: no such model, a table that is none, or params.yaml is malformed.
     """
-    text.no_value()
-    words = {name: text.options.get(name, "") for name in WORDS}
-    own = {name: value for name, value in text.options.items() if name in NUMBERS}
-    numbers = replace(text, options=own).numbers(**NUMBERS)
-    for name in own:
-        value, whole = numbers[name], name in WHOLE
-        least = 1e-9 if name in ("lowest", "clock", "simulations", "confidence", "game_plies", "shares") else 0.0
-        if not least <= value < math.inf or (whole and value != int(value)):
-            raise ZugwerkError(f"player '{text.name}': {name} cannot be {own[name]}")
-    rest = {name: value for name, value in text.options.items() if name not in {*WORDS, *NUMBERS}}
-    engine = amazons_alphabeta(replace(text, options=rest))
-    chooser = _chooser(text, words, numbers)
-    return DepthPlayer(
-        engine.searcher,
-        chooser,
-        numbers["clock"],
-        numbers["nodes_per_ms"],
-        numbers["within"],
-        int(numbers["game_plies"]),
-        numbers["begin"],
-    )
-
-
-def _chooser(text: PlayerText, words: dict[str, str], numbers: dict[str, float]) -> Chooser | None:
-    depth = words["depth"]
-    for name, wanted in (("model", "cnn"), ("table", "table")):
-        if words[name] and depth != wanted:
-            raise ZugwerkError(f"player '{text.name}': {name} goes with depth={wanted} alone")
-    if depth == "cnn":
-        if not words["model"]:
-            raise ZugwerkError(f"player '{text.name}': depth=cnn needs model=PATH")
-        simulations, plies, forward = (int(numbers[name]) for name in ("simulations", "plies", "forward_nodes"))
-        confidence = None if math.isnan(numbers["confidence"]) else numbers["confidence"]
-        module = importlib.import_module(
-            "pipeline_src.systems.search_depth.net_choice"
-        )  # and torch, which others do without
-        net: Chooser = module.NetDepth(words["model"], simulations, plies, forward, confidence, numbers["shares"])
-        return net
-    if depth == "table":
-        return read_table(words["table"], int(numbers["lowest"]))
-    if not depth:
-        return None
-    if not (depth.isascii() and depth.isdigit() and 1 <= int(depth[:4]) <= 96):
-        raise ZugwerkError(f"player '{text.name}': depth must be cnn, table, or 1 to 96, not {depth}")
-    return FixedDepth(int(depth))
+    engine, clock, per_ms = options.engine(), options.clock, options.nodes_per_ms
+    return DepthPlayer(engine, options.chooser(), clock, per_ms, options.within, options.game_plies, options.begin)

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline_src.games.amazons.board import EMPTY, AmazonsState, copy_state
 from pipeline_src.games.kernels import copy_into, max_steps, outcome, play_step, to_play, write_steps
+from pipeline_src.jit import njit
 from pipeline_src.search.evaluator import evaluate
 from pipeline_src.search.mcts.xorshift import below, seeded
 

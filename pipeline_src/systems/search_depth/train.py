@@ -1,6 +1,5 @@
 """Train a net that chooses the search depth, from the start or from where a kill left off."""
 
-import dataclasses
 import hashlib
 import json
 import logging
@@ -15,9 +14,10 @@ import torch
 from lightning.pytorch import Trainer
 from torch import Tensor, nn
 
-from pipeline_src import source_hash, streams
+from pipeline_src import streams
 from pipeline_src.learning.checkpoints import LastCheckpoint, find_checkpoint, torch_seed
 from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
+from pipeline_src.project.code import digest
 from pipeline_src.systems.search_depth.balance import balance, class_counts
 from pipeline_src.systems.search_depth.batches import DepthBatches
 from pipeline_src.systems.search_depth.head import head_outputs
@@ -27,9 +27,6 @@ from pipeline_src.systems.search_depth.net import DepthConfig, PublishedDepthCon
 from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthTraining
 from pipeline_src.systems.search_depth.planes import PLANES
 from pipeline_src.systems.search_depth.positions import DepthPositions, Splits
-
-SOURCES = ("nets", "samples", "training")
-"""Folders of the package whose files decide what a training ends in."""
 
 
 class TrainedDepthNet(NamedTuple):
@@ -154,10 +151,10 @@ def _fresh(params: DepthModelParams, positions: DepthPositions, means: Tensor, s
 
 def _key(positions: DepthPositions, splits: Splits, params: list[Any], seed: int) -> str:
     """A name for this very training: another one under any other data, split, params, seed, threads, code or torch."""
-    rest = [dataclasses.asdict(section) for section in params]
+    rest = [section.model_dump() for section in params]
     threads = torch.get_num_threads()
-    digest = hashlib.sha256(source_hash(SOURCES).encode())
-    digest.update(json.dumps([positions.manifest["sha256"], rest, seed, threads, torch.__version__]).encode())
+    name = hashlib.sha256(digest(__name__).encode())
+    name.update(json.dumps([positions.manifest["sha256"], rest, seed, threads, torch.__version__]).encode())
     for rows in splits:
-        digest.update(rows.tobytes())
-    return digest.hexdigest()[:16]
+        name.update(rows.tobytes())
+    return name.hexdigest()[:16]

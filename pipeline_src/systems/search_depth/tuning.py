@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.arena.journal import Journal
 from pipeline_src.parallel import Parallel
 from pipeline_src.systems.search_depth.choices import TableDepth
-from pipeline_src.systems.search_depth.matches import play_match
+from pipeline_src.systems.search_depth.match import play_match
 from pipeline_src.systems.search_depth.params import DepthGame
 from pipeline_src.systems.search_depth.tables import fit_costs, fit_table
 
@@ -43,7 +43,7 @@ def tune_table(
     pairs: int,
     seed: Sequence[int],
     parallel: Parallel,
-    folder: Path,
+    journal: Journal | None,
     group: int,
 ) -> TunedTable:
     """A table that spends what ``player`` spends in games of the two, within what a few tries come to.
@@ -56,14 +56,14 @@ def tune_table(
         pairs: pilot pairs of each try.
         seed: of the pilot games.
         parallel: how they run.
-        folder: where they are kept.
+        journal: where they are kept.
         group: pairs of a task.
     """
     costs = fit_costs(legal, nodes_by_depth, game.highest)
     wanted: dict[TableDepth, float] = {}
 
     def ratio(table: TableDepth) -> float:
-        match = play_match(player, game.player(table_options(table)), pairs, game, seed, parallel, folder, group)
+        match = play_match(player, game.player(table_options(table)), pairs, game, seed, parallel, journal, group)
         wanted[table] = match.nodes(0)
         return match.nodes(1) / match.nodes(0)
 

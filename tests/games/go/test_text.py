@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.games.go import board, notation
+from pipeline_src.games.go import board, notation, setup
 from pipeline_src.games.go.diagram import diagram, standing
 
 SIDES = st.integers(3, 25)
@@ -47,7 +47,7 @@ def test_points_outside_the_board_are_refused(text):
 def test_variant_round_trip(komi, stones):
     text = board.format_variant(komi, list(stones))
     assert board.parse_variant(text) == (komi, sorted(stones))
-    state = board.initial_state(19, text)
+    state = setup.initial_state(19, text)
     assert (state.turn[board.KOMI], int((state.board == board.BLACK).sum())) == (komi, len(stones))
 
 
@@ -80,13 +80,13 @@ def test_variants_by_name():
 )
 def test_no_such_start(size, variant, message):
     with pytest.raises(ZugwerkError, match=message):
-        board.initial_state(size, variant)
+        setup.initial_state(size, variant)
 
 
 @given(SIDES, SIDES, st.integers(0, 2**32), st.integers(0, 60))
 def test_fen_round_trip(height, width, seed, plies):
     rng = random.Random(seed)
-    state = board.from_board(np.zeros((height, width), np.int8), board.FIRST, komi=rng.randrange(-5, 20))
+    state = setup.from_board(np.zeros((height, width), np.int8), board.FIRST, komi=rng.randrange(-5, 20))
     while state.turn[board.PLY] < plies and go.winner(state) is None:
         state = go.play(state, int(rng.choice(go.legal_actions(state))))
     again = go.from_fen(go.to_fen(state))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku import board, notation
+from pipeline_src.games.gomoku import board, notation, setup
 from pipeline_src.games.gomoku.diagram import diagram, standing
 
 SIDES = st.integers(3, 25)
@@ -49,11 +49,11 @@ def test_fen_round_trip(height, width, variant, seed, plies):
     if board.parse_variant(variant)[0] > max(height, width):
         return
     rng = random.Random(seed)
-    state = board.from_board(np.zeros((height, width), np.int8), board.FIRST, variant)
+    state = setup.from_board(np.zeros((height, width), np.int8), board.FIRST, variant)
     while state.turn[board.PLY] < plies and gomoku.winner(state) is None:
         state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
-    again = board.from_fen(board.to_fen(state))
-    assert board.to_fen(again) == board.to_fen(state)
+    again = setup.from_fen(setup.to_fen(state))
+    assert setup.to_fen(again) == setup.to_fen(state)
     for name in ("board", "turn", "hash"):
         np.testing.assert_array_equal(getattr(again, name), getattr(state, name))
     assert (again.moves == -1).all()
@@ -86,12 +86,12 @@ def test_fen_round_trip(height, width, variant, seed, plies):
 )
 def test_bad_fen_says_what_is_wrong(fen, message):
     with pytest.raises(ZugwerkError, match=message):
-        board.from_fen(fen)
+        setup.from_fen(fen)
 
 
 def test_messages_stay_short():
     with pytest.raises(board.FenError) as caught:
-        board.from_fen("x" * 10**6)
+        setup.from_fen("x" * 10**6)
     assert len(str(caught.value)) < 1000
 
 
@@ -101,18 +101,18 @@ def test_messages_stay_short():
 )
 def test_no_such_start(size, variant, message):
     with pytest.raises(ZugwerkError, match=message):
-        board.initial_state(size, variant)
+        setup.initial_state(size, variant)
 
 
 def test_a_position_knows_how_it_stands():
-    assert gomoku.winner(board.from_fen("xxx/oo1/3 w freestyle-3")) == "first"
-    assert gomoku.winner(board.from_fen("ooo/xx1/x2 b freestyle-3")) == "second"
-    assert gomoku.winner(board.from_fen("xox/xoo/oxx w freestyle-3")) == "draw"
-    assert gomoku.winner(board.from_fen("xxx1/oo2/o3/4 b exact-4")) is None
+    assert gomoku.winner(setup.from_fen("xxx/oo1/3 w freestyle-3")) == "first"
+    assert gomoku.winner(setup.from_fen("ooo/xx1/x2 b freestyle-3")) == "second"
+    assert gomoku.winner(setup.from_fen("xox/xoo/oxx w freestyle-3")) == "draw"
+    assert gomoku.winner(setup.from_fen("xxx1/oo2/o3/4 b exact-4")) is None
 
 
 def test_diagram_marks_the_last_stone():
-    state = board.initial_state(3, "freestyle-3")
+    state = setup.initial_state(3, "freestyle-3")
     for move in ("b2", "c3"):
         state = gomoku.play(state, gomoku.parse_move(move, 3, 3))
     expected = """\
@@ -123,9 +123,9 @@ def test_diagram_marks_the_last_stone():
     a  b  c"""
     assert diagram(state) == expected
     assert standing(state) == "Black to move after 2 plies, freestyle-3"
-    unknown = diagram(board.from_fen(board.to_fen(state)))
+    unknown = diagram(setup.from_fen(setup.to_fen(state)))
     assert unknown == expected.replace("[o]", " o ")
-    assert "[" not in diagram(board.initial_state(3, "freestyle-3"))
+    assert "[" not in diagram(setup.initial_state(3, "freestyle-3"))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_diagram_marks_the_last_stone():
     ],
 )
 def test_standing(fen, text):
-    assert standing(board.from_fen(fen)) == text
+    assert standing(setup.from_fen(fen)) == text
 
 
 def test_playthrough_file_is_regenerated():

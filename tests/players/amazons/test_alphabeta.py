@@ -5,13 +5,13 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.players.amazons.alphabeta import amazons_alphabeta
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, Limit
 
 
 def make(text):
-    return amazons_alphabeta(PlayerText.parse(text))
+    return make_player("amazons", text)
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_options_are_read():
     [
         ("alphabeta:strong", "takes no 'strong'"),
         ("alphabeta:breadth=3", "its options: depth, nodes, movetime, width"),
-        ("alphabeta:width=2.5", "width must be a whole number"),
+        ("alphabeta:width=2.5", "width must be a whole number, not 2.5"),
         ("alphabeta:killers=-1", "killers"),
         ("alphabeta:table_mb=-1", "table_mb"),
         ("alphabeta:table_mb=inf", "table_mb"),
-        ("alphabeta:depth=0", "depth must be above 0"),
+        ("alphabeta:depth=0", "depth must be at least 1, not 0"),
     ],
 )
 def test_what_cannot_be_read_is_named(text, complaint):

@@ -3,14 +3,14 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
-from pipeline_src.players.amazons.uct import amazons_uct
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Limit
 from tests.players.positions import random_states
 
 
 def player(text):
-    return amazons_uct(PlayerText.parse(text))
+    return make_player("amazons", text)
 
 
 def chosen(text, states, seed=1):
@@ -39,11 +39,11 @@ def test_the_text_sets_limits_and_options():
     ("text", "complaint"),
     [
         ("uct:fast", "takes no 'fast'"),
-        ("uct:nodes=0", "nodes must be above 0"),
+        ("uct:nodes=0", "nodes must be at least 1"),
         ("uct:nodes=5,iterations=5", "one option"),
-        ("uct:keep=2.5", "keep must be whole"),
-        ("uct:tree=0", "at least 1 node"),
-        ("uct:minimax=2", "minimax=2"),
+        ("uct:keep=2.5", "keep must be a whole number, not 2.5"),
+        ("uct:tree=0", "tree must be at least 1"),
+        ("uct:minimax=2", "minimax must be 0 to 1, not 2.0"),
         ("uct:speed=2", "no option 'speed'"),
     ],
 )

@@ -5,14 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline_src.arena.matches import run_match
-from pipeline_src.arena.spec import MatchSpec
+from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.players.engines.brain import brain_player
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock
 
 SCRIPT = Path(__file__).with_name("scripted_brain.py")
@@ -28,7 +27,7 @@ def player():
     made = []
 
     def make(mode, *more, **options):
-        made.append(brain_player(PlayerText.parse(text(mode, *more, **options))))
+        made.append(make_player("gomoku", text(mode, *more, **options)))
         return made[-1]
 
     yield make
@@ -133,15 +132,15 @@ def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("brain", "needs a program"),
+        ("brain", "needs a command, as in brain:"),
         ("brain:'x", "no command line"),
-        ("brain:x,movetime=0", "movetime must be 1 or more"),
+        ("brain:x,movetime=0", "movetime must be at least 1"),
         ("brain:x,depth=3", "has no option 'depth'"),
     ],
 )
 def test_texts_that_cannot_be_read(words, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
-        brain_player(PlayerText.parse(words))
+        make_player("gomoku", words)
 
 
 def test_rules_without_a_number(player):
@@ -163,8 +162,8 @@ def test_cells_as_text():
 def test_faults_lose_games_of_a_match(mode, fault):
     bad = text(mode, options="movetime=100,grace=600")
     found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
-    assert (found.wins, found.losses) == (2, 0)
-    assert found.sides[1].forfeits == {fault: 2}
+    assert (found.standing.wins, found.standing.losses) == (2, 0)
+    assert found.side(1).forfeits == {fault: 2}
 
 
 def test_a_whole_match_of_brains():
@@ -172,4 +171,4 @@ def test_a_whole_match_of_brains():
     one, other = text("good", options=patient), text("chatty", options=patient)
     found = run_match(MatchSpec("gomoku", one, other, 4, "random:2", 5))
     assert found.status == "finished"
-    assert not any(side.forfeits.get(kind) for side in found.sides for kind in ("illegal", "time", "crash"))
+    assert (found.forfeits(0), found.forfeits(1)) == ({}, {})

@@ -12,11 +12,12 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.players.engines.process import EngineProcess
-from pipeline_src.players.engines.uci import UciPlayer, uci_player
+from pipeline_src.players.engines.uci import UciPlayer
 from pipeline_src.players.errors import PlayerError
-from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock
-from tests.players.scripted_engine import START
+from tests.players.engines.scripted_engine import START
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
 SMALL = "1q1/3/1Q1 w"
@@ -31,7 +32,7 @@ def player():
     made = []
 
     def make(mode, *more, options="movetime=200,grace=300"):
-        made.append(uci_player(PlayerText.parse(f"uci:{command(mode, *more)},{options}")))
+        made.append(make_player("amazons", f"uci:{command(mode, *more)},{options}"))
         return made[-1]
 
     yield make
@@ -201,23 +202,23 @@ def test_a_killed_engine_is_noticed():
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("uci", "needs a program"),
+        ("uci", "needs a command, as in uci:"),
         ("uci:'x", "no command line"),
-        ("uci:x,movetime=0", "movetime must be 1 or more"),
+        ("uci:x,movetime=0", "movetime must be at least 1"),
         ("uci:x,movetime=fast", "is not a number"),
         ("uci:x,width=3", "has no option 'width'"),
     ],
 )
 def test_bad_texts_are_refused(text, complaint):
     with pytest.raises(ZugwerkError, match=complaint):
-        uci_player(PlayerText.parse(text))
+        make_player("amazons", text)
 
 
 def test_a_program_that_is_not_there_is_named():
     with pytest.raises(PlayerError, match=r"engine '/no/such' cannot be started: No such file"):
-        uci_player(PlayerText.parse("uci:/no/such")).ready()
+        make_player("amazons", "uci:/no/such").ready()
     with pytest.raises(PlayerError, match=r"ended \(status 1\)"):
-        uci_player(PlayerText.parse(f"uci:{command('dead')}")).ready()
+        make_player("amazons", f"uci:{command('dead')}").ready()
 
 
 def _group(group):

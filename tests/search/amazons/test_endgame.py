@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import board, turns
+from pipeline_src.jit import njit
 from pipeline_src.search.amazons import endgame
 from pipeline_src.search.evaluator import WIN
 from tests.search.amazons.test_endgame_fill import filling_number

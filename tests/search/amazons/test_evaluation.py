@@ -13,7 +13,12 @@ from tests.search.amazons.reference import games, slow_terms
 
 SNAKE = "Q9/*********1/10/1*********/10/*********1/10/1*********/10/*********q w"
 
-MOBILE = AmazonsEngine(phases=(Phase(0, 1), Phase(1, 0.2, 0.3, 0.3, 0.2, 0.1), Phase(40, 0.1, 0.4, 0.2, 0.3, 0.3)))
+
+def phase(*weights, **more):
+    return Phase(**dict(zip(Phase.model_fields, weights, strict=False)), **more)
+
+
+MOBILE = AmazonsEngine(phases=(phase(0, 1), phase(1, 0.2, 0.3, 0.3, 0.2, 0.1), phase(40, 0.1, 0.4, 0.2, 0.3, 0.3)))
 """Weights under which every term counts."""
 
 
@@ -80,9 +85,9 @@ def test_rank_writes_the_value_of_every_child(size, engine):
 @pytest.mark.parametrize(
     "phases",
     [
-        (Phase(0, 1),),
-        (Phase(0, 1), Phase(30, 0.5, m=0.5)),
-        (Phase(0, 1), Phase(5, 0.4, 0.6), Phase(20, 0.5, 0.1, c2=0.4), Phase(40, 0, 0, 0.5, 0.5)),
+        (phase(0, 1),),
+        (phase(0, 1), phase(30, 0.5, m=0.5)),
+        (phase(0, 1), phase(5, 0.4, 0.6), phase(20, 0.5, 0.1, c2=0.4), phase(40, 0, 0, 0.5, 0.5)),
     ],
 )
 def test_terms_left_out_where_they_weigh_nothing_change_nothing(phases):
@@ -137,9 +142,9 @@ def test_position_and_arrays_are_left_as_they_were():
     ("phases", "message"),
     [
         ((), "w = 0"),
-        ((Phase(1, 1),), "w = 0"),
-        ((Phase(0, 1), Phase(0, 1)), "rising"),
-        ((Phase(0, 0.5, 0.5),), "t1 = 1"),
+        ((phase(1, 1),), "w = 0"),
+        ((phase(0, 1), phase(0, 1)), "rising"),
+        ((phase(0, 0.5, 0.5),), "t1 = 1"),
     ],
 )
 def test_phases_are_checked(phases, message):

@@ -7,8 +7,9 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import EXACT, LINE, from_board
+from pipeline_src.games.gomoku.board import EXACT, LINE
 from pipeline_src.games.gomoku.moves import line_through
+from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.search.gomoku import patterns
 from pipeline_src.search.gomoku.lines import BORDER, cell_of, lift, make_lines, place, wins
 from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, ONE_END_OPEN

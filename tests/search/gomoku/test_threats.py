@@ -1,20 +1,21 @@
 """The threat search: what it says is won is won, whatever is played against it."""
 
-from pathlib import Path
+import json
 
 import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import from_board
+from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.search.gomoku import fours
 from pipeline_src.search.gomoku.lines import make_lines
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
+from tests.layout.imports import ROOT
 from tests.search.gomoku.threat_reference import best_result, refutation, wins_by_fours
 
-RECORDED = Path(__file__).parents[3] / "../shared/data/gomoku/forced_wins.jsonl"
+RECORDED = ROOT / "../shared/data/gomoku/forced_wins.jsonl"
 SOLVER = Solver(1 << 16)
 
 

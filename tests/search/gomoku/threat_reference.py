@@ -3,7 +3,8 @@
 from functools import cache
 
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import format_variant, from_board, from_fen, to_fen
+from pipeline_src.games.gomoku.board import format_variant
+from pipeline_src.games.gomoku.setup import from_board, from_fen, to_fen
 
 
 def legal(state):

@@ -4,9 +4,9 @@ import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pipeline_src.games import kernels
+from pipeline_src.jit import njit
 from tests.search import line_game
 from tests.search.line_game import LineState
 

@@ -4,12 +4,11 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board
-from pipeline_src.players.player import PlayerText
+from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.amazons_net.puct import amazons_puct
 from tests.players.positions import positions, random_states, small_nets
 
 
@@ -59,7 +58,7 @@ def model(tmp_path):
 
 
 def player(text):
-    return amazons_puct(PlayerText.parse(text))
+    return make_player("amazons", text)
 
 
 def test_actions_are_legal_and_do_not_depend_on_the_company(model):
@@ -96,11 +95,11 @@ def test_a_time_limit_holds_for_each_position(model):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("puct:MODEL,depth=3", "cannot be limited by depth"),
+        ("puct:MODEL,depth=3", "has no option 'depth'; its options: nodes, movetime, batch"),
         ("puct:MODEL,simulations=5,nodes=5", "one option"),
-        ("puct:MODEL,batch=0", "batch must be whole"),
-        ("puct:MODEL,leaves=1.5", "leaves must be whole"),
-        ("puct:MODEL,share=0", "share of the limit"),
+        ("puct:MODEL,batch=0", "batch must be at least 1"),
+        ("puct:MODEL,leaves=1.5", "leaves must be a whole number, not 1.5"),
+        ("puct:MODEL,share=0", "share must be above 0 and at most 1"),
         ("puct:MODEL,speed=1", "no option 'speed'"),
     ],
 )

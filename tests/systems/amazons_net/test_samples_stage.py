@@ -42,7 +42,7 @@ def test_records_to_data_set_and_report(project):
 
 
 def test_as_a_command_it_ends_in_one_line_without_records(project):
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     ended = subprocess.run(
         [sys.executable, "-m", "pipeline_src.stages.amazons_samples"],
         env={"PYTHONPATH": root, "PATH": ""},
@@ -60,8 +60,8 @@ def test_as_a_command_it_ends_in_one_line_without_records(project):
         ({"size": 7}, "amazons_samples.size: 7 is not one of 6, 8, 10"),
         ({"size": 8, "variants": ["cross"]}, "the cross start is for size 10, not 8"),
         ({"variants": ["torus"]}, r"amazons_samples.variants\[0\]: 'torus' is not one of standard, cross"),
-        ({"variants": []}, "name each start position once"),
-        ({"variants": ["standard", "standard"]}, "name each start position once"),
+        ({"variants": []}, "variants must name at least one, each once"),
+        ({"variants": ["standard", "standard"]}, "variants must name at least one, each once"),
         ({"split": {"train": 7, "validation": 0, "test": 1}}, r"amazons_samples\.split: validation must be above 0"),
         ({"split": {"train": 7, "test": 1}}, r"amazons_samples\.split\.validation: missing"),
         ({"ratio": 3}, "unknown key"),

@@ -17,7 +17,7 @@ from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.params import AmazonsTrainParams
 from tests.systems.amazons_net.samples import SECTION, write_dataset
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OUTS = [
     amazons_train.MODELS / "cross_entropy" / "nets.pt",
     amazons_train.REPORTS / "cross_entropy.json",

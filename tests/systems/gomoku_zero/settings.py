@@ -1,7 +1,5 @@
 """A cycle small enough for tests: 5x5, four in a row, a net of eight filters."""
 
-import dataclasses
-
 import yaml
 
 SECTIONS = {
@@ -50,4 +48,4 @@ def write_params(folder, **changed):
 
 def change(setting, section, **values):
     """A setting with some keys of one section changed."""
-    return dataclasses.replace(setting, **{section: dataclasses.replace(getattr(setting, section), **values)})
+    return setting.model_copy(update={section: getattr(setting, section).model_copy(update=values)})

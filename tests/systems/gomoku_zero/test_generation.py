@@ -20,7 +20,7 @@ from pipeline_src.systems.gomoku_zero.setting import read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
 from tests.systems.gomoku_zero.settings import change, write_params
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ONE, TWO = Parallel(workers=1), Parallel(workers=2)
 
 

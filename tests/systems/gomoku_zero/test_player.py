@@ -5,10 +5,10 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import GomokuState, from_fen
-from pipeline_src.players.player import Position
+from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku.setup import from_fen
+from pipeline_src.players.player import Bounds, Position
 from pipeline_src.players.registry import make_player
-from pipeline_src.players.think import Bounds, think
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -97,9 +97,9 @@ def test_time_limits_hold_for_each_position(model: Path) -> None:
 
 
 def test_a_search_can_be_limited_from_outside(model: Path) -> None:
-    action, found = think(player(f"zero:{model}"), positions(random_states(1))[0], Bounds(nodes=50))
-    assert found is not None
-    assert (found.action, found.nodes) == (action, 50)
+    thought = player(f"zero:{model}").think(positions(random_states(1))[0], Bounds(nodes=50))
+    assert thought.found is not None
+    assert (thought.found.action, thought.found.nodes) == (thought.action, 50)
 
 
 def test_other_boards_and_rules_are_refused(model: Path) -> None:
@@ -118,19 +118,19 @@ def test_other_boards_and_rules_are_refused(model: Path) -> None:
     [
         ("zero:nowhere.pt", r"nowhere\.pt: no such model"),
         ("zero:nowhere.onnx", r"nowhere\.onnx: no such model"),
-        ("zero:MODEL,depth=3", "cannot be limited by depth"),
+        ("zero:MODEL,depth=3", "has no option 'depth'; its options: nodes, movetime, search"),
         ("zero:MODEL,simulations=5,nodes=5", "one option"),
-        ("zero:MODEL,simulations=0", "above 0"),
-        ("zero:MODEL,chunk=0", "chunk must be whole"),
-        ("zero:MODEL,leaves=1.5", "leaves must be whole"),
+        ("zero:MODEL,simulations=0", "simulations must be at least 1, not 0"),
+        ("zero:MODEL,chunk=0", "chunk must be at least 1"),
+        ("zero:MODEL,leaves=1.5", "leaves must be a whole number, not 1.5"),
         ("zero:MODEL,search=dice", "search is one of puct, gumbel, not 'dice'"),
         ("zero:MODEL,backend=tpu", "backend is one of auto, torch"),
         ("zero:MODEL,temperature=-1", "temperature must be at least 0"),
         ("zero:MODEL,temperature=1,movetime=20", "not of time"),
         ("zero:MODEL,search=gumbel,movetime=20", "neither time nor temperature"),
         ("zero:MODEL,search=gumbel,temperature=1", "neither time nor temperature"),
-        ("zero:MODEL,search=gumbel,considered=0", "considered must be whole"),
-        ("zero:MODEL,c=nan", "PUCT cannot search"),
+        ("zero:MODEL,search=gumbel,considered=0", "considered must be at least 1, not 0"),
+        ("zero:MODEL,c=nan", "c must be at least 0, not nan"),
         ("zero:MODEL,speed=1", "no option 'speed'"),
     ],
 )

@@ -126,7 +126,9 @@ run({folder!r})
 @pytest.mark.slow
 def test_a_sigkill_changes_nothing(tmp_path, undisturbed):
     """The process sleeps in step 11, and dies there."""
-    sleeps = "import time; from pipeline_src.training import zero_module as m; step = m.ZeroModule.training_step\n"
+    sleeps = (
+        "import time; from pipeline_src.systems.gomoku_zero import module as m; step = m.ZeroModule.training_step\n"
+    )
     sleeps += "m.ZeroModule.training_step = lambda self, b, i: (\n"
     sleeps += "    self.global_step == 11 and (print('there', flush=True), time.sleep(60)), step(self, b, i))[1]\n"
     command = [sys.executable, "-c", sleeps + PROGRAM.format(folder=str(tmp_path))]

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from pipeline_src.systems.search_depth.params import DepthLabelParams
 from tests.systems.search_depth import players as depth_players
 
 PARAMS = DepthLabelParams(games=2, group=1, spent=0.5, judge_depth=1, tolerance=0.25)
-GAME = replace(depth_players.GAME, clock_ms=100, engine="width=12,width3=6,width4=4,table_mb=1")
+GAME = depth_players.GAME.model_copy(update={"clock_ms": 100.0, "engine": "width=12,width3=6,width4=4,table_mb=1"})
 STATE = amazons.initial_state()
 ACTIONS = [int(action) for action in amazons.legal_actions(STATE)[:6]]
 

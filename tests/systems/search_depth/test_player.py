@@ -69,7 +69,7 @@ def test_no_move_is_given_more_than_its_hard_stop(left, played, legal, depth, ra
 def test_the_choice_is_charged_and_its_search_is_limited():
     dear = {"choose": lambda *_: Choice(5, 700_000), "most_nodes": lambda *_: 0}
     one = player(type("Dear", (), dear)())
-    thought = one.consider(position(left=1000.0))
+    thought = one.consider([position(left=1000.0)])[0]
     assert thought.choice == Choice(5, 700_000)
     limit = one.searcher.limits[0]
     assert limit.depth == 5
@@ -90,7 +90,7 @@ def test_the_used_share_of_the_clock_is_told():
 
     one = player(Asked())
     for left in (1000.0, 750.0, 10.0, None):
-        one.consider(position(left=left))
+        one.consider([position(left=left)])
     assert [legal for legal, _ in seen] == [2176] * 4
     np.testing.assert_allclose([used for _, used in seen], [0.0, 0.25, 0.99, 0.0])
 
@@ -109,43 +109,43 @@ def test_a_share_of_the_move_limits_a_choice_where_it_is_asked_for():
 
 def test_what_needs_no_search_is_free():
     one = player(FixedDepth(4))
-    thought = one.consider(position(CLOSED, left=10.0))
+    thought = one.consider([position(CLOSED, left=10.0)])[0]
     assert thought.choice is None
     assert thought.nodes == 0
-    assert amazons.is_legal(CLOSED, thought.result.action)
+    assert amazons.is_legal(CLOSED, thought.action)
     assert one.searcher.limits == []
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_a_fixed_depth_is_searched(depth):
     one = make_player("amazons", f"alphabeta:depth={depth},{ENGINE}")
-    thought = one.consider(position(left=1000.0))
-    assert thought.result.depth == depth
+    thought = one.consider([position(left=1000.0)])[0]
+    assert thought.found.depth == depth
     assert thought.choice == Choice(depth)
 
 
 def test_iterative_deepening_spends_its_share():
     one = make_player("amazons", f"alphabeta:{ENGINE}")
-    thought = one.consider(position(left=1000.0))
+    thought = one.consider([position(left=1000.0)])[0]
     share = one.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
     assert thought.choice is None
     assert share <= thought.nodes <= share + 2500  # a node is ranked whole
-    assert one.choose([position(left=1000.0)]) == [thought.result.action]
+    assert one.choose([position(left=1000.0)]) == [thought.action]
 
 
 def test_iterative_deepening_can_leave_a_depth_that_it_could_hardly_finish():
     plain, careful = (make_player("amazons", f"alphabeta:{ENGINE},within=2{more}") for more in ("", ",begin=0.1"))
-    searched, whole = plain.consider(position(left=1000.0)), careful.consider(position(left=1000.0))
+    searched, whole = (each.consider([position(left=1000.0)])[0] for each in (plain, careful))
     limit = plain.limit_of(Clock(1000.0, 1000.0), 4, 2176, None).nodes
     assert searched.nodes >= limit
     assert whole.nodes < limit
-    assert whole.result.depth == searched.result.depth  # the depth that it was stopped in did not count
+    assert whole.found.depth == searched.found.depth  # the depth that it was stopped in did not count
     assert 0.1 * limit < whole.nodes
 
 
 def test_a_table_goes_by_the_legal_turns():
     one = make_player("amazons", f"alphabeta:depth=table,lowest=1,table=2177/100,{ENGINE}")
-    assert one.consider(position(left=1000.0)).choice == Choice(2)
+    assert one.consider([position(left=1000.0)])[0].choice == Choice(2)
     assert one.limit_at(position(left=1000.0)).depth == 2
 
 
@@ -156,18 +156,18 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
     save_depth_net(path, SavedDepthNet(net.eval(), "reached", 1, 3, "linear", "published"))
     text = f"alphabeta:depth=cnn,model={path},simulations=5,plies=7,forward_nodes=33,{ENGINE}"
     one = make_player("amazons", text)
-    thought = one.consider(position(left=1000.0))
+    thought = one.consider([position(left=1000.0)])[0]
     seed = int(np.random.default_rng(1).integers(1 << 62))
     layers, cost = SquareSearch(one.chooser.squares.evaluator, 5, 7).search(amazons.initial_state(), seed)
     assert thought.choice.nodes == cost + 33
     assert thought.choice.depth == one.chooser.model.choose(layers, 0.0, amazons.initial_state())
-    assert thought.result.depth == thought.choice.depth
+    assert thought.found.depth == thought.choice.depth
     most = one.chooser.most_nodes(amazons.initial_state())
     assert cost + 33 <= most == 5 * (2 * 92 + 1) + 33
-    late = one.consider(position(left=4 * (most + 2176) / 1000 - 0.001))  # 1,000 nodes a millisecond
+    late = one.consider([position(left=4 * (most + 2176) / 1000 - 0.001)])[0]  # 1,000 nodes a millisecond
     assert late.choice is None
-    assert late.result.depth == 1
-    assert one.consider(position(left=4 * (most + 2176) / 1000)).choice is not None
+    assert late.found.depth == 1
+    assert one.consider([position(left=4 * (most + 2176) / 1000)])[0].choice is not None
     with pytest.raises(ZugwerkError, match="its head 'linear' shares out no clock"):
         make_player("amazons", f"{text},shares=1.5")
 
@@ -183,7 +183,7 @@ def test_a_net_of_costs_goes_by_the_clock(tmp_path):
 
     def asked(left, shares):
         text = f"alphabeta:depth=cnn,model={path},shares={shares},{ENGINE}"
-        return make_player("amazons", text).consider(position(left=left)).choice.depth
+        return make_player("amazons", text).consider([position(left=left)])[0].choice.depth
 
     clock = make_player("amazons", f"alphabeta:{ENGINE}").clock_ms
     assert [asked(share * clock, 1) for share in (1.0, 0.5, 0.2, 0.05)] == [3, 2, 1, 1]
@@ -199,9 +199,9 @@ def test_a_net_of_costs_goes_by_the_clock(tmp_path):
         ("depth=4,table=9/3,nodes_per_ms=1", "table goes with depth=table alone"),
         ("depth=table,table=3/9", "falling numbers"),
         ("depth=0,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96"),
-        ("depth=table,nodes_per_ms=-1", "nodes_per_ms cannot be -1"),
-        ("depth=table,simulations=1.5", "simulations cannot be 1.5"),
-        ("depth=table,clock=0", "clock cannot be 0"),
+        ("depth=table,nodes_per_ms=-1", "nodes_per_ms must be at least 0, not -1"),
+        ("depth=table,simulations=1.5", "simulations must be a whole number, not 1.5"),
+        ("depth=table,clock=0", "clock must be above 0, not 0"),
         ("depth=table,speed=3", "no option 'speed'"),
     ],
 )

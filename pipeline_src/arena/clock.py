@@ -1,0 +1,52 @@
+"""Clocks: `TimeControl` for a match, `GameClock` for one game under way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline_src.players.player import Thought
+from pipeline_src.search.limits import Clock
+
+
+@dataclass(frozen=True)
+class TimeControl:
+    """Timing of the games of a match; times in milliseconds."""
+
+    clock_ms: float | None = None
+    """Time of a side for the whole game; None: each move is timed for itself, and only the arena looks at the watch."""
+    increment_ms: float = 0.0
+    """Added after each move."""
+    nodes_per_ms: float = 0.0
+    """Above 0, the clock is charged in nodes, so many a millisecond, and no machine decides a game."""
+    margin_ms: float = 100.0
+    """That a move may take beyond the time that its player sets itself; without a clock."""
+
+
+class GameClock:
+    """Both sides' clocks in one game."""
+
+    def __init__(self, control: TimeControl, limits_ms: Sequence[float | None] = (None, None)) -> None:
+        """``limits_ms`` are those that the first and the second side set themselves for a move."""
+        self.control, self.limits_ms = control, limits_ms
+        self.left_ms = None if control.clock_ms is None else [control.clock_ms] * 2
+
+    def seen_by(self, side: int) -> Clock | None:
+        """The clock that the player of ``side`` is shown, None where no clock runs down."""
+        if self.left_ms is None:
+            return None
+        return Clock(self.left_ms[side], self.left_ms[1 - side], self.control.increment_ms)
+
+    def cost(self, thought: Thought, used_ms: float) -> float:
+        """Price of a move that took ``used_ms`` of wall time: nodes, or milliseconds to the microsecond."""
+        return thought.nodes if self.control.nodes_per_ms else round(used_ms, 3)
+
+    def spend(self, side: int, cost: float) -> str:
+        """Charge a side for a move; in words what is wrong where that came too late, else empty."""
+        if self.left_ms is None:
+            limit = self.limits_ms[side]
+            late = limit is not None and cost > limit + self.control.margin_ms
+            return f"{cost:.0f} ms for a move of {limit:.0f} ms" if late else ""
+        self.left_ms[side] -= cost / self.control.nodes_per_ms if self.control.nodes_per_ms else cost
+        if self.left_ms[side] < 0:
+            return f"the flag fell: {-self.left_ms[side]:.0f} ms over"
+        self.left_ms[side] += self.control.increment_ms
+        return ""

@@ -1,0 +1,170 @@
+"""The one loop that plays games, `play`: many in lock step, or each move of each game by itself on a clock."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Literal
+
+import numpy as np
+
+from pipeline_src.arena.clock import GameClock
+from pipeline_src.games.game import Game
+from pipeline_src.players.errors import ErrorKind, PlayerError
+from pipeline_src.players.player import Player, Position, Thought
+from pipeline_src.records.record import Winner
+
+NO_ACTION = -1
+"""Legal nowhere."""
+Ended = Literal["board"] | ErrorKind
+"""A game ends on the board, or by a forfeit of the loser."""
+SIDES: tuple[Winner, Winner] = ("first", "second")
+POINTS: dict[Winner, tuple[float, float]] = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
+"""Points of who moved first and of who moved second, by winner."""
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """A game that is to be played."""
+
+    first: str
+    """Text of the player that moves first."""
+    second: str
+    opening: tuple[int, ...]
+    """Legal actions, played before the players come in."""
+    seed: tuple[int, ...]
+    """Seed of the game's generator, from which both players draw."""
+    start: str = ""
+    """Position text before the opening; empty for the standard start."""
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """One finished game."""
+
+    fixture: Fixture
+    actions: tuple[int, ...]
+    """All its actions, those of the opening included; one for which the game was forfeited is not among them."""
+    winner: Winner
+    ended: Ended = "board"
+    detail: str = ""
+    """About a forfeit, in words."""
+    mover: int = 0
+    """Side that made the first move after the opening."""
+    spent: tuple[float, ...] = ()
+    """Price of each move after the opening on the game's clock, that of a forfeit included; empty without a clock."""
+    notes: tuple[tuple[float, ...], ...] = ()
+    """Notes that players made of their moves (`Thought.note`)."""
+
+    def spent_by(self, side: int) -> tuple[float, ...]:
+        """Prices of the moves of one side."""
+        return self.spent[0 if side == self.mover else 1 :: 2]
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "PlayedGame":
+        """The game that `dataclasses.asdict` made this row of, before it was JSON."""
+        plain = {name: tuple(row[name]) for name in ("actions", "spent")}
+        lists = {name: tuple(row["fixture"][name]) for name in ("opening", "seed")}
+        notes = tuple(map(tuple, row["notes"]))
+        return cls(**{**row, **plain, "notes": notes, "fixture": Fixture(**{**row["fixture"], **lists})})
+
+
+class OpenGame:
+    """A game under way."""
+
+    def __init__(
+        self,
+        rules: Game,
+        start: Any,
+        fixture: Fixture,
+        players: tuple[Player, Player],
+        clock: GameClock | None = None,
+    ) -> None:
+        """Play the opening.
+
+        Args:
+            rules: of the game.
+            start: the position before the opening.
+            fixture: all else that the moves depend on.
+            players: who moves first and who second; a player may sit in many games.
+            clock: with one, the game's moves are asked for one by one; without, together with those of other games.
+        """
+        self.rules, self.start, self.fixture, self.players, self.clock = rules, start, fixture, players, clock
+        self.rng = np.random.default_rng(fixture.seed)
+        self.state, self.actions = reduce(rules.play, fixture.opening, start), [*fixture.opening]
+        rules.is_legal(self.state, NO_ACTION)  # loaded before any clock runs: players ask it too
+        self.mover = rules.to_play(self.state)
+        self.spent, self.notes = list[float](), list[tuple[float, ...]]()
+        self.played: PlayedGame | None = None
+        self._look()
+
+    @property
+    def side(self) -> int:
+        """The side to move."""
+        return self.rules.to_play(self.state)
+
+    def position(self) -> Position:
+        """The game as the player of the side to move sees it."""
+        clock = None if self.clock is None else self.clock.seen_by(self.side)
+        return Position(self.state, self.rng, self.start, tuple(self.actions), clock)
+
+    def move(self, answer: Thought | PlayerError, used_ms: float) -> None:
+        """Go on by the answer of the player whose turn it is, or end the game by what is wrong with it."""
+        thought, late = (Thought(NO_ACTION) if isinstance(answer, PlayerError) else answer), ""
+        if thought.note is not None:
+            self.notes.append(thought.note)
+        if self.clock is not None:
+            self.spent.append(self.clock.cost(thought, used_ms))
+            late = self.clock.spend(self.side, self.spent[-1])
+        winner = SIDES[1 - self.side]
+        if isinstance(answer, PlayerError):
+            self._end(winner, answer.kind, str(answer))
+        elif late:
+            self._end(winner, "time", late)
+        elif not self.rules.is_legal(self.state, answer.action):
+            self._end(winner, "illegal", f"action {answer.action} is not legal")
+        else:
+            self.actions.append(answer.action)
+            self.state = self.rules.play(self.state, answer.action)
+            self._look()
+
+    def _look(self) -> None:
+        winner = self.rules.winner(self.state)
+        if winner is not None:
+            self._end(winner)
+
+    def _end(self, winner: Winner, ended: Ended = "board", detail: str = "") -> None:
+        lists = tuple(self.spent), tuple(self.notes)
+        self.played = PlayedGame(self.fixture, tuple(self.actions), winner, ended, detail, self.mover, *lists)
+
+
+def play(games: Sequence[OpenGame]) -> list[PlayedGame]:
+    """Play games to their end, all in lock step, each as if it were alone.
+
+    A player is asked at once for its moves in all games without a clock in which its side is to move, the first side
+    before the second. Who gives no legal move in time, or fails (`PlayerError`), loses that game and no other.
+    """
+    while going := [game for game in games if game.played is None]:
+        for side in (0, 1):
+            tables: dict[int, list[OpenGame]] = {}
+            for game in going:
+                if game.played is None and game.side == side:
+                    tables.setdefault(id(game.players[side]) if game.clock is None else id(game), []).append(game)
+            for table in tables.values():
+                positions = [game.position() for game in table]
+                begin = time.perf_counter()
+                answers = _ask(table[0].players[side], positions)
+                used_ms = (time.perf_counter() - begin) * 1000
+                for game, answer in zip(table, answers, strict=True):
+                    game.move(answer, used_ms)
+    return [game.played for game in games if game.played is not None]
+
+
+def _ask(player: Player, positions: list[Position]) -> list[Thought | PlayerError]:
+    """The player's answers; where it fails, each position is asked for by itself."""
+    try:
+        return [*player.consider(positions)]
+    except PlayerError as error:
+        if len(positions) == 1:
+            return [error]
+        return [answer for position in positions for answer in _ask(player, [position])]

@@ -1,0 +1,102 @@
+"""``zugwerk repro``: the graph, independent targets side by side, with live progress in a terminal."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from pipeline_src.project.schedule import Outcome, Schedule
+    from pipeline_src.project.scheduler import Watch
+
+EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
+
+
+def repro(
+    targets: list[str] = typer.Argument(
+        None, help="Stages, members such as amazons_train@residual, or groups; with all that they depend on. None: all."
+    ),
+    jobs: int | None = typer.Option(
+        None, "--jobs", "-j", min=1, help="Busy processes and threads at a time, of all targets. Default: the cores."
+    ),
+    force: bool = typer.Option(False, "--force", "-f", help="Run also what has not changed."),
+) -> None:
+    """Bring the graph up to date as `dvc repro` does, independent targets side by side; logs go to work/repro."""
+    import signal
+
+    from rich.console import Console
+
+    from pipeline_src.project.repro import cores
+    from pipeline_src.project.repro import repro as bring
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    begin = time.monotonic()
+
+    @contextmanager
+    def show(schedule: "Schedule") -> "Iterator[Watch]":
+        if not console.is_terminal:
+            yield Lines(schedule, console)
+            return
+        from rich.live import Live
+
+        lines = LiveLines(schedule, console)
+        with Live(console=console, get_renderable=lines.table, transient=True):
+            yield lines
+
+    outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
+    counts = [(state, sum(one.state == state for one in outcomes)) for state in ("ran", "restored", "up to date")]
+    told = ", ".join(f"{count} {state}" for state, count in counts if count)
+    console.print(f"targets: {told}; {_clock(time.monotonic() - begin)}")
+
+
+class Lines:
+    """A line as a target begins, and one as it ends."""
+
+    def __init__(self, schedule: "Schedule", console: "Console") -> None:
+        self.schedule, self.console = schedule, console
+
+    def began(self, target: str) -> None:
+        """See `Watch.began`."""
+        about = f", about {_clock(self.schedule.known[target])}" if target in self.schedule.known else ""
+        self.console.print(f"{target}: begins{about}")
+
+    def ended(self, target: str, outcome: "Outcome | None") -> None:
+        """See `Watch.ended`."""
+        what = f"{outcome.state}, {_clock(outcome.seconds)}" if outcome else "FAILED; those that run are waited for"
+        self.console.print(f"{target}: {what}; {self.summary()}")
+
+    def summary(self) -> str:
+        """How much is done and left."""
+        left = self.schedule.seconds_left()
+        about = f", about {_clock(left)} left" if left else ""
+        return f"{len(self.schedule.outcomes)} of {len(self.schedule.before)} done{about}"
+
+
+class LiveLines(Lines):
+    """A line as a target ends, and below these, renewed all the time, one for each that runs."""
+
+    def began(self, target: str) -> None:
+        """Its line comes with the next `table`."""
+
+    def table(self) -> "RenderableType":
+        """What runs now, for how long, and about how long it takes; what is done and left."""
+        from rich.console import Group
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 2))
+        now = time.monotonic()
+        for target, since in list(self.schedule.since.items()):
+            known = self.schedule.known.get(target)
+            table.add_row(target, _clock(now - since), f"of about {_clock(known)}" if known else "")
+        return Group(table, self.summary())
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds, of less than a minute tenths: 3:07, 4.2 s."""
+    return f"{seconds:.1f} s" if seconds < 59.95 else f"{round(seconds) // 60}:{round(seconds) % 60:02}"

@@ -1,0 +1,275 @@
+"""Which first-party code does a module run? Its import closure, a digest of that, and why a file belongs to it.
+
+The closure of a module holds the module, every first-party module that it imports, at its head or inside a function,
+and so on, with the packages around each. A module, or a thing in one, whose whole name stands in a text counts as
+imported (``[sys.executable, "-m", "spiders.replica"]``, ``import_module("pipeline_src.games.go")``, Scrapy's settings).
+
+The digest is over the sources of the closure without comments, docstrings and blank lines, as text, so that it is the
+same on every version of Python. It keys DVC's stages (``artifacts/code.json``), resumed work, compiled kernels and the
+admission of workers.
+"""
+
+import ast
+import hashlib
+import io
+import json
+import os
+import re
+import tempfile
+import tokenize
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline_src.errors import ZugwerkError
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("pipeline_src", "spiders")
+CHANGE_NO_OUTPUT = frozenset(
+    f"pipeline_src{name}" for name in ("", ".errors", ".orphans", ".project", ".project.code", ".stages")
+)
+"""Modules that nearly all others reach and that decide no result: the version, messages, how processes end, digests.
+
+Neither they nor what they import counts."""
+_MEMO = "sources-3.json"
+_NAMED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+")
+
+
+class Source(NamedTuple):
+    """A source file, read."""
+
+    digest: str
+    """SHA-256 of its text without comments, docstrings and blank lines, in hex."""
+    names: tuple[str, ...]
+    """Dotted names that it imports or starts; some are of modules, others of what is in a module."""
+    changed_ns: int = 0
+    """When the file was last written, as the file system has it."""
+
+
+def cache_root() -> Path:
+    """The user's cache folder (``ZUGWERK_CACHE`` moves it), or a temporary one where home cannot be written."""
+    chosen = os.environ.get("ZUGWERK_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    root = Path(chosen) if chosen else base / "zugwerk"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if os.access(root, os.W_OK):
+            return root
+    except OSError:
+        pass
+    return Path(tempfile.gettempdir()) / f"zugwerk-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+
+
+class Code:
+    """The first-party sources below a folder, as they are when they are first asked for."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        """``root`` holds the folders `PACKAGES`."""
+        self.root = root
+        self._memo_file = cache_root() / _MEMO
+        self._memo: dict[str, list[Any]] | None = None
+        self._files: dict[str, Path] = {}
+        self._sources: dict[str, Source] = {}
+        self._closures: dict[str, frozenset[str]] = {}
+
+    def file(self, module: str) -> Path | None:
+        """The file of a first-party module or package; None where there is no such module."""
+        if module.split(".")[0] not in PACKAGES:
+            return None
+        if module not in self._files:
+            base = self.root.joinpath(*module.split("."))
+            found = next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+            if found is None:
+                return None
+            self._files[module] = found
+        return self._files[module]
+
+    def modules(self) -> Iterator[str]:
+        """All first-party modules, in the order of their names."""
+        for package in PACKAGES:
+            for path in sorted((self.root / package).rglob("*.py")):
+                yield self.module(path)
+
+    def module(self, path: Path | str) -> str:
+        """Name of the module that a file, absolute or relative to ``root``, holds.
+
+        Raises:
+            ZugwerkError: it is no first-party source file.
+        """
+        full = (self.root / path).resolve()
+        parts = full.relative_to(self.root.resolve()).with_suffix("").parts if _below(full, self.root) else ("",)
+        if parts[0] not in PACKAGES or full.suffix != ".py" or not full.is_file():
+            raise ZugwerkError(f"{path}: no source file of {' or '.join(PACKAGES)}")
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    def imports(self, module: str) -> frozenset[str]:
+        """First-party modules that a module imports itself, the packages around them and around itself included."""
+        source = self._source(module)
+        found = set(_around(module))
+        for name in source.names:
+            inner = name if self.file(name) else name.rpartition(".")[0]
+            if self.file(inner):
+                found.update(_around(inner), [inner])
+        return frozenset(found - {module})
+
+    def closure(self, *modules: str) -> list[str]:
+        """Modules that some modules run, themselves included, in the order of their names.
+
+        Raises:
+            ZugwerkError: no such first-party module.
+        """
+        return sorted(frozenset().union(*map(self._closure, modules)))
+
+    def _closure(self, module: str) -> frozenset[str]:
+        if module not in self._closures:
+            seen, todo = set[str](), [module]
+            while todo:
+                name = todo.pop()
+                if name not in seen:
+                    seen.add(name)
+                    todo += () if name in CHANGE_NO_OUTPUT else self.imports(name)
+            self._closures[module] = frozenset(seen)
+        return self._closures[module]
+
+    def digest(self, *modules: str) -> str:
+        """Digest of the closure of some modules, 16 hex digits.
+
+        Raises:
+            ZugwerkError: no such first-party module.
+        """
+        whole = hashlib.sha256()
+        for name in self.closure(*modules):
+            if name not in CHANGE_NO_OUTPUT:
+                whole.update(f"{name} {self._source(name).digest}\n".encode())
+        self._keep_memo()
+        return whole.hexdigest()[:16]
+
+    def digest_of_all(self) -> str:
+        """Digest of all first-party code, 16 hex digits."""
+        return self.digest(*self.modules())
+
+    def changed_ns(self, *modules: str) -> int:
+        """When the closure of some modules was last changed, in nanoseconds since the epoch."""
+        return max(self._source(name).changed_ns for name in self.closure(*modules))
+
+    def path(self, modules: Iterable[str], target: str) -> list[str]:
+        """The shortest chain of imports from one of ``modules`` to ``target``, both included; else empty."""
+        before: dict[str, str | None] = dict.fromkeys(modules)
+        todo = list(before)
+        for name in todo:
+            if name == target:
+                chain: list[str] = []
+                step: str | None = name
+                while step is not None:
+                    chain.append(step)
+                    step = before[step]
+                return chain[::-1]
+            for inner in () if name in CHANGE_NO_OUTPUT else sorted(self.imports(name)):
+                if inner not in before:
+                    before[inner] = name
+                    todo.append(inner)
+        return []
+
+    def _source(self, module: str) -> Source:
+        if module not in self._sources:
+            path = self.file(module)
+            if path is None:
+                raise ZugwerkError(f"{module}: no module of {' or '.join(PACKAGES)} below {self.root}")
+            self._sources[module] = self._read(path)
+        return self._sources[module]
+
+    def _read(self, path: Path) -> Source:
+        """What a file holds, by the memo where its size and time are as they were."""
+        if self._memo is None:
+            self._memo = _load_memo(self._memo_file)
+        status = path.stat()
+        known = self._memo.get(str(path))
+        stamp = [status.st_mtime_ns, status.st_size]
+        if known is None or known[:2] != stamp:
+            source = read_source(path.read_text(encoding="utf-8"))
+            self._memo[str(path)] = [*stamp, *source[:2]]
+            self._changed = True
+            return source._replace(changed_ns=status.st_mtime_ns)
+        digest, names = known[2:]
+        return Source(digest, tuple(names), status.st_mtime_ns)
+
+    _changed = False
+
+    def _keep_memo(self) -> None:
+        """Write the memo aside and rename; a disk that takes no file costs the next process half a second."""
+        if not self._changed:
+            return
+        self._changed = False
+        aside = self._memo_file.with_name(f".{self._memo_file.name}.{os.getpid()}.part")
+        try:
+            aside.write_text(json.dumps(self._memo), encoding="utf-8")
+            aside.replace(self._memo_file)
+        except OSError:
+            aside.unlink(missing_ok=True)
+
+
+@lru_cache(maxsize=1)
+def this_code() -> Code:
+    """The sources that this process runs."""
+    return Code()
+
+
+@lru_cache(maxsize=1024)
+def digest(*modules: str) -> str:
+    """Digest of the code that some first-party modules run, 16 hex digits; see `Code.digest`."""
+    return this_code().digest(*modules)
+
+
+def read_source(text: str) -> Source:
+    """Take a module's text apart."""
+    tree = ast.parse(text)
+    return Source(hashlib.sha256(_essence(text, tree).encode()).hexdigest(), tuple(sorted(set(_names(tree)))))
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAMED.fullmatch(node.value):
+            yield from (node.value, f"{node.value}.__main__")
+
+
+def _essence(text: str, tree: ast.Module) -> str:
+    """The text without comments, strings that stand alone (docstrings), trailing blanks and empty lines."""
+    lines = [line.encode() for line in text.splitlines()]  # ast counts columns in bytes
+    kept_whole = set[int]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno is not None:
+            kept_whole.update(range(node.lineno, node.end_lineno))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            lines[token.start[0] - 1] = lines[token.start[0] - 1][: len(token.line[: token.start[1]].encode())]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+            after = lines[last][node.end_col_offset :]
+            lines[first] = lines[first][: node.col_offset] + (after if first == last else b"")
+            lines[first + 1 : last + 1] = [b""] * max(0, last - first - 1) + [after] * (first != last)
+            kept_whole.difference_update(range(first + 1, last + 1))
+    stripped = [line if n in kept_whole else line.rstrip() for n, line in enumerate(lines, 1)]
+    return b"\n".join(line for n, line in enumerate(stripped, 1) if line or n in kept_whole).decode()
+
+
+def _around(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def _below(path: Path, root: Path) -> bool:
+    return root.resolve() in path.parents
+
+
+def _load_memo(path: Path) -> dict[str, list[Any]]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,168 @@
+"""The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel.tasks import MOST_WORKERS
+from pipeline_src.project import supervise
+from pipeline_src.project.children import Children
+
+BUSY = "is busy, it is being blocked by"
+"""DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
+
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
+NO_LIMIT_S = 1e8
+TAIL_LINES = 30
+
+State = Literal["ran", "restored", "up to date"]
+"""What became of a target: its command ran; its outputs came from DVC's cache of earlier runs; nothing had changed."""
+
+
+class DvcFailedError(ZugwerkError):
+    """A command of DVC failed; the text ends with its last log lines, for `dvc repro` those of the stage."""
+
+
+class TimeLimitError(ZugwerkError):
+    """A command of DVC was stopped because it took longer than its time limit."""
+
+
+def repro(
+    target: str,
+    checkout: Path,
+    say: Callable[[str], object],
+    children: Children,
+    *,
+    limit_s: float = NO_LIMIT_S,
+    force: bool = False,
+    workers: int | None = None,
+) -> State:
+    """Bring one target up to date; what it depends on stays as it is.
+
+    Args:
+        target: a stage of dvc.yaml, or a member of a `foreach` group.
+        checkout: the folder that holds dvc.yaml.
+        say: takes each line of the output.
+        children: what the command runs among.
+        limit_s: time limit in seconds, waiting for another DVC process included.
+        force: run the stage even if nothing it depends on has changed.
+        workers: most processes that the stage may use on this machine; None leaves it to the params.
+
+    Raises:
+        DvcFailedError, TimeLimitError, EndedError: see `run_dvc`.
+    """
+    words: dict[str, State] = {
+        f"Stage '{target}' is cached - skipping run, checking out outputs": "restored",
+        f"Stage '{target}' didn't change, skipping": "up to date",
+    }
+    state: State = "ran"
+
+    def hear(line: str) -> None:
+        nonlocal state
+        state = words.get(line, state)
+        say(line)
+
+    env = {} if workers is None else {MOST_WORKERS: str(workers)}
+    options = ["--force"] * force
+    run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
+    return state
+
+
+def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:
+    """Copy outputs to the default remote, those it has already left out.
+
+    Args:
+        targets: stages or `foreach` groups, whose outputs and ancestors' outputs are pushed; all when empty.
+        checkout: the folder that holds dvc.yaml.
+        say: takes each line of the output.
+        limit_s: time limit in seconds, waiting for another DVC process included.
+
+    Raises:
+        DvcFailedError, TimeLimitError: see `run_dvc`.
+    """
+    with Children() as children:
+        run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, say, children, limit_s=limit_s)
+
+
+def run_dvc(
+    arguments: list[str],
+    checkout: Path,
+    say: Callable[[str], object],
+    children: Children,
+    *,
+    limit_s: float = NO_LIMIT_S,
+    env: Mapping[str, str] | None = None,
+) -> None:
+    """Run a command of DVC in a checkout.
+
+    Its output goes line by line to ``say``. However this function is left (an error, a cancelled flow, Ctrl-C, the
+    death of this process), DVC and all that its stage started end too, within `supervise.GRACE_S` or so.
+
+    Raises:
+        DvcFailedError: the command failed, or another process kept the checkout busy for the whole time.
+        TimeLimitError: the time limit passed.
+        EndedError: it was ended together with the other ``children``.
+    """
+    command = ["dvc", "--wait-for-lock", *arguments]
+    deadline = time.monotonic() + limit_s
+    wait_s = FIRST_WAIT_S
+    while True:
+        status, tail = _attempt(command, checkout, say, children, deadline, env or {})
+        if status == 0:
+            return
+        children.check()
+        busy = any(BUSY in line for line in tail)
+        if not busy or time.monotonic() + wait_s > deadline:
+            raise DvcFailedError(f"`{' '.join(command)}` failed with status {status}; its last lines:\n{_text(tail)}")
+        say(f"another DVC process is at work in {checkout}; trying again in {wait_s:.0f} s")
+        children.ended.wait(wait_s)
+        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+
+def _attempt(
+    command: list[str],
+    checkout: Path,
+    say: Callable[[str], object],
+    children: Children,
+    deadline: float,
+    env: Mapping[str, str],
+) -> tuple[int, deque[str]]:
+    """Run the command once; its status and last lines."""
+    tail: deque[str] = deque(maxlen=TAIL_LINES)
+    late = threading.Event()
+    with children.running([sys.executable, "-P", "-m", *command], checkout, {**_environment(), **env}) as process:
+
+        def stop() -> None:
+            late.set()
+            supervise.end(process)
+
+        limit = threading.Timer(deadline - time.monotonic(), stop)
+        limit.start()
+        try:
+            assert process.stdout is not None
+            for line in map(str.rstrip, process.stdout):
+                if line:
+                    tail.append(line)
+                    say(line)
+            status = process.wait()
+        finally:
+            limit.cancel()
+    if late.is_set():
+        raise TimeLimitError(f"`{' '.join(command)}` was stopped at its time limit; its last lines:\n{_text(tail)}")
+    return status, tail
+
+
+def _environment() -> dict[str, str]:
+    """Stages find this interpreter as `python`, and their lines come when they are written."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {"PATH": path, "PYTHONUNBUFFERED": "1"}
+
+
+def _text(tail: deque[str]) -> str:
+    return "\n".join(f"  {line}" for line in tail)

@@ -1,0 +1,106 @@
+"""The players of every game with their options: what `zugwerk players` prints, and the page."""
+
+from typing import Any, NamedTuple
+
+from pydantic.fields import FieldInfo
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import GAMES
+from pipeline_src.players.options import Options, option_names
+from pipeline_src.players.registry import makers_of, open_maker
+from pipeline_src.project.reference.tables import NOTE, code, sentence, table, type_words
+
+INTRO = f"""# Players
+
+{NOTE}
+
+A player is a short text, `NAME[:VALUE][,key=value...]`, the same in params, on the command line and in matches:
+`alphabeta:depth=3,width=20`. `zugwerk players GAME` prints what follows. How they play is in
+[engine.md](../engine.md#players), [gomoku.md](../gomoku.md#players) and [search-depth.md](../search-depth.md#players).
+
+"""
+IN_A_TEXT = {"true or false": "0 or 1", "mapping": "text", "list of text": "text"}
+
+
+class Option(NamedTuple):
+    """An option of a player."""
+
+    name: str
+    """``nodes``, or ``:MODEL`` of what follows the colon without a key."""
+    also: str
+    """Another name of it."""
+    type: str
+    default: str
+    meaning: str
+
+
+class Listed(NamedTuple):
+    """A player."""
+
+    game: str
+    name: str
+    """As it begins a player's text."""
+    with_options: list[str]
+    """Where several players have this name, this one is meant by texts with one of these options."""
+    meaning: str
+    example: str
+    options: list[Option]
+
+    @property
+    def title(self) -> str:
+        """The name, and the options that mean it."""
+        return " with ".join(filter(None, [self.name, " or ".join(self.with_options)]))
+
+
+def players(game: str | None = None) -> list[Listed]:
+    """All players of a game, or of all games.
+
+    Raises:
+        ZugwerkError: no players of that game.
+    """
+    games = [name for name in sorted(GAMES) if makers_of(name)]
+    if game is not None and game not in games:
+        raise ZugwerkError(f"no players of {game!r}; there are those of: {', '.join(games)}")
+    return [one for name in games if game in (None, name) for one in _players(name)]
+
+
+def players_page() -> str:
+    """The page's text."""
+    lines, game = INTRO.splitlines(), ""
+    for one in players():
+        lines += [f"## {one.game}", ""] if one.game != game else []
+        game = one.game
+        lines += [f"### {one.title}", "", one.meaning, "", "```text", one.example, "```", ""]
+        rows = [
+            (code(o.name) + (f", {code(o.also)}" if o.also else ""), o.type, code(o.default), o.meaning)
+            for o in one.options
+        ]
+        lines += [*table(["option", "type", "default", "meaning"], rows), ""] if rows else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _players(game: str) -> list[Listed]:
+    names: dict[str, list[str]] = {}
+    for name, maker in makers_of(game).items():
+        names.setdefault(maker, []).append(name)
+    found = []
+    for maker, all_names in names.items():
+        kind = open_maker(maker)[1]
+        name, meant = all_names[0].partition(":")[0], [one.partition(":")[2] for one in all_names]
+        options = [_option(kind, key, field) for key, field in kind.model_fields.items()]
+        found.append(Listed(game, name, list(filter(None, meant)), sentence(kind.__doc__), kind.EXAMPLE, options))
+    return found
+
+
+def _option(kind: type[Options], key: str, field: FieldInfo) -> Option:
+    name = f":{key.upper()}" if key == kind.VALUE else next(n for n in option_names(kind) if n.partition(".")[0] == key)
+    also = next((other for other, own in kind.ALIASES.items() if own == key), "")
+    words = type_words(field).removesuffix(" or null")
+    return Option(name, also, IN_A_TEXT.get(words, words), _text(field.default), sentence(field.description))
+
+
+def _text(value: Any) -> str:
+    """A default as it stands in a player's text; empty for none."""
+    if isinstance(value, bool | int | float):
+        return f"{value:.12g}"
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,142 @@
+"""Runs independent targets of the graph side by side in one checkout, each by `dvc repro --single-item`.
+
+The graph, and what has changed, are asked of DVC once each; a target that DVC says is unchanged costs no process. Who
+runs a target is the caller's: threads for `zugwerk repro`, Prefect's tasks for a flow.
+"""
+
+import queue
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json, write_json
+from pipeline_src.project.children import Children
+from pipeline_src.project.dvc_run import State
+from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.schedule import Outcome, Schedule
+from pipeline_src.project.targets import changed_targets, read_places, read_targets, select
+
+WORK = Path("work/repro")
+SECONDS = WORK / "seconds.json"
+"""How long targets took when they last ran, by profile: for estimates and for what goes first. It decides no result."""
+
+
+class Future(Protocol):
+    """One of `concurrent.futures`, or Prefect's."""
+
+    def add_done_callback(self, fn: Callable[[Any], None], /) -> object:
+        """Call ``fn`` once it is done."""
+
+    def result(self) -> State:
+        """What became of the target; or raise what went wrong."""
+
+
+class Watch(Protocol):
+    """Is told what happens."""
+
+    def began(self, target: str) -> None:
+        """A target runs."""
+
+    def ended(self, target: str, outcome: Outcome | None) -> None:
+        """A target does not run any more; without an outcome it failed."""
+
+
+class Scheduler:
+    """One run of the graph, or of a part of it, in a checkout."""
+
+    def __init__(
+        self,
+        checkout: Path,
+        children: Children,
+        jobs: int,
+        *,
+        targets: Sequence[str] = (),
+        prefix: str = "",
+        force: bool = False,
+        refresh_crawl: bool = False,
+    ) -> None:
+        """Ask DVC what there is and what has changed.
+
+        Args:
+            checkout: the folder that holds dvc.yaml and params.yaml.
+            children: what DVC runs among.
+            jobs: how many places there are, at least 1.
+            targets: stages, members ``stage@item`` or groups; what they depend on comes with them. None are all.
+            prefix: without targets, those whose names begin so.
+            force: run all of them, also where nothing has changed.
+            refresh_crawl: run the crawls among them: DVC cannot know that a site has changed.
+
+        Raises:
+            ZugwerkError: no such target; or dvc.yaml or params.yaml cannot be read.
+        """
+        self.checkout, self.children = checkout, children
+        self.beside: list[str] = []
+        """Targets that ran when the first one failed, and came to their own end."""
+        graph = children.submit(read_targets, checkout, children)
+        status = None if force else children.submit(changed_targets, (), checkout, children)
+        params = read_tree(checkout / PARAMS_FILE)
+        places = read_places(checkout, params)
+        chosen = select(graph.result(), targets, prefix)
+        self._profile = str(params.get("profile", ""))
+        self._seconds = _read_seconds(checkout / SECONDS)
+        self.schedule = Schedule(
+            chosen,
+            jobs,
+            changed=status.result() & chosen.keys() if status else set(),
+            forced={target for target in chosen if force or (refresh_crawl and target.endswith("_crawl"))},
+            places=places,
+            seconds=self._seconds.setdefault(self._profile, {}),
+        )
+
+    def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
+        """Run all that has to; once a target has failed, those that run come to their end and no other begins.
+
+        Args:
+            submit: begins to run a target, with at most so many workers.
+            watch: is told of each.
+
+        Returns:
+            The targets that failed, and why.
+        """
+        schedule = self.schedule
+        ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+        running: dict[str, Future] = {}
+        failed: dict[str, Exception] = {}
+
+        def tell(target: str) -> Callable[[Any], None]:
+            return lambda _: ended.put(target)
+
+        while True:
+            if not failed:
+                if not running and len(schedule.doubtful) > 1:
+                    schedule.answer(changed_targets(sorted(schedule.doubtful), self.checkout, self.children))
+                for target, places in schedule.begin().items():
+                    running[target] = submit(target, places)
+                    running[target].add_done_callback(tell(target))
+                    if watch:
+                        watch.began(target)
+            if not running:
+                return failed
+            target = ended.get()
+            state: State | None = None
+            try:
+                state = running.pop(target).result()
+            except Exception as error:  # whatever it is, the others are waited for
+                self.beside = self.beside if failed else list(running)
+                failed[target] = error
+            outcome = schedule.end(target, state)
+            if outcome and outcome.state == "ran":
+                self._seconds[self._profile][target] = round(outcome.seconds, 1)
+                with suppress(OSError):  # of a full disk the stages tell
+                    write_json(self.checkout / SECONDS, self._seconds)
+            if watch:
+                watch.ended(target, outcome)
+
+
+def _read_seconds(path: Path) -> dict[str, dict[str, float]]:
+    """By profile and target; empty where nothing usable is there."""
+    with suppress(ZugwerkError, OSError, AttributeError, TypeError, ValueError):
+        return {profile: {name: float(s) for name, s in rows.items()} for profile, rows in read_json(path).items()}
+    return {}

@@ -1,0 +1,114 @@
+"""The targets of the graph, as DVC tells them: what each comes after, which have changed; and the places each takes.
+
+How many places a stage takes stands in dvc.yaml, in its ``meta``, which DVC itself ignores. There
+
+    meta: {threads: torch_threads, workers: parallel.workers}
+
+names keys of params.yaml: so many places the stage needs, and so many it can use.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.children import Children
+from pipeline_src.project.dvc_run import run_dvc
+from pipeline_src.project.graph import GRAPH
+from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.schedule import Places
+
+_LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
+
+
+def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
+    """Per target, in the order of dvc.yaml: those that make what it reads.
+
+    Raises:
+        ZugwerkError: there is none, or DVC cannot read dvc.yaml or params.yaml.
+    """
+    before: dict[str, set[str]] = {}
+    for line in _ask(["dag", "--dot"], checkout, children):
+        if found := _LINE.fullmatch(line):
+            target, after = found["target"], found["after"]
+            before.setdefault(after or target, set()).update([target] if after else [])
+    if not before:
+        raise ZugwerkError(f"{checkout / GRAPH}: no stage")
+    return before
+
+
+def changed_targets(targets: Sequence[str], checkout: Path, children: Children) -> set[str]:
+    """Of some targets, or of all where none is given, those that `dvc repro --single-item` would not leave alone."""
+    lines = _ask(["status", "--json", *targets], checkout, children)
+    return set(json.loads(next(line for line in lines if line.startswith("{"))))
+
+
+def select(graph: Mapping[str, Set[str]], targets: Sequence[str], prefix: str = "") -> dict[str, Set[str]]:
+    """The part of a graph that some targets are, with all that they depend on, in the graph's order.
+
+    Args:
+        graph: comes from `read_targets`.
+        targets: stages, members ``stage@item`` or groups.
+        prefix: where no target is given, those whose names begin so are taken.
+
+    Raises:
+        ZugwerkError: no such target; lists those there are.
+    """
+    groups = defaultdict(list)
+    for name in graph:
+        groups[name.partition("@")[0]].append(name)
+    todo = [name for name in graph if name.startswith(prefix)] if not targets else []
+    if not targets and not todo:
+        raise ZugwerkError(f"{GRAPH}: no stage whose name starts with '{prefix}'")
+    for target in targets:
+        if target not in graph and target not in groups:
+            raise ZugwerkError(f"{GRAPH}: no target {target!r}; there are: {', '.join(map(_listed, groups.values()))}")
+        todo += groups.get(target, [target])
+    found: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += graph[name]
+    return {name: before for name, before in graph.items() if name in found}
+
+
+def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
+    """By stage or group.
+
+    Raises:
+        ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params with no whole number above 0.
+    """
+    found = {}
+    for name, definition in read_tree(checkout / GRAPH).get("stages", {}).items():
+        meta = definition.get("do", definition).get("meta", {})
+        where = f"{GRAPH}: {name}: meta"
+        found[name] = Places(*(_number(meta.get(kind), params, f"{where}.{kind}") for kind in ("threads", "workers")))
+    return found
+
+
+def _ask(words: list[str], checkout: Path, children: Children) -> list[str]:
+    lines: list[str] = []
+    run_dvc(words, checkout, lines.append, children)
+    return lines
+
+
+def _listed(group: list[str]) -> str:
+    """A group as one word, which a shell reads as all of its members."""
+    name, _, first = group[0].partition("@")
+    members = ",".join(member.partition("@")[2] for member in group)
+    return f"{name}@{{{members}}}" if first else name
+
+
+def _number(key: str | None, params: Mapping[str, Any], where: str) -> int:
+    if key is None:
+        return 1
+    value: Any = params
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if not isinstance(value, int) or value < 1:
+        raise ZugwerkError(f"{where}: {PARAMS_FILE} has no whole number above 0 at {key}")
+    return value

@@ -1,0 +1,83 @@
+import pytest
+
+from pipeline_src.arena.journal import Journal, run_kept, stage_journal
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel import Parallel
+from pipeline_src.project.code import Code
+
+ALONE = Parallel(workers=1)
+RAN = []
+
+
+def double(number):
+    RAN.append(number)
+    return [2 * number]
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran():
+    RAN.clear()
+
+
+def test_what_was_added_is_there_again(tmp_path):
+    path = tmp_path / "folder" / "journal.jsonl"
+    with Journal(path, {"seed": 1}) as kept:
+        kept.add("a", [1, 2])
+        kept.add("b", {"x": None})
+    path.write_bytes(path.read_bytes() + b'{"key":"c","val')  # torn by a kill
+    with Journal(path, {"seed": 1}) as kept:
+        assert kept.entries == {"a": [1, 2], "b": {"x": None}}
+        kept.add("c", 3)
+    with Journal(path, {"seed": 1}) as kept:
+        assert list(kept.entries) == ["a", "b", "c"]
+    with Journal(path, {"seed": 1}, resume=False) as kept:
+        assert not kept.entries
+
+
+def test_another_journal_is_refused_or_replaced(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    with Journal(path, {"seed": 1, "b": 2}) as kept:
+        kept.add("a", 1)
+        with pytest.raises(ZugwerkError, match="another match is writing it"):
+            Journal(path, {"seed": 1, "b": 2})
+    with pytest.raises(ZugwerkError, match=r"the journal of another match \(b differs\); choose another --out"):
+        Journal(path, {"seed": 1, "b": 3})
+    with Journal(path, {"seed": 1, "b": 2}) as kept:
+        assert kept.entries == {"a": 1}
+    with Journal(path, {"seed": 1, "b": 3}, replace=True) as kept:
+        assert not kept.entries
+    assert path.read_bytes().count(b"\n") == 1
+    path.write_text('{"format":1,"seed":1}\n{"pair":0,"games":[]}\n')  # of an earlier version
+    with pytest.raises(ZugwerkError, match="format differs"):
+        Journal(path, {"seed": 1})
+    for damage in ("nonsense\n", path.read_text().splitlines()[0].replace("1,", "2,", 1) + "\n{}\n"):
+        path.write_text(damage)
+        with pytest.raises(ZugwerkError, match="damaged"):
+            Journal(path, {"seed": 1})
+
+
+def test_only_tasks_that_are_missing_run(tmp_path):
+    tasks = {str(number): (number,) for number in range(4)}
+    with Journal(tmp_path / "journal.jsonl", {}) as kept:
+        kept.add("1", ["kept"])
+        assert run_kept(double, tasks, ALONE, "doubles", kept) == {"0": [0], "1": ["kept"], "2": [4], "3": [6]}
+        assert RAN == [0, 2, 3]
+        run_kept(double, tasks, ALONE, "doubles", kept)
+        assert RAN == [0, 2, 3]
+    assert run_kept(double, {"7": (7,)}, ALONE, "doubles") == {"7": [14]}
+
+
+def test_other_code_and_other_params_of_a_stage_begin_anew(tmp_path, monkeypatch):
+    def entries(stage="some_stage", **identity):
+        with stage_journal(tmp_path, stage, identity) as kept:
+            found = dict(kept.entries)
+            kept.add("group", 1)
+        return found
+
+    entries(seed=1)
+    assert entries(seed=1) == {"group": 1}
+    assert entries(seed=2) == {}
+    assert entries("other_stage", seed=2) == {}
+    monkeypatch.setattr(Code, "digest_of_all", lambda _: "edited")
+    assert entries("other_stage", seed=2) == {}
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.jsonl"]

@@ -1,0 +1,92 @@
+import pytest
+
+from pipeline_src.arena.game import Fixture
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.runner import Board, play_fixtures, swapped_pair
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.parallel import Parallel
+from tests.arena import gomoku_stubs
+from tests.arena.gomoku_stubs import stubs  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("stubs")
+ALONE = Parallel(workers=1)
+BOARD = Board("gomoku", 4, "freestyle-3")
+
+
+@pytest.fixture
+def fixtures(tmp_path):
+    (tmp_path / "good.pt").write_text("1.0")
+    good = f"zero:{tmp_path / 'good.pt'},search=puct"
+    return [one for i in range(5) for one in swapped_pair(good, "random", (i,), (7, i))]
+
+
+def play(fixtures, group=3, journal=None):
+    return play_fixtures(BOARD, fixtures, ALONE, group, journal)
+
+
+def test_games_are_played_from_their_openings_by_whom_they_name(fixtures):
+    games = play(fixtures)
+    assert [game.actions[0] for game in games] == [i for i in range(5) for _ in (0, 1)]
+    assert [game.fixture for game in games] == fixtures
+    for game in games:
+        state = gomoku.initial_state(4, "freestyle-3")
+        for action in game.actions:
+            state = gomoku.play(state, action)
+        assert gomoku.winner(state) == game.winner
+    won = [game.winner == ("second" if i % 2 else "first") for i, game in enumerate(games)]
+    assert sum(won) >= 8
+
+
+def test_a_game_is_the_same_in_any_group(fixtures):
+    games = play(fixtures, 3)
+    assert play(fixtures, 100) == games
+    assert play(fixtures[::-1], 4) == games[::-1]
+    assert play(fixtures[6:7]) == games[6:7]
+
+
+def test_the_same_games_twice_are_played_once_and_told_twice(fixtures):
+    games = play(fixtures[:2], 2)
+    gomoku_stubs.CALLS.clear()
+    assert play(fixtures[:2] * 2, 2) == games * 2
+    calls = sum(gomoku_stubs.CALLS)
+    gomoku_stubs.CALLS.clear()
+    play(fixtures[:2], 2)
+    assert sum(gomoku_stubs.CALLS) == calls
+
+
+def test_a_player_sees_all_its_positions_of_a_group_at_once(fixtures):
+    play(fixtures, 100)
+    assert max(gomoku_stubs.CALLS) == 5  # half of the ten games, each turn
+
+
+def test_finished_groups_are_kept_and_not_played_again(fixtures, tmp_path):
+    path = tmp_path / "journal.jsonl"
+    with Journal(path, {}) as journal:
+        games = play(fixtures, 3, journal)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 1 + 4
+    path.write_bytes(b"".join(lines[:2] + lines[3:]))
+    gomoku_stubs.CALLS.clear()
+    with Journal(path, {}) as journal:
+        assert play(fixtures, 3, journal) == games
+    assert 0 < sum(gomoku_stubs.CALLS) < sum(len(game.actions) for game in games) / 2
+    gomoku_stubs.CALLS.clear()
+    with Journal(path, {}) as journal:
+        assert play(fixtures, 3, journal) == games
+    assert not gomoku_stubs.CALLS
+
+
+def test_a_model_that_has_changed_plays_anew(fixtures, tmp_path):
+    with Journal(tmp_path / "journal.jsonl", {}) as journal:
+        games = play(fixtures, 100, journal)
+        (tmp_path / "good.pt").write_text("0.0")
+        assert play(fixtures, 100, journal) != games
+        (tmp_path / "good.pt").write_text("1.0")
+        assert play(fixtures, 100, journal) == games
+
+
+def test_a_wrong_player_is_named_before_any_game():
+    with pytest.raises(ZugwerkError, match="no player 'nobody' for gomoku"):
+        play([Fixture("random", "random", (), (1,)), Fixture("random", "nobody", (), (2,))])
+    assert not gomoku_stubs.CALLS

@@ -1,0 +1,1 @@
+from tests.systems.amazons_net.conftest import dataset as dataset

@@ -1,0 +1,183 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline_src.project import dvc_run
+from pipeline_src.project.children import Children, EndedError
+from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError, push, repro
+from tests.toy_checkout import add_remote, add_stage, holds_lock, is_gone, is_up, wait_for
+
+
+@pytest.fixture
+def lines() -> list[str]:
+    """Those that commands of the test have written."""
+    return []
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    with Children() as some:
+        yield some
+
+
+def test_tells_what_became_of_a_target_and_streams_its_lines(
+    checkout: Path, lines: list[str], children: Children
+) -> None:
+    assert repro("toy_crawl", checkout, lines.append, children) == "ran"
+    assert "crawled" in lines
+    assert repro("toy_crawl", checkout, lines.append, children) == "up to date"
+    assert repro("toy_crawl", checkout, lines.append, children, force=True) == "ran"
+    assert (checkout / "pages.txt").read_text() == "page\n" * 2
+    assert not (checkout / "reports").exists()
+
+
+def test_what_the_cache_of_earlier_runs_has_is_restored(checkout: Path, lines: list[str], children: Children) -> None:
+    (checkout / "dvc.yaml").write_text(
+        "stages:\n  toy_copy:\n    cmd: cp in.txt out.txt\n    deps: [in.txt]\n    outs: [out.txt]\n"
+    )
+    states = []
+    for text in ("1", "2", "1"):
+        (checkout / "in.txt").write_text(text)
+        states.append(repro("toy_copy", checkout, lines.append, children))
+    assert states == ["ran", "ran", "restored"]
+    assert (checkout / "out.txt").read_text() == "1"
+
+
+def test_a_stage_is_told_how_many_workers_it_may_have(checkout: Path, lines: list[str], children: Children) -> None:
+    add_stage(checkout, "toy_tell", 'echo "workers $ZUGWERK_WORKERS"')
+    repro("toy_tell", checkout, lines.append, children, workers=3)
+    assert "workers 3" in lines
+
+
+def test_a_failing_stage_shows_its_last_lines(checkout: Path, lines: list[str], children: Children) -> None:
+    (checkout / "fails.py").write_text("for n in range(50): print('line', n)\nraise SystemExit('no such game')")
+    add_stage(checkout, "toy_fails", "python fails.py")
+    with pytest.raises(DvcFailedError, match=r"toy_fails` failed(.|\n)*line 49\n  no such game\n") as failure:
+        repro("toy_fails", checkout, lines.append, children)
+    assert "line 0\n" not in str(failure.value)
+    assert "line 0" in lines
+
+
+def test_an_unknown_target_is_an_error_of_dvc(checkout: Path, lines: list[str], children: Children) -> None:
+    with pytest.raises(DvcFailedError, match="toy_unknown"):
+        repro("toy_unknown", checkout, lines.append, children)
+
+
+def test_pushes_the_outputs_of_its_targets(checkout: Path, lines: list[str], children: Children) -> None:
+    remote = add_remote(checkout)
+    repro("toy_crawl", checkout, lines.append, children)
+    repro("toy_save", checkout, lines.append, children)
+    push(["toy_crawl"], checkout, lines.append, limit_s=60)
+    assert not list(remote.rglob("*"))
+    push(["toy_crawl", "toy_save"], checkout, lines.append, limit_s=60)
+    assert [path.read_text() for path in remote.rglob("*") if path.is_file()] == ["saved\n"]
+    assert "1 file pushed" in lines
+
+
+def test_a_remote_that_takes_nothing_is_an_error(checkout: Path, lines: list[str], children: Children) -> None:
+    add_remote(checkout).write_text("no folder")
+    repro("toy_save", checkout, lines.append, children)
+    with pytest.raises(DvcFailedError, match=r"`dvc --wait-for-lock push` failed(.|\n)*(?i:not a directory|exists)"):
+        push([], checkout, lines.append, limit_s=60)
+
+
+@pytest.mark.slow
+def test_the_time_limit_ends_the_whole_family(checkout: Path, lines: list[str], children: Children) -> None:
+    add_stage(checkout, "toy_hang", "python family.py")
+    with pytest.raises(TimeLimitError, match=r"stopped at its time limit(.|\n)*family is up"):
+        repro("toy_hang", checkout, lines.append, children, limit_s=5)
+    assert is_up(checkout)
+    assert is_gone(checkout)
+
+
+def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: Path, children: Children) -> None:
+    class Cancelled(BaseException):
+        pass
+
+    def cancel(line: str) -> None:
+        if line == "family is up":
+            wait_for(lambda: is_up(checkout))
+            raise Cancelled
+
+    add_stage(checkout, "toy_hang", "true && python family.py")  # `&&`: the shell stays as its parent
+    with pytest.raises(Cancelled):
+        repro("toy_hang", checkout, cancel, children)
+    assert is_gone(checkout)
+    assert not holds_lock(checkout, "toy_hang")
+    assert repro("toy_crawl", checkout, cancel, children) == "ran"
+
+
+def test_the_end_of_all_ends_those_of_other_threads_and_starts_no_more(checkout: Path, lines: list[str]) -> None:
+    add_stage(checkout, "toy_hang", "python family.py")
+    add_stage(checkout, "toy_sleep", "echo asleep && sleep 600")
+    with Children() as children:
+        running = [children.submit(repro, name, checkout, lines.append, children) for name in ("toy_hang", "toy_sleep")]
+        wait_for(lambda: is_up(checkout) and "asleep" in lines)
+    assert all(isinstance(one.exception(), EndedError) for one in running)
+    assert is_gone(checkout)
+    with pytest.raises(EndedError):
+        repro("toy_crawl", checkout, lines.append, children)
+    assert not (checkout / "pages.txt").exists()
+
+
+@pytest.mark.slow
+def test_sigkill_of_the_owner_leaves_nothing(checkout: Path) -> None:
+    add_stage(checkout, "toy_hang", "python family.py stubborn")
+    with owner_of("toy_hang", checkout, limit_s=60) as owner:
+        wait_for(lambda: is_up(checkout))
+        assert holds_lock(checkout, "toy_hang")
+        owner.kill()
+        owner.wait()
+        wait_for(lambda: is_gone(checkout))
+        assert not holds_lock(checkout, "toy_hang")
+
+
+def test_sigkill_of_the_supervisor_still_ends_at_the_limit(checkout: Path) -> None:
+    add_stage(checkout, "toy_hang", "sleep 600")
+    with owner_of("toy_hang", checkout, limit_s=2) as owner:
+        wait_for(lambda: len(psutil.Process(owner.pid).children(recursive=True)) >= 3)
+        psutil.Process(owner.pid).children()[0].kill()
+        assert owner.wait(timeout=20) != 0
+        assert is_gone(checkout)
+
+
+def owner_of(target: str, checkout: Path, limit_s: float) -> subprocess.Popen[bytes]:
+    """A process of its own that calls `repro`."""
+    program = f"""
+from pathlib import Path
+from pipeline_src.project.children import Children
+from pipeline_src.project.dvc_run import repro
+repro({target!r}, Path({str(checkout)!r}), str, Children(), limit_s={limit_s})
+"""
+    return subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+def test_waits_while_another_process_holds_the_output(
+    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with holding_pages(checkout, seconds=8):
+        with monkeypatch.context() as impatient:
+            impatient.setattr(dvc_run, "FIRST_WAIT_S", 1_000.0)  # longer than the limit: one attempt is all there is
+            with pytest.raises(DvcFailedError, match=dvc_run.BUSY):
+                repro("toy_count", checkout, lines.append, children, limit_s=60)
+        assert repro("toy_count", checkout, lines.append, children, limit_s=60) == "ran"
+    assert any("another DVC process is at work" in line for line in lines)
+
+
+@contextmanager
+def holding_pages(checkout: Path, seconds: int) -> Iterator[None]:
+    """Another DVC process is in the middle of the crawl for the time of the block."""
+    text = (checkout / "dvc.yaml").read_text()
+    (checkout / "dvc.yaml").write_text(text.replace("echo crawled", f"sleep {seconds}"))
+    with ThreadPoolExecutor() as pool, Children() as children:
+        other = pool.submit(repro, "toy_crawl", checkout, str, children)
+        wait_for((checkout / "pages.txt").exists)
+        yield
+        assert other.result() == "ran"

@@ -1,0 +1,193 @@
+import time
+
+import numpy as np
+import pytest
+
+from pipeline_src.arena.clock import GameClock, TimeControl
+from pipeline_src.arena.game import Fixture, OpenGame, PlayedGame, play
+from pipeline_src.arena.journal import Journal
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons
+from pipeline_src.parallel import Parallel
+from pipeline_src.players.registry import make_player
+from pipeline_src.search.limits import SearchResult
+from pipeline_src.systems.search_depth import match as depth_match
+from pipeline_src.systems.search_depth.choices import Choice, TableDepth
+from pipeline_src.systems.search_depth.match import DepthMatch, move_rows, play_match, squares_left
+from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer
+from pipeline_src.systems.search_depth.tables import DepthCosts
+from pipeline_src.systems.search_depth.tuning import tune_table
+from tests.systems.search_depth.players import DEEPENING, DEPTH1, DEPTH2, GAME
+
+ALONE = Parallel(workers=1)
+OPENING = (int(amazons.legal_actions(amazons.initial_state())[700]),)
+
+
+def play_one(first, second, clock_ms=GAME.clock_ms, rate=GAME.nodes_per_ms):
+    clock = GameClock(TimeControl(clock_ms, nodes_per_ms=rate))
+    return play([OpenGame(amazons, amazons.initial_state(), Fixture("a", "b", OPENING, (1,)), (first, second), clock)])[
+        0
+    ]
+
+
+def moves_of(game, side):
+    return [move for move in map(DepthMove._make, game.notes) if move.side == side]
+
+
+@pytest.fixture(scope="module")
+def players():
+    return make_player("amazons", DEEPENING), make_player("amazons", DEPTH1)
+
+
+def test_a_game_is_played_by_the_rules_and_on_the_clock(players):
+    game = play_one(*players)
+    state = amazons.initial_state()
+    for action in game.actions:
+        assert amazons.is_legal(state, action)
+        state = amazons.play(state, action)
+    assert amazons.winner(state) == game.winner
+    assert game.ended == "board"
+    winner = ("first", "second").index(game.winner)
+    match = DepthMatch.of("a", "b", [game, game])
+    assert abs(match.margin.value) == 0  # once for either player
+    assert depth_match._margin(game) == squares_left(state, winner)
+    total = GAME.clock_ms * GAME.nodes_per_ms
+    for side in (0, 1):
+        mine = moves_of(game, side)
+        spent = np.cumsum([0, *(move.nodes + move.choosing for move in mine)])
+        np.testing.assert_allclose([move.used for move in mine], spent[:-1] / total, atol=1e-9)
+        assert spent[-1] == sum(game.spent_by(side)) < total
+    assert {move.asked for move in moves_of(game, 0)} == {0}
+    assert {(move.asked, move.reached) for move in moves_of(game, 1)} == {(1, 1)}
+    plies = [int(ply) for ply, *_ in game.notes]
+    assert plies == sorted(plies)
+    assert play_one(*players) == game
+
+
+def test_whose_clock_runs_out_has_lost():
+    class Dear:
+        """Takes all the time there is to choose, at the third time."""
+
+        def __init__(self):
+            self.times = 0
+
+        def choose(self, state, legal, used, seed):
+            self.times += 1
+            return Choice(1, 70_000 if self.times == 3 else 0)
+
+        def most_nodes(self, state):
+            return 0
+
+    cheap = make_player("amazons", DEPTH1)
+    dear = DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)
+    game = play_one(dear, cheap)
+    assert (game.winner, game.ended) == ("second", "time")
+    assert [move.choosing for move in moves_of(game, 0)] == [0, 0, 70_000]
+    assert play_one(cheap, DepthPlayer(cheap.searcher, Dear(), GAME.clock_ms, GAME.nodes_per_ms)).winner == "first"
+
+
+def test_wall_time_is_charged_where_there_is_no_rate():
+    class Slow:
+        def search(self, state, limit, seed=0, on_info=None):
+            assert limit.nodes is None
+            action = int(amazons.legal_actions(state)[0])
+            while time.perf_counter() < self.until:
+                pass
+            return SearchResult(action, 0.0, 1, 1, (action,), 0.0)
+
+    slow = Slow()
+    slow.until = time.perf_counter() + 0.05
+    one = DepthPlayer(slow, None, 20.0, 0.0)
+    game = play_one(one, one, clock_ms=20.0, rate=0.0)
+    assert game.ended == "time"
+    assert game.winner == "first"  # after an opening of one ply it is the second side that moves
+
+
+def test_margins_are_squares_that_the_winner_could_walk_to():
+    state = amazons.from_fen("Q2*1q/2**2/******/******/******/****** b")
+    assert squares_left(state, 0) == 4
+    assert squares_left(state, 1) == 3
+    assert squares_left(amazons.from_fen("Q*q/***/3 w"), 0) == 0
+
+
+def game(winner, *moves, ended="board"):
+    return PlayedGame(Fixture("a", "b", (), ()), (), winner, ended, notes=moves)
+
+
+def move(ply, side, nodes, choosing=0, reached=3, used=0.0):
+    return DepthMove(ply, side, used, 4, reached, nodes, choosing)
+
+
+def test_a_match_is_told_from_its_first_players_side(monkeypatch):
+    games = [
+        game("first", move(4, 0, 10, 5), move(5, 1, 100)),
+        game("first", move(4, 0, 200), move(5, 1, 20, 10)),
+        game("second", move(4, 0, 30), ended="time"),
+        game("second", move(4, 1, 60)),
+    ]
+    margins = dict(zip(map(id, games), (4, 2, 0, 7), strict=True))
+    monkeypatch.setattr(depth_match, "_margin", lambda game: margins[id(game)])
+    match = DepthMatch.of("a", "b", games)
+    assert match.points == [(1.0, 0.0), (0.0, 1.0)]
+    assert match.score.value == 0.5
+    assert match.margin.value == pytest.approx((4 - 2 + 7) / 3)
+    assert (match.forfeits(0), match.forfeits(1)) == ({"time": 1}, {})
+    assert match.nodes(0) == (15 + 30 + 30 + 60) / 4
+    assert match.nodes(1) == (100 + 200) / 4
+    assert match.choosing(0) == 15 / 135
+    assert match.choosing(1) == 0
+    assert match.mean_depth(0) == 3
+
+
+def test_rows_are_means_by_player_and_number_of_its_move():
+    games = [game("first", move(4, 0, 10, reached=2), move(5, 1, 90), move(6, 0, 30, reached=5)) for _ in range(4)]
+    rows = move_rows([(DepthMatch.of("a", "b", games), "one", "other")])
+    # In games 1 and 3 the players have changed sides.
+    assert [(row["move"], row["moves"]) for row in rows["one"]] == [(3, 4)]
+    assert rows["one"][0]["depth"] == (2 + 3) / 2
+    assert rows["one"][0]["nodes"] == (10 + 90) / 2
+    assert [(row["move"], row["moves"]) for row in rows["other"]] == [(3, 4)]
+
+
+def test_a_match_that_was_killed_goes_on_and_ends_in_the_same_games(tmp_path, monkeypatch):
+    whole = play_match(DEEPENING, DEPTH1, 3, GAME, [1], ALONE, group=1)
+    path = tmp_path / "journal.jsonl"
+    with Journal(path, {}) as journal:
+        again = play_match(DEEPENING, DEPTH1, 3, GAME, [1], ALONE, journal, group=1)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 1 + 3
+    path.write_bytes(b"".join((*lines[:2], lines[3])))
+    with Journal(path, {}) as journal:
+        resumed = play_match(DEEPENING, DEPTH1, 3, GAME, [1], ALONE, journal, group=1)
+    assert path.read_bytes() == b"".join((*lines[:2], lines[3], lines[2]))
+    assert whole.games == again.games == resumed.games
+    assert len(whole.games) == 6
+    assert whole.games[0].actions[:4] == whole.games[1].actions[:4] != whole.games[2].actions[:4]
+
+
+def test_other_players_or_another_clock_do_not_meet_kept_games(tmp_path):
+    with Journal(tmp_path / "journal.jsonl", {}) as journal:
+        play_match(DEEPENING, DEPTH1, 1, GAME, [1], ALONE, journal)
+        play_match(DEEPENING, DEPTH2, 1, GAME, [1], ALONE, journal)
+        play_match(DEEPENING, DEPTH2, 1, GAME, [2], ALONE, journal)
+        play_match(DEEPENING, DEPTH2, 1, GAME.model_copy(update={"clock_ms": 61}), [2], ALONE, journal)
+        assert len(journal.entries) == 4
+        play_match(DEEPENING, DEPTH2, 1, GAME, [2], ALONE, journal)
+        assert len(journal.entries) == 4
+
+
+def test_a_player_that_counts_nothing_cannot_play():
+    with pytest.raises(ZugwerkError, match="counts no nodes"):
+        play_match(DEEPENING, "alphabeta:depth=2", 1, GAME, [1], ALONE)
+
+
+def test_a_table_is_tuned_to_its_opponents_computing():
+    rng = np.random.default_rng(0)
+    legal = rng.integers(2, 2000, 300).astype(np.int32)
+    nodes = DepthCosts(((0.0, 1.0), (0.7, 0.1), (0.5, 0.1), (0.5, 0.1), (0.5, 0.1))).nodes(legal).astype(np.int64)
+    tuned = tune_table(DEPTH2, legal, nodes, GAME, 1, [1], ALONE, None, group=1)
+    assert isinstance(tuned.table, TableDepth)
+    assert tuned.table.lowest == GAME.lowest
+    assert 0.5 < tuned.spent / tuned.wanted < 2
+    assert tuned.options.startswith("depth=table,lowest=2")
+    assert tune_table(DEPTH2, legal, nodes, GAME, 1, [1], ALONE, None, group=1) == tuned

@@ -1,0 +1,140 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+from pipeline_src import jit
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.project.code import ROOT, this_code
+from pipeline_src.search.mcts.puct_reuse import is_step
+from tests.search.mcts.fakes import count_state
+
+PROGRAM = """
+import json, sys
+import numpy as np
+from pipeline_src.games import gomoku
+from pipeline_src.search.mcts.puct_reuse import is_step  # in a file of its own: it knows no game
+if len(sys.argv) > 1:
+    path, old, new = sys.argv[1:]
+    text = open(path).read()
+    open(path, "w").write(text.replace(old, new))
+state = gomoku.initial_state(3, "freestyle-3")
+print(json.dumps([bool(is_step(state, 4, np.empty(9, np.int32))), gomoku.perft(state, 2)]))
+"""
+RULE = "count += int(cells[cell] == EMPTY)"
+EDITED = "count += int(cells[cell] == EMPTY and cell != 4)"
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the package with a kernel cache of its own: ``run()`` gives the answer and the kernels' files."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "pipeline_src", tmp_path / "pipeline_src", ignore=ignored)
+    cache = tmp_path / "cache" / "kernels"
+
+    def run(*edit):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", PROGRAM, *edit],
+            cwd=tmp_path,
+            env=os.environ | {"ZUGWERK_CACHE": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout), {path.name for path in cache.glob("*.nbc")}
+
+    def replace(name, old, new):
+        path = tmp_path / "pipeline_src" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    run.replace, run.folder, run.cache = replace, tmp_path / "pipeline_src", cache
+    return run
+
+
+@pytest.mark.slow
+def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(copy):
+    answer, first = copy()
+    assert answer == [True, 72]
+    assert first
+    assert copy() == (answer, first)
+    copy.replace("games/go/moves.py", "from pipeline_src", "# another comment\nEDITED = True\nfrom pipeline_src")
+    copy.replace("games/amazons/moves.py", "from pipeline_src", "EDITED = True\nfrom pipeline_src")
+    copy.replace("systems/amazons_net/writer.py", "from pipeline_src", "EDITED = True\nfrom pipeline_src")
+    copy.replace("games/gomoku/moves.py", "from pipeline_src", "# only a comment\nfrom pipeline_src")
+    assert copy() == (answer, first)
+    # A new rule: the cell in the middle may not be played. The search's own file and the state's are as they were.
+    copy.replace("games/gomoku/moves.py", RULE, EDITED)
+    edited, second = copy()
+    assert edited[0] is False
+    assert second > first
+
+
+def test_a_kernel_is_filed_by_what_it_runs_for_the_types_of_its_arguments():
+    """`playout` knows no game; Gomoku's kernel for it lies in a file that neither the search nor the rules import."""
+    from pipeline_src.search.gomoku import playouts
+    from pipeline_src.search.mcts import playouts as generic
+
+    state = numba.typeof(gomoku.initial_state(5))
+    found = jit._modules(generic.__name__, (state, numba.int64))
+    assert playouts.__name__ in found
+    assert gomoku.board.__name__ in found
+    assert playouts.__name__ not in jit._modules(is_step.py_func.__module__, (state,))
+    assert not any(".go." in name or "amazons" in name for name in this_code().closure(*found))
+
+
+def test_every_implementation_counts_for_the_kernels_that_call_it():
+    """Of each generic function: a kernel in its module, asked for with the state's type, covers the implementation."""
+    for game in (gomoku, amazons):
+        state = game.initial_state(6)
+        for generic, kind, module in jit.IMPLEMENTED:
+            if kind is type(state):
+                assert module in this_code().closure(*jit._modules(generic, (numba.typeof(state),)))
+
+
+@pytest.mark.slow
+def test_code_that_was_edited_under_a_running_process_is_not_kept(copy):
+    """The kernel would be filed under the edited code, and meet the next process as if it came from it."""
+    answer, kept = copy(str(copy.folder / "games/gomoku/moves.py"), RULE, EDITED)
+    assert answer == [True, 72]
+    assert not kept
+    assert copy()[0][0] is False
+
+
+@pytest.mark.slow
+def test_a_damaged_cache_is_made_again(copy):
+    answer, first = copy()
+    for path in copy.cache.glob("*.nbc"):
+        path.write_bytes(path.read_bytes()[:100])
+    assert copy() == (answer, first)
+    assert copy() == (answer, first)
+
+
+def test_kernels_of_the_tests_toy_games_stay_off_the_disk():
+    """A program that cannot import the tests could not read them."""
+    steps = np.empty(3, np.int32)
+    before = set(jit.FOLDER.glob("*is_step-*.nbc"))
+    assert is_step(count_state(), 1, steps)
+    assert not is_step(count_state(), 4, steps)
+    assert set(jit.FOLDER.glob("*is_step-*.nbc")) == before
+    assert is_step(gomoku.initial_state(3, "freestyle-3"), 4, np.empty(9, np.int32))
+    assert list(jit.FOLDER.glob("*is_step-*.nbc"))
+
+
+def test_kernels_out_of_use_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "FOLDER", tmp_path)
+    old, young = tmp_path / "a.nbc", tmp_path / "b.nbc"
+    old.touch(), young.touch()
+    os.utime(old, (0, 0))
+    jit._touch(young)
+    jit._prune.__wrapped__()
+    assert [path.name for path in tmp_path.iterdir()] == ["b.nbc"]
+    os.utime(young, (0, 0))
+    jit._touch(young)
+    assert young.stat().st_mtime > 1e9
