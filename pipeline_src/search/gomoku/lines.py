@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
 from pipeline_src.games.kernels import uncounted
-from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns
 from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points
 

@@ -1,7 +1,5 @@
 """The threat search: what it says is won is won, whatever is played against it."""
 
-import json
-
 import numpy as np
 import pytest
 
