@@ -138,10 +138,10 @@ def _solve_file(solver: Any, file: Path, limit: Any, as_json: bool) -> None:
             typer.echo(f"{name} plies: {sum(won)} of {len(won)} won, {sum(won) / len(won):.1%}")
 
 
-@app.command(epilog="Example: zugwerk gomoku brain --player alphabeta:movetime=1000")
+@app.command(epilog="Example: zugwerk gomoku brain --player engine:movetime=1000")
 def brain(
     player: str | None = typer.Option(
-        None, "--player", help="Who plays, e.g. zero:MODEL.  [default: alphabeta:movetime=1000]"
+        None, "--player", help="Who plays, e.g. zero:MODEL.  [default: engine:movetime=1000]"
     ),
     margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time left for delays."),
     seed: int = typer.Option(0, min=0, help="Of what is random."),
@@ -161,6 +161,7 @@ def brain(
             sys.stdin.buffer,
             sys.stdout.buffer,
             "ERROR line too long",
+            deaf=lambda: os._exit(1),
         )
     os._exit(0)  # at once, even where a search still runs in its thread
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pipeline_src import __version__
-from pipeline_src.arena.conversation import LAST_ANSWER_S
+from pipeline_src.arena.gomocup.memory import resident_bytes
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
 from pipeline_src.arena.gomocup.swap2 import first_stones
@@ -15,11 +15,18 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
 from pipeline_src.players.player import Bounds, Player, Position, Thought
-from pipeline_src.players.registry import make_player, players_of
+from pipeline_src.players.registry import limits_in, make_player, players_of
 from pipeline_src.players.turn_time import thinking_ms
+from pipeline_src.search.limits import Limit
 
-DEFAULT_PLAYER = "alphabeta:movetime=1000"
+DEFAULT_PLAYER = "engine:movetime=1000"
 MARGIN_MS = 100.0
+END_S = 0.5
+"""After ``END``; a manager kills what does not end within a second."""
+MEMORY_SHARE = 0.8
+"""Of the memory left, what searches may take; the rest is for what they bring with them."""
+LEAST_MEMORY = 4 << 20
+"""Bytes that searches are given, however little of the manager's limit is left."""
 NEEDS_A_MODEL = ("zero", "brain")
 """Players that cannot be had on every board."""
 
@@ -38,15 +45,17 @@ class Session:
         """Nothing is loaded yet.
 
         Args:
-            player: a text for `make_player`, read at the first ``START``. Its ``movetime`` holds until the manager
-                sets a time; a depth or a number of nodes holds beside it.
+            player: a text for `make_player`, read at the first ``START``. Once the manager has set a time, that alone
+                decides how long is thought, but for a depth or a number of nodes in the text, which hold beside it.
             write: takes an answer.
             seed: of what is random.
             margin_ms: of a turn's time, left for delays.
             verbose: tell what each search found, as a MESSAGE before its move.
         """
-        self._text, self._write, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
+        self._text, self._out, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
         self._player: Player | None = None
+        self._given: Limit | None = None
+        self._ended, self._notes = False, list[str]()
         self._settings = Settings()
         self._board: Board | None = None
         self._left: float | None = None
@@ -64,7 +73,8 @@ class Session:
         if self._listing is not None and self._listed(given, name, begin):
             return True
         if name == "END":
-            self.finish(LAST_ANSWER_S)
+            self._ended = True
+            self.finish(END_S)
             return False
         if name in ("BOARD", "SWAP2BOARD"):
             self._listing = (name, [])
@@ -107,6 +117,15 @@ class Session:
     def _fail(self, text: str) -> None:
         self._write("ERROR " + " ".join(text.split())[:300])
 
+    def _write(self, line: str) -> None:
+        """Say a line; after ``END`` nothing is said. What is wrong with an ``INFO`` goes before it, as a MESSAGE."""
+        if self._ended:
+            return
+        notes, self._notes = self._notes, []
+        for note in notes:
+            self._out(f"MESSAGE {note}")
+        self._out(line)
+
     # What follows runs in the searches' thread, one job after the other.
 
     def _start(self, words: list[str]) -> None:
@@ -129,7 +148,7 @@ class Session:
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
         if self._player is None:
-            self._player = make_player("gomoku", self._text)
+            self._player, self._given = make_player("gomoku", self._text), limits_in("gomoku", self._text)
         self._player.new_game()
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still be told, another size may not
@@ -139,6 +158,7 @@ class Session:
         else:
             gomoku.play(board.start, 0)  # the rules' kernels, before any clock runs
             self._player.ready(board.start)
+        self._fit_memory()
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
 
@@ -146,7 +166,7 @@ class Session:
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
-            self._write(f"MESSAGE {error}")  # INFO has no answer
+            self._notes.append(str(error))  # INFO has no answer, and its manager reads none
             return
         settings = self._settings
         if changed == "timeout_match":
@@ -154,15 +174,23 @@ class Session:
         elif changed == "time_left":
             told = settings.time_left
             self._left = None if told is None or told >= ENDLESS_MS else told
-        elif changed == "rule":
-            variant = self._variant()
-            if variant is None:
-                self._write(f"MESSAGE {self._no_rule()}")
-            elif self._board is not None:
-                self._board.change_rule(variant)
-                refusal = self._refusal(self._board)
-                if refusal is not None:
-                    self._write(f"MESSAGE {refusal}")
+        elif changed == "max_memory":
+            self._fit_memory()
+        elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
+            self._board.change_rule(variant)  # another rule is refused when a move is asked for
+
+    def _fit_memory(self) -> None:
+        """Let the player use what the process leaves of the manager's limit."""
+        most = self._settings.max_memory
+        if self._player is None or most == 0:
+            return
+        self._player.use_memory(LEAST_MEMORY)  # what searches have taken is free again
+        left = most - resident_bytes()
+        if left < LEAST_MEMORY:
+            self._notes.append(
+                f"INFO max_memory: {most >> 20} MiB, and {resident_bytes() >> 20} are used before any search"
+            )
+        self._player.use_memory(max(LEAST_MEMORY, int(MEMORY_SHARE * left)))
 
     def _take_back(self, words: list[str]) -> None:
         board = self._known()
@@ -209,11 +237,11 @@ class Session:
         self._write(answer)
 
     def _move(self, search: Search, begin: float, place: Callable[[], None]) -> str:
-        """The answer to what has been placed on the board."""
-        place()
-        board = self._known()
-        action = self._think(search, board, begin).action
-        board.place(action)
+        """The answer to what has been placed on the board; where there is none, the board stays as it was."""
+        with self._known().unless_refused() as board:
+            place()
+            action = self._think(search, board, begin).action
+            board.place(action)
         return board.write(action)
 
     def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
@@ -253,10 +281,9 @@ class Session:
         return thought
 
     def _bounds(self, player: Player, board: Board, begin: float) -> Bounds:
-        own = player.limit
-        turn, legal = self._settings.timeout_turn, board.state.board.size - board.played
-        match = self._settings.match_ms
-        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, legal, match)
+        own, cells = self._given or player.limit, board.state.board.size
+        turn, match = self._settings.timeout_turn, self._settings.match_ms
+        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, cells, match)
         if movetime is None:
             return Bounds()
         return Bounds(own.depth if own else None, own.nodes if own else None, movetime)
