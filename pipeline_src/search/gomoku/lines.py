@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
+from pipeline_src.games.gomoku.board import CARO, LINE, RENJU, RULE, GomokuState
+from pipeline_src.games.gomoku.renju import forbidden
 from pipeline_src.games.kernels import uncounted
-from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, make_patterns
-from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points
+from pipeline_src.search.gomoku.patterns import THREE, WIDE_THREE, WINS, Patterns, make_patterns
+from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points, make_renju_points
 
 BORDER = 3
 MARGIN = 5
@@ -22,9 +23,10 @@ Int: Any = np.int64
 """Makes of a constant an argument like all others: numba compiles a kernel anew for each constant it is called with."""
 At: Any = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
-STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS = range(6)
+STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
 """Entries of `Lines.sizes`: from a cell to the one below; cells of a key to each side; the first cell of the board, and
-that after its last; how many are empty; 1 where lines win only with an open end."""
+that after its last; how many are empty; 1 where lines win only with an open end; 1 where cells are forbidden to Black.
+"""
 _RNG = np.random.default_rng(20)
 
 
@@ -33,6 +35,8 @@ class Lines(NamedTuple):
 
     cells: npt.NDArray[np.int8]
     """[C]: 0 empty, 1 black, 2 white, `BORDER`."""
+    rows: npt.NDArray[np.int8]
+    """[R, stride]: the memory of ``cells``, row by row."""
     near: npt.NDArray[np.int32]
     """[C, 4]: keys of the four lines through a cell."""
     packed: npt.NDArray[np.uint16]
@@ -70,15 +74,19 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
     Raises:
         ZugwerkError: its rule has lines that patterns do not know.
     """
-    line, exact = int(state.turn[LINE]), state.turn[EXACT] == 1
-    patterns: Patterns = make_patterns(line, EXACTLY if exact else AT_LEAST)
+    line, rule = int(state.turn[LINE]), int(state.turn[RULE])
+    patterns: Patterns = make_patterns(line, rule)
     height, width = state.board.shape
     stride = max(width, MARGIN) + MARGIN
     first = MARGIN * (stride + 1)
     size = -(-(first + (height + MARGIN) * stride) // 8) * 8
-    classes = np.zeros((2, size), np.uint8)
+    classes, cells = np.zeros((2, size), np.uint8), np.full(size, BORDER, np.int8)
+    sizes = [stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size]
+    if points is None:
+        points = make_renju_points() if rule == RENJU else make_points()
     lines = Lines(
-        np.full(size, BORDER, np.int8),
+        cells,
+        cells[: size // stride * stride].reshape(-1, stride),
         np.zeros((size, 4), np.int32),
         np.zeros((2, size), np.uint16),
         classes,
@@ -86,11 +94,11 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
         np.zeros((2, 16), np.int32),
         np.zeros((2, 2), np.int64),
         np.zeros(1, np.uint64),
-        np.array([stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size, 0]),
+        np.array([*sizes, rule == CARO, rule == RENJU]),
         np.array([1, stride, stride + 1, stride - 1]),
         _KEYS[:, :size],
         patterns.table,
-        make_points() if points is None else points,
+        points,
         np.zeros(size, np.int32),
     )
     for row in range(height):
@@ -230,6 +238,27 @@ def lift(lines: Lines, cell: int) -> None:
         lines.worth[At(c), 0] += Int(lines.points[At(c), At(packed), MOVER_WORTH])
         lines.worth[At(c), 1] += Int(lines.points[At(c), At(packed), WAITER_WORTH])
         lines.scores[At(cell)] += Int(lines.points[At(c), At(packed), ORDER])
+
+
+@uncounted
+def may_play(lines: Lines, c: int, cell: int) -> bool:
+    """Whether colour c may play on an empty cell."""
+    if c != 0 or lines.sizes[FORBIDS] == 0:
+        return True
+    stride = lines.sizes[STRIDE]
+    return not forbidden(lines.rows, cell // stride, cell % stride)
+
+
+@uncounted
+def may_surely_play(lines: Lines, c: int, cell: int) -> bool:
+    """The same, and whatever stones of the other side may come: not with two lines that might make a three each."""
+    if c != 0 or lines.sizes[FORBIDS] == 0:
+        return True
+    packed, threes = Int(lines.packed[0, At(cell)]), 0
+    for d in range(4):
+        pattern = (packed >> 4 * d) & 15
+        threes += Int(THREE <= pattern <= WIDE_THREE)
+    return threes < 2 and may_play(lines, c, cell)
 
 
 def wins(lines: Lines, cell: int, colour: int) -> bool:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
-from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, may_play, place
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, disturbs, prove, write_defences
 from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
@@ -169,6 +169,8 @@ def static_value(lines: Lines, c: int, space: Space) -> int:
 @uncounted
 def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int, n: int, most: int) -> int:
     """Put a move among the ``n`` best of a node, of which ``most`` are kept; how many there are then."""
+    if not may_play(lines, c, cell):
+        return n
     score = 4 * Int(lines.scores[At(cell)]) + space.history[At(c), At(cell)]
     if cell == space.killers[At(ply), 0] or cell == space.killers[At(ply), 1]:
         score += KILLER
@@ -292,6 +294,8 @@ def _open(
                 new &= space.moves[At(ply), At(j)] != cell
             if new:
                 n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
+        if n == 0 and ply > 0:  # all that would help is forbidden
+            return True, Int(ply + (2 if forced else 4 if pressed else 6) - WIN)
     else:
         if ply > 0:
             most = min(switches[WIDTH], switches[FIRST_WIDTH] + depth * switches[MORE_WIDTH])
@@ -303,6 +307,8 @@ def _open(
             for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
                 if lines.cells[At(cell)] == 0:
                     n = Int(_insert(lines, c, space, ply, remembered, Int(cell), n, most))
+    if n == 0 and ply > 0:
+        return True, Int(0)
     marks, bounds = space.marks, space.bounds
     marks[At(ply), DEPTH], marks[At(ply), COUNT], marks[At(ply), NEXT] = depth, n, 0
     marks[At(ply), BEST_MOVE] = -1

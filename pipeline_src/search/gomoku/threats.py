@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pipeline_src.games.kernels import uncounted, unlocked
 from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
-from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.lines import BORDER, FIRST, FORBIDS, HALF, LAST, At, Int, Lines, lift, may_play, place
 from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, ONE_THREE, QUIET, SURE, WINS
 from pipeline_src.search.gomoku.worth import CLASS, ORDER
 
@@ -33,7 +33,7 @@ PLIES = 80
 MOVES = 96
 INFINITE = 1 << 30
 """Proof number of what cannot be won, disproof number of what is won."""
-BUCKET = 4
+BUCKET, ENTRY_BYTES = 4, 28
 LEAST_WORTH = 10
 """Quiet moves on cells of less worth are not tried."""
 THREE_PROOF, QUIET_PROOF = 2, 4
@@ -200,6 +200,18 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
 
 
 @uncounted
+def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
+    """Keep those of ``n`` moves that are not forbidden; how many. The defender's are left: too many prove no less."""
+    kept = Int(0)
+    for i in range(n):
+        cell = Int(space.moves[At(ply), At(i)])
+        if may_play(lines, c, cell):
+            space.moves[At(ply), At(kept)] = cell
+            kept += 1
+    return int(kept)
+
+
+@uncounted
 def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
     """Write a cell after ``n`` moves unless it is among them; how many there are then."""
     if space.stamps[At(cell)] == 0 and n < MOVES:
@@ -320,6 +332,8 @@ def open_node(
             if plies > 0:
                 return 0, INFINITE, plies
         n = Int(_attacks(lines, c, space, ply))
+        if c == 0 and lines.sizes[FORBIDS] != 0:
+            n = Int(_allowed(lines, c, space, ply, n))
     elif counts[At(other), WINS] > 0:
         return INFINITE, 0, 0
     elif counts[At(c), WINS] > 0:
