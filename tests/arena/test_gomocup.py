@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src import __version__
+from pipeline_src.arena.gomocup import swap2
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.session import LEAST_MEMORY, Session
 from pipeline_src.arena.gomocup.settings import Settings
@@ -25,6 +26,8 @@ from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.player import OneBoard
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.players.turn_time import AT_ONCE_MS, thinking_ms
+from pipeline_src.search.gomoku.engine import Engine
+from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 
@@ -185,25 +188,84 @@ def test_rules_that_are_not_played(brain):
     one = brain()
     one.ask("START 15")
     one.send("INFO rule 2")
-    told = "ERROR rule 2 (continuous) is not played here; there are: 0 freestyle, 1 exact"
+    told = "ERROR rule 2 (continuous) is not played here; there are: 0 freestyle, 1 exact, 4 renju, 8 caro"
     assert one.ask("BEGIN")[0].startswith(told)
     one.send("INFO rule 0")
     assert one.ask("BEGIN") == ["0,0"]
 
 
-def test_swap2(brain):
-    one = brain("fake:value=-1")
+BLACK_AHEAD = ["7,7", "14,0", "8,8"]
+WHITE_AHEAD = ["0,0", "7,7", "14,14"]
+
+
+def test_swap2_the_first_player_places_three_stones(brain):
+    one = brain()
     one.ask("START 15")
     laid = one.ask("SWAP2BOARD", "DONE")[0].split()
     assert len(set(laid)) == 3
-    assert one.ask("SWAP2BOARD", *laid, "DONE") == ["SWAP"]
+    board = Board(15, 15, "freestyle")
+    for text in laid:
+        board.place(board.read(text))
+    value = Engine().search(board.state, Limit(nodes=20_000)).value
+    assert abs(value) < 300, "neither side is far ahead"
+    assert one.ask("RESTART", "BEGIN", count=2) == ["OK", "0,0"]
+
+
+def test_swap2_the_second_player_chooses(brain):
+    one = brain()
+    one.ask("START 15")
+    assert one.ask("SWAP2BOARD", *BLACK_AHEAD, "DONE") == ["SWAP"]
     assert one.ask("TURN 0,0") == ["1,0"]  # it is Black now, after White's first
-    assert one.ask("SWAP2BOARD", "7,7", "8,8", "9,9", "0,0", "2,0", "DONE") == ["SWAP"]
-    content = brain("fake:value=1")
-    content.ask("START 15")
-    assert content.ask("SWAP2BOARD", *laid, "DONE") == ["0,0"]
+    assert one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE") == ["1,0"]
+    assert one.ask("TURN 2,0") == ["3,0"]
     for lines in (["7,7"], ["7,7", "7,7", "8,8"], ["7,7", "8,8", "x"]):
-        assert content.ask("SWAP2BOARD", *lines, "DONE")[0].startswith("ERROR")
+        assert one.ask("SWAP2BOARD", *lines, "DONE")[0].startswith("ERROR")
+    assert one.ask("TURN 5,0") == ["4,0"]  # what was refused has changed nothing
+
+
+def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypatch):
+    monkeypatch.setattr(swap2, "EVEN", 1e4)
+    one = brain()
+    one.ask("START 15", "INFO timeout_turn 2000")
+    placed = one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE")[0].split()
+    assert len({*placed, *WHITE_AHEAD}) == 5
+    assert one.ask("SWAP2BOARD", *WHITE_AHEAD, *placed, "DONE")[0] in ("SWAP", "1,0"), "of five stones a side is chosen"
+
+
+def test_swap1_has_no_third_choice():
+    board = Board(15, 15, "freestyle")
+    for text in WHITE_AHEAD:
+        board.place(board.read(text))
+    assert swap2.choose(board.state, np.random.default_rng(0), may_place=False) == "stay"
+
+
+@pytest.mark.parametrize(
+    ("rule", "player"), [(4, "engine:nodes=300"), (8, "engine:nodes=300"), (4, "mcts:playouts=30")]
+)
+def test_renju_and_caro_are_played(brain, rule, player):
+    one = brain(player)
+    one.ask("START 15")
+    one.send(f"INFO rule {rule}")
+    rng, state = np.random.default_rng(1), gomoku.initial_state(15, {4: "renju", 8: "caro"}[rule])
+    ask = "BEGIN"
+    while gomoku.winner(state) is None:
+        x, y = map(int, one.ask(ask)[0].split(","))
+        state = gomoku.play(state, 15 * y + x)  # raises where it is forbidden
+        if gomoku.winner(state) is None:
+            action = int(rng.choice(gomoku.legal_actions(state)))
+            state = gomoku.play(state, action)
+            ask = f"TURN {action % 15},{action // 15}"
+    if player.startswith("engine"):
+        assert gomoku.winner(state) == "first"
+
+
+def test_a_forbidden_stone_is_refused(brain):
+    one = brain()
+    one.ask("START 15")
+    one.send("INFO rule 4")
+    one.ask("BOARD", "7,5,2", "0,14,1", "7,6,2", "2,14,1", "5,7,2", "4,14,1", "6,7,2", "DONE")
+    assert one.ask("TURN 7,7") == ["ERROR 7,7 is forbidden to Black: six in a row, two fours or two threes"]
+    assert one.ask("TURN 8,8") == ["1,0"]
 
 
 def test_limits_that_reach_the_search(brain):

@@ -63,12 +63,14 @@ class Board:
         """A stone of the side to move.
 
         Raises:
-            ZugwerkError: there is one already, or the game is over.
+            ZugwerkError: there is one already, Renju forbids it, or the game is over.
         """
         if self.over:
             raise ZugwerkError("the game is over")
         if not gomoku.is_legal(self.state, action):
-            raise ZugwerkError(f"there is a stone on {self.write(action)} already")
+            if self.state.board.flat[action]:
+                raise ZugwerkError(f"there is a stone on {self.write(action)} already")
+            raise ZugwerkError(f"{self.write(action)} is forbidden to Black: six in a row, two fours or two threes")
         self.state = gomoku.play(self.state, action)
         self.actions.append(action)
 

@@ -9,7 +9,7 @@ from pipeline_src import __version__
 from pipeline_src.arena.gomocup.memory import resident_bytes
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
-from pipeline_src.arena.gomocup.swap2 import first_stones
+from pipeline_src.arena.gomocup.swap2 import choose, first_stones
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
@@ -245,24 +245,31 @@ class Session:
         return board.write(action)
 
     def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
-        """Swap2: lay three stones, or of three or five choose the better side."""
-        board = self._known()
-        if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
-            raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
-        cells = [board.read(line) for line in lines]
-        board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-        if not cells:
-            laid = first_stones(board.state, self._rng)
-            for action in laid:
+        """Swap2: place three stones, or of three or five choose the better side, or place two more."""
+        with self._known().unless_refused() as board:
+            if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
+                raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
+            cells = [board.read(line) for line in lines]
+            board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
+            player = self._ready(board)
+            placed: tuple[int, ...] | str = first_stones(board.state, self._rng) if not cells else "stay"
+            if cells:
+                movetime = self._bounds(player, board, begin).movetime_ms
+                placed = choose(board.state, self._rng, movetime and movetime / 2e3, len(cells) == 3)
+            if placed == "swap":
+                return "SWAP"
+            if isinstance(placed, str):
+                placed = (self._think(search, board, begin).action,)
+            for action in placed:
                 board.place(action)
-            return " ".join(map(board.write, laid))
-        thought = self._think(search, board, begin)
-        if thought.found is not None and thought.found.value < 0:
-            return "SWAP"
-        board.place(thought.action)
-        return board.write(thought.action)
+        return " ".join(map(board.write, placed))
 
-    def _think(self, search: Search, board: Board, begin: float) -> Thought:
+    def _ready(self, board: Board) -> Player:
+        """The player, if there is anything to be played on that board and it can do so.
+
+        Raises:
+            ZugwerkError: the game is over, or neither we nor the player know its rule.
+        """
         if board.over:
             raise ZugwerkError("the game is over")
         if self._variant() is None:
@@ -271,9 +278,13 @@ class Session:
         if refusal is not None:
             raise ZugwerkError(refusal)
         assert self._player is not None
+        return self._player
+
+    def _think(self, search: Search, board: Board, begin: float) -> Thought:
+        player = self._ready(board)
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        search.begin(self._player)
-        thought = self._player.think(position, self._bounds(self._player, board, begin))
+        search.begin(player)
+        thought = player.think(position, self._bounds(player, board, begin))
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
         if self._verbose and (found := thought.found) is not None:

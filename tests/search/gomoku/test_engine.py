@@ -112,7 +112,7 @@ def test_a_win_by_threats_is_played_at_once():
 
 def test_games_end_and_every_move_is_legal():
     rng = np.random.default_rng(2)
-    for variant in ("freestyle", "exact", "exact-4"):
+    for variant in ("freestyle", "exact", "exact-4", "renju", "caro"):
         state = random_position(rng, 6, variant, 6)
         while gomoku.winner(state) is None:
             found = ENGINE.search(state, Limit(nodes=300))
@@ -120,6 +120,26 @@ def test_games_end_and_every_move_is_legal():
             for action in found.pv:
                 after = gomoku.play(after, action)
             state = gomoku.play(state, found.action)
+
+
+def test_in_renju_black_does_not_block_on_a_forbidden_cell():
+    """White has four; its open end is where Black would make two threes, so Black has lost."""
+    state, blocking = gomoku.from_fen("9/9/9/xoooo4/5xx2/5x1x1/9/9/o8 b renju"), gomoku.parse_move("f6", 9, 9)
+    assert not gomoku.is_legal(state, blocking)
+    found = ENGINE.search(state, Limit(nodes=2_000))
+    assert gomoku.is_legal(state, found.action)
+    free = gomoku.from_fen(gomoku.to_fen(state).removesuffix(" renju"))
+    assert ENGINE.search(free, Limit(nodes=2_000)).action == blocking
+
+
+def test_in_renju_no_move_is_forbidden():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        after = random_position(rng, 9, "renju", int(rng.integers(20, 40)))
+        while gomoku.winner(after) is None and (after.board == 0).sum() > 20:
+            found = ENGINE.search(after, Limit(nodes=200))
+            assert gomoku.is_legal(after, found.action)
+            after = gomoku.play(after, found.action)
 
 
 def test_the_same_search_gives_the_same_answer():
