@@ -136,7 +136,9 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
                 if what != 0 or stamps[At(at)] != i:
                     continue
                 left = (Int(lines.table[At(key ^ code << (4 * k + 2 - 2 * back))]) >> shift) & 15
-                if left < pattern and lines.points[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d), CLASS] < least:
+                if left == pattern:
+                    continue
+                if lines.points[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d), CLASS] < least:
                     stamps[At(at)] = i + 1
                     if i == 0:
                         out[1, At(n)] = at

@@ -49,7 +49,7 @@ def test_no_defence_beats_a_proof_on_small_boards(variant, side):
         if found.win:
             won += 1
             assert refutation(SOLVER, state, Limit(nodes=20_000)) is None, gomoku.to_fen(state)
-    assert won > 15
+    assert won > 8
 
 
 @pytest.mark.parametrize("variant", ["freestyle-4", "exact-4", "freestyle-3", "exact-3"])
