@@ -53,7 +53,7 @@ measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measur
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
 	$(BIN)/python -m bench.strength.amazons_engine
 
-measure-gomoku_engine: $(STAMP)  ## Forced wins (POSITIONS=file) and matches of Gomoku's engine behind docs/measured/gomoku_engine.json; resumes.
+measure-gomoku_engine: $(STAMP)  ## Forced wins (POSITIONS=file), matches, late moves of Gomoku's engine: docs/measured/gomoku_engine.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')
 
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.

@@ -1,28 +1,37 @@
-"""Solve forced wins and play the matches behind docs/measured/gomoku_engine.json, or what is left of them.
+"""Measure what docs/measured/gomoku_engine.json holds of Gomoku's engine, or what is left of it.
 
-Killed at any moment, the same command goes on with the pairs that are missing; games, journals and openings lie under
-work/strength/gomoku_engine/. Openings are level by our own search. Example:
+Forced wins of a file, solved at a second each; matches from openings that are level by our own search; answers of the
+brain beside a busy process; known positions of Renju. Killed at any moment, the same command goes on with the pairs
+that are missing; games, journals and openings lie under work/strength/gomoku_engine/. Example:
 
     python -m bench.strength.gomoku_engine --positions FILE --only previous
 """
 
 import argparse
 import datetime
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from bench.strength.brain_clock import play_moves
 from pipeline_src.arena.balance import balanced_openings, central_cells
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import run_main
-from pipeline_src.files import read_json, write_json
+from pipeline_src.files import read_json, write_json, written_aside
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.report.provenance import processor
+from pipeline_src.report.registry import REGISTRY
 from pipeline_src.search.gomoku.solver import Solver
 from pipeline_src.search.limits import Limit
+from tests.games.gomoku.renju_positions import POSITIONS, read
 
 OUT = Path("docs/measured/gomoku_engine.json")
 WORK = Path("work/strength/gomoku_engine")
@@ -44,47 +53,92 @@ MATCHES: dict[str, tuple[str, str, int, int]] = {
 """By figure, or name where there is none: whose score is told, its opponent, board, games."""
 
 
+BRAIN, MOVES, TURN_MS = "zugwerk gomoku brain --player engine", 1000, 300
+NAMES = [*MATCHES, "late_moves", "renju_suite"]
+
+
 def main() -> None:
     """Measure and write; what is not measured this time stays."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=Path, help="forced wins, see records/forced_wins.py")
-    parser.add_argument("--only", default="", help="only matches that have this in their names; - is none")
+    parser.add_argument("--only", default="", help="only what has this in its name; - is none")
     parser.add_argument("--workers", type=int, default=1, help="games side by side; a core each")
     parser.add_argument("--games", type=int, help="at most so many of each match")
+    parser.add_argument("--moves", type=int, default=MOVES, help="of the brain")
+    parser.add_argument("--brain", default=BRAIN, help="command line of the brain")
+    parser.add_argument("--beside", default="nothing", help="what else ran on the machine, for the record")
     options = parser.parse_args()
     made: dict[str, Any] = read_json(OUT) if OUT.exists() else {}
-    matches = made.setdefault("matches", {})
     about = {
         "profile": "committed measurement",
-        "hardware": f"one core of {processor()}",
+        "hardware": f"one core of {processor()}; beside it ran {options.beside}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": COMMAND,
     }
+
+    def put(name: str, row: dict[str, Any], data: str) -> None:
+        if name in REGISTRY["gomoku_engine"]:
+            made[name] = row | about | {"data": data}
+        print(f"{name}: {row['value']:.3f} of {row['n']}", flush=True)
+        write_json(OUT, made)
+
     if options.positions:
         for name, row in solved(options.positions).items():
-            made[name] = row | about | {"data": "positions that a strong engine announced as won"}
-            print(f"{name}: {row['value']:.3f} of {row['n']}", flush=True)
-        write_json(OUT, made)
-    for name, (a, b, size, games) in MATCHES.items():
-        if options.only not in name:
-            continue
-        summary = play(name, a, b, size, min(games, options.games or games), options.workers)
-        print(f"{name}: {a} against {b}: {summary.score.value:.3f} of {summary.games} games", flush=True)
-        matches[name] = summary.as_json()
-        if name.startswith("score"):
-            made[name] = summary.score.as_metrics() | about | {"data": "no data: openings level by our own search"}
-        write_json(OUT, made)
+            put(name, row, "positions that a strong engine announced as won")
+    for name in (name for name in NAMES if options.only in name):
+        if name == "renju_suite":
+            put(name, renju_suite(), "positions made from the rules, tests/games/gomoku/renju_positions.py")
+        elif name == "late_moves":
+            put(name, late_moves(options.brain, options.moves), "its own games")
+        else:
+            a, b, size, games = MATCHES[name]
+            match = play(name, a, b, size, min(games, options.games or games), options.workers)
+            made.setdefault("matches", {})[name] = match.as_json()
+            put(name, match.score.as_metrics(), "no data: openings level by our own search")
+
+
+def late_moves(brain: str, moves: int) -> dict[str, Any]:
+    """How many of the brain's answers come later than the turn's time, beside a process that never rests."""
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        times, most = play_moves(brain, moves, TURN_MS, 15)
+    finally:
+        busy.kill()
+        busy.wait()
+    return {
+        "value": int((times > TURN_MS).sum()),
+        "low": None,
+        "high": None,
+        "n": len(times),
+        "median_ms": float(np.median(times)),
+        "p99_ms": float(np.percentile(times, 99)),
+        "longest_ms": float(times.max()),
+        "most_memory_mib": most,
+    }
+
+
+def renju_suite() -> dict[str, Any]:
+    """Share of the known positions that the rules tell right."""
+    right = 0
+    for expected, _, diagram in POSITIONS:
+        cells, (row, column) = read(diagram)
+        board = np.zeros((15, 15), np.int8)
+        for cell, letter in cells.items():
+            board[cell] = ".xo".index(letter)
+        right += gomoku.is_legal(from_board(board, 0, "renju"), row * 15 + column) is not expected
+    return rate(right, len(POSITIONS)).as_metrics()
 
 
 def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Match:
     """A match from level openings, each of which is played with both sides."""
     path = WORK / f"openings_{size}.txt"
-    if not path.exists() or len(path.read_text(encoding="utf-8").splitlines()) < games // 2:
-        WORK.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
         start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
-        found = balanced_openings("gomoku", start, games // 2, PLIES, [1, size], JUDGE, BOUND, among)
+        found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
-        path.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+        with written_aside(path) as aside:
+            aside.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
     spec = MatchSpec("gomoku", a, b, games, str(path), size, margin=100.0, seed=[*MATCHES, name].index(name) + 1)
     return run_match(spec, WORK / f"{name}.parquet", Parallel(workers=workers))
 

@@ -4,14 +4,18 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from pipeline_src.arena.openings import read_openings
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.game import get_game
+from pipeline_src.games.gomoku.board import PLY
 from pipeline_src.players.gomoku import PLAYERS
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
+from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.limits import Limit, SearchResult
 
 OVER = "xxx/oo1/3 w freestyle-3"
@@ -156,7 +160,23 @@ def test_a_file_of_positions_is_solved(tmp_path):
     assert shown[1].startswith("10-15 plies: ")
 
 
-@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"], ["solve"]])
+@pytest.mark.parametrize("variant", ["freestyle", "renju"])
+def test_openings_are_level_and_a_match_reads_them(tmp_path, variant):
+    words = ["openings", "3", "--size", "9", "--plies", "3", "--variant", variant, "--nodes", "300", "--within", "150"]
+    path = tmp_path / "openings.txt"
+    path.write_text(run(*words).stdout)
+    found = read_openings(get_game("gomoku"), str(path), gomoku.initial_state(9, variant), 3, [1])
+    engine = Engine()
+    for opening in found:
+        state = gomoku.initial_state(9, variant)
+        for action in opening.actions:
+            state = gomoku.play(state, action)
+        assert state.turn[PLY] == 3
+        assert abs(engine.search(state, Limit(nodes=300)).value) <= 150
+    assert run(*words).stdout == path.read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"], ["solve"], ["openings"]])
 def test_help_shows_an_example(words):
     shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
     assert "Example: zugwerk gomoku" in shown
