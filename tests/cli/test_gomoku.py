@@ -106,7 +106,7 @@ def test_show_a_record(tmp_path, name):
         (["perft", "2", "--size", "26"], "no Gomoku board of size 26"),
         (["perft", "2", "--size", "0"], "no Gomoku board of size 0"),
         (["perft", "2", "--size", "4"], "a line of 5 does not fit a board of 4x4"),
-        (["perft", "2", "--variant", "renju"], "no variant 'renju'"),
+        (["perft", "2", "--variant", "pente"], "no variant 'pente'"),
         (["perft", "2", "--variant", ""], "no variant ''"),
         (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen tells size and variant itself"),
         (

@@ -93,8 +93,8 @@ def test_errors_name_the_line(text, message):
 
 
 def test_other_errors():
-    with pytest.raises(ZugwerkError, match="no variant 'renju'"):
-        parse_psq(WON, variant="renju")
+    with pytest.raises(ZugwerkError, match="no variant 'pente'"):
+        parse_psq(WON, variant="pente")
     with pytest.raises(ZugwerkError, match="a line of 5 does not fit"):
         parse_psq("Piskvorky 4x4, 1:1, 0\n")
     with pytest.raises(ZugwerkError, match=r"no/game\.psq: no such file"):
