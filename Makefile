@@ -38,8 +38,8 @@ repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repr
 compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is HEAD, B the working tree by default.
 	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
-test: $(STAMP)  ## Run the tests.
-	$(BIN)/python -m pytest
+test: $(STAMP)  ## Run the tests, on all cores.
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP)  ## Lint, format check, types.
 	$(BIN)/ruff check .
