@@ -1,7 +1,7 @@
 """A self-play net with a tree search as a player: ``zero:MODEL``."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -14,7 +14,6 @@ from pipeline_src.players.packaged import model_path
 from pipeline_src.players.player import OneBoard, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
-from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -150,8 +149,6 @@ class ZeroOptions(Nodes):
     """Moves are drawn by their visits^(1 / temperature); 0 plays the most visited one."""
     temperature_plies: Annotated[float, Field(ge=0, allow_inf_nan=True)] = math.inf
     """Plies of a game for which the temperature holds; later it is 0."""
-    solver: Annotated[int, Field(ge=0, lt=1 << 30)] = 0
-    """Positions of the search by threats at each leaf, which settles what is won or lost for certain; 0: none."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -168,11 +165,20 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
     """
+    return open_player(options)
+
+
+def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
+    """A player whose net is asked through what ``around`` makes of it.
+
+    Raises:
+        ZugwerkError: no model there, or a backend that cannot run it.
+    """
     limit = options.limit
     opened = open_backend(model_path("zero", options.model, PACKAGED), options.backend, options.threads)
     evaluate: EvaluateBatch = ZeroEvaluator(opened, opened.info.positions, options.chunk)
-    if options.solver:
-        evaluate = ProvingEvaluator(evaluate, options.solver)
+    if around is not None:
+        evaluate = around(evaluate)
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
     searcher.search(empty_state(opened.info), Limit(nodes=2))  # compiled before any clock runs
