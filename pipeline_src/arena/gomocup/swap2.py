@@ -17,13 +17,13 @@ from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
 
-JUDGE, BOUND = "engine:nodes=3000,threats=2000,table_mb=4", 100.0
+JUDGE, BOUND = "engine:nodes=10000,threats=10000,table_mb=4", 100.0
 """Who says that neither side is ahead, and by how much at most; 400 points are a factor of e in the odds."""
 SIDE = 7
 """Of the square in the middle from which the stones are drawn."""
 EVEN = 40.0
 """Where the search sees no more than that, two stones are placed: it cannot tell the better side."""
-NODES, PAIR_NODES, PAIRS = 60_000, 1_500, 40
+NODES, PAIR_NODES, PAIRS = 60_000, 10_000, 30
 """Positions that a choice looks at where no time is set, and each pair of stones; how many pairs are tried."""
 
 
@@ -51,8 +51,9 @@ def choose(
         seconds: for the choice; None is `NODES` positions.
         may_place: whether stones may be placed: after three of them by swap2.
     """
-    begun, engine = time.perf_counter(), Engine(Options(table_mb=4))
-    value = engine.search(state, Limit(nodes=NODES, movetime_ms=seconds and 500 * seconds)).value
+    begun, engine = time.perf_counter(), Engine(Options(table_mb=4, threats=PAIR_NODES))
+    limit = Limit(nodes=NODES) if seconds is None else Limit(movetime_ms=500 * seconds)
+    value = _value(engine, state, limit)
     if may_place and abs(value) <= EVEN:
         pair = _even_pair(engine, state, rng, None if seconds is None else begun + seconds)
         if pair is not None:
@@ -76,10 +77,18 @@ def _even_pair(
             drawn.append(cell)
         if gomoku.winner(after) is not None:
             continue
-        value = abs(engine.search(after, Limit(nodes=PAIR_NODES)).value)
+        value = abs(_value(engine, after, Limit(nodes=PAIR_NODES)))
         if value < least:
             best, least = (drawn[0], drawn[1]), value
     return best
+
+
+def _value(engine: Engine, state: GomokuState, limit: Limit) -> float:
+    """Mean of the values of the two deepest iterations: who moves last in a search looks better than they are."""
+    values: dict[int, float] = {}
+    engine.search(state, limit, on_info=lambda found: values.update({found.depth: found.value}))
+    last = list(values.values())[-2:]
+    return sum(last) / len(last)
 
 
 def _near_middle(state: GomokuState, rng: np.random.Generator) -> int | None:
