@@ -252,10 +252,13 @@ class Session:
             cells = [board.read(line) for line in lines]
             board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
             player = self._ready(board)
-            placed: tuple[int, ...] | str = first_stones(board.state, self._rng) if not cells else "stay"
+            movetime = self._bounds(player, board, begin).movetime_ms
+            seconds = None if movetime is None else movetime / 2e3  # the rest is for a move
+            placed: str | tuple[int, ...]
             if cells:
-                movetime = self._bounds(player, board, begin).movetime_ms
-                placed = choose(board.state, self._rng, movetime and movetime / 2e3, len(cells) == 3)
+                placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
+            else:
+                placed = first_stones(board.state, self._rng, seconds)
             if placed == "swap":
                 return "SWAP"
             if isinstance(placed, str):
