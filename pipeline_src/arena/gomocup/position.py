@@ -12,6 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, FIRST, LINE_LENGTH, MAX_SIDE, PLY, SECOND, WHITE, GomokuState
 from pipeline_src.games.gomoku.moves import any_line
+from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.players.engines.gomocup_text import read_cell, write_cell
 
@@ -70,7 +71,7 @@ class Board:
         if not gomoku.is_legal(self.state, action):
             if self.state.board.flat[action]:
                 raise ZugwerkError(f"there is a stone on {self.write(action)} already")
-            raise ZugwerkError(f"{self.write(action)} is forbidden to Black: six in a row, two fours or two threes")
+            raise ZugwerkError(f"{self.write(action)} is forbidden to Black: {WHAT}")
         self.state = gomoku.play(self.state, action)
         self.actions.append(action)
 

@@ -24,6 +24,7 @@ from pipeline_src.games.kernels import uncounted
 Board = npt.NDArray[np.int8]
 FINE, FIVE, BAD = 0, 1, 2
 """Of a stone, but for its threes."""
+WHAT = "six in a row, two fours or two threes"
 DEEPEST = 8
 """Stones that follow one another while it is asked whether threes are threes; a ninth counts as allowed."""
 Word: Any = np.uint64

@@ -9,6 +9,7 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, format_variant
+from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.players.engines.engine import GRACE_S, START_S, EnginePlayer, ProgramOptions
 from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
 from pipeline_src.players.engines.process import EngineProcess
@@ -122,7 +123,8 @@ class BrainPlayer(EnginePlayer):
             raise PlayerError("illegal", f"the engine's move: {error}") from None
         if not gomoku.is_legal(state, action):
             self._start = None
-            raise PlayerError("illegal", f"the engine's move {answer} is not legal: there is a stone")
+            reason = "there is a stone" if state.board.flat[action] else f"Black may not make {WHAT}"
+            raise PlayerError("illegal", f"the engine's move {answer} is not legal: {reason}")
         return action
 
 
