@@ -17,18 +17,19 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit serve clean
+.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
 
-setup: $(STAMP)  ## Make .venv with the locked versions of everything.
+setup: $(STAMP)  ## Make .venv with the locked versions of everything, and compile the players' kernels.
 
 $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
 	$(BIN)/python -m pipeline_src.project.plots_page
+	$(BIN)/python -m pipeline_src.cli warm
 	touch $@
 
 repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repro PROFILE=smoke|paper; JOBS=N for fewer.
@@ -52,6 +53,8 @@ bench: $(STAMP)  ## Measure speeds beside their references into bench/results.js
 measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measured/amazons_engine.json; resumes.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
 	$(BIN)/python -m bench.strength.amazons_engine
+
+measure-crawl: rehearse
 
 measure-gomoku_engine: $(STAMP)  ## Forced wins (POSITIONS=file), matches, late moves of Gomoku's engine: docs/measured/gomoku_engine.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')
@@ -78,6 +81,9 @@ audit: $(STAMP)  ## Ask the advisory database about requirements.lock; needs the
 	$(BIN)/python -m venv work/audit
 	work/audit/bin/pip install --quiet --disable-pip-version-check pip-audit
 	work/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip --strict
+
+rehearse: $(STAMP)  ## Rehearse a live crawl on a site of our own, behind docs/measured/crawl.json.
+	$(BIN)/python -m tests.rehearsal
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve

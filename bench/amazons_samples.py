@@ -16,7 +16,7 @@ from pipeline_src.systems.amazons_net.replay import Replayer
 GAMES = 100
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _play(start: AmazonsState, numbers: npt.NDArray[np.uint32], actions: npt.NDArray[np.int32]) -> int:
     """Play one game by ``numbers``, two a turn, into ``actions``; return its plies."""
     state = AmazonsState(

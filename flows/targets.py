@@ -13,6 +13,7 @@ from prefect.futures import PrefectFuture
 from prefect.logging import get_run_logger
 from prefect.tasks import Task, exponential_backoff
 
+from flows.crawl import crawl, reads_live
 from pipeline_src.project import dvc_run
 from pipeline_src.project.children import Children, EndedError
 from pipeline_src.project.dvc_run import TimeLimitError, repro
@@ -43,8 +44,8 @@ def bring_up_to_date(
         system: what the names of its stages begin with, or None.
         checkout: the folder that holds dvc.yaml.
         jobs: how many places there are, see `pipeline_src.project.schedule`.
-        refresh_crawl: let each crawl among the targets fetch what is new. Otherwise a crawl that has run once stays
-            as it is: DVC cannot know that a site has changed.
+        refresh_crawl: let each crawl among the targets fetch what is new: from the live site, where that is its
+            source. Otherwise no site is asked, and a crawl that has run once stays as it is.
         limit_s: time limit of each target in seconds.
         retries: how often a failed target is tried again.
 
@@ -54,18 +55,29 @@ def bring_up_to_date(
     Raises:
         ZugwerkError: a target failed for the last time, see `dvc_run.repro`; the first one, where more did.
     """
-    step = tried_again(run_target, retries)
+    step, ask = tried_again(run_target, retries), tried_again(fetch_new, retries)
     with Children() as children:
         prefix = f"{system}_" if system else ""
         scheduler = Scheduler(checkout, children, jobs, targets=targets, prefix=prefix, refresh_crawl=refresh_crawl)
         schedule = scheduler.schedule
 
         def submit(target: str, workers: int) -> PrefectFuture[dvc_run.State]:
-            return step.submit(target, checkout, limit_s, workers, target in schedule.forced, children)
+            forced, before = target in schedule.forced, []
+            if forced and refresh_crawl and reads_live(target, checkout):
+                before = [ask.submit(target.removesuffix("_crawl"), checkout, limit_s, children)]
+            return step.submit(
+                target, checkout, limit_s, workers, forced, children, return_state=False, wait_for=before
+            )
 
         for error in scheduler.run(submit).values():
             raise error
     return list(schedule.outcomes.values())
+
+
+@task(task_run_name="{system}: what is new on the site", cache_policy=NO_CACHE, persist_result=False)
+def fetch_new(system: str, checkout: Path, limit_s: float, children: Children) -> None:
+    """Let `zugwerk crawl` fetch what is new; the target after it, which reads that, is then out of date."""
+    crawl(system, checkout, get_run_logger().info, children, limit_s=limit_s)
 
 
 @task(task_run_name="{target}", cache_policy=NO_CACHE, persist_result=False)

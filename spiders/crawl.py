@@ -1,113 +1,90 @@
-"""One crawl from beginning to end: source, spider, shards. Scrapy runs in this process, once."""
+"""What a crawl stage does: bring its folder of games up to date with a source on this machine.
+
+The source is an archive, which a replica of the site serves to the spider, or a folder of games that `spiders.live`
+fetched, which are copied. No stage goes to a live site.
+"""
 
 import hashlib
 import json
-import signal
-import sys
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from scrapy.crawler import AsyncCrawlerProcess
-from scrapy.settings import Settings
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
 from pipeline_src.records.crawl_params import CrawlParams, GamesParams
-from pipeline_src.records.raw import RawGame
+from pipeline_src.records.raw import RawGame, list_shards, read_raw
 from spiders.journal import Journal
-from spiders.littlegolem import LittleGolemSpider, Plan
-from spiders.merging import has_record
+from spiders.littlegolem import LittleGolemSpider
+from spiders.running import Interrupted, interruptible, run_spider
 from spiders.settings import manners
 from spiders.source import open_source
-from spiders.store import Identity, put, take_up
+from spiders.spider import plan_of
+from spiders.store import SOURCE, Identity, put, take_up
+from spiders.summary import reasons, tell
 
 
-def crawl(games: GamesParams, site: CrawlParams, *, seed: int, archive: Path, pages: Path, work: Path) -> None:
-    """Bring the shards in ``pages`` up to date with the source; say on stderr what was done.
+def bring_games(games: GamesParams, site: CrawlParams, *, seed: int, archive: Path, pages: Path, work: Path) -> None:
+    """Bring the shards in ``pages`` up to date with ``games.source``; say on stderr what was done.
 
     What is fetched is journalled in ``work``, so a crawl that is killed or fails goes on from there when it is run
     again. The shards change only after the whole crawl has succeeded.
 
     Args:
         games: which games, from where.
-        site: addresses and manners.
+        site: for its time limit and retries; a replica stands in for the site.
         seed: of the replica's quirks.
-        archive: that the replica serves.
+        archive: the one that is served with quirks.
         pages: folder of the shards.
         work: folder for the journal and logs.
 
     Raises:
-        ZugwerkError: bad source, damaged shards, no contact for a foreign host, or a crawl that failed.
+        ZugwerkError: bad source, damaged shards, or a crawl that failed or was interrupted.
     """
-    with open_source(games, site, archive, seed, work) as source:
-        settings = manners(site, source.base_url, source.api_url)
-        known = take_up(pages, source.identity)
-        plan = Plan(
-            base_url=source.base_url,
-            api_url=source.api_url,
-            gtid=games.gtid,
-            variants=games.variants,
-            ways=games.ways,
-            max_games=games.max_games,
-            max_failures=site.max_failures,
-        )
-        with Journal(work / f"journal-{_digest(source.identity)}.jsonl") as journal:
-            spider = run_spider(plan, known, journal, work, settings)
-            _judge(spider, journal)
-            put(pages, source.identity, source.mark(spider.result()))
-            journal.remove()
-    _tell(spider, known)
-
-
-def run_spider(
-    plan: Plan, known: Mapping[int, RawGame], journal: Journal, work: Path, settings: dict[str, Any]
-) -> LittleGolemSpider:
-    """Run the spider until it is done or a signal stops it. A process can do so once: Scrapy's reactor ends with it."""
-    everything = Settings()
-    everything.setmodule("spiders.settings")
-    everything.setdict({**settings, "LOG_FILE": str(work / "scrapy.log"), "LOG_FILE_APPEND": False})
-    process = AsyncCrawlerProcess(everything)
-    crawler = process.create_crawler(LittleGolemSpider)
-    process.crawl(crawler, plan=plan, known=known, journal=journal, log=work / "fetches.log")
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    process.start()
-    for number, handler in handlers.items():  # Scrapy leaves its own, which no longer end anything
-        signal.signal(number, handler)
-    assert isinstance(crawler.spider, LittleGolemSpider)
-    return crawler.spider
-
-
-def _judge(spider: LittleGolemSpider, journal: Journal) -> None:
-    if spider.crash:
-        raise spider.crash
-    if spider.way is None:
-        complete = len(spider.failures) == len(spider.plan.ways)
+    try:
+        with interruptible():
+            if list_shards(games.source):
+                _copy(Path(games.source), games.max_games, pages)
+            else:
+                _crawl(games, site, seed, archive, pages, work)
+    except Interrupted:
         raise ZugwerkError(
-            f"the crawl of {spider.plan.base_url} {'failed' if complete else 'was interrupted'}. "
-            f"{''.join(f'By {reason}. ' for reason in _reasons(spider))}"
-            f"The stored games are as they were; what came is kept in {journal.path}: run again to go on"
-        )
+            "the crawl was interrupted. The stored games are as they were; what came is kept: run again to go on"
+        ) from None
 
 
-def _reasons(spider: LittleGolemSpider) -> list[str]:
-    """Why ways failed; those that failed for the same reason together."""
-    ways: dict[str, list[str]] = {}
-    for way, reason in spider.failures.items():
-        ways.setdefault(reason, []).append(way)
-    return [f"{', '.join(names)}: {reason}" for reason, names in ways.items()]
+def _copy(source: Path, most: int, pages: Path) -> None:
+    origin = read_json(source / SOURCE) if (source / SOURCE).is_file() else {}
+    games = _first(most, {game.gid: game for game in read_raw(source)})
+    take_up(pages, {})
+    put(pages, {"source": "crawled", "origin": origin}, games.values())
 
 
-def _tell(spider: LittleGolemSpider, known: Mapping[int, RawGame]) -> None:
-    games = spider.result()
-    lacking = sum(not has_record(game) for game in games.values())
-    stats = spider.crawler.stats
-    requests, again = (stats.get_value(key, 0) for key in ("downloader/request_count", "retry/count"))
-    for text in (*(f"by {reason}" for reason in _reasons(spider)), *spider.warnings):
-        sys.stderr.write(f"warning: {text}\n")
-    sys.stderr.write(
-        f"{len(games)} games, {len(games.keys() - known.keys())} new, {lacking} without a record; by {spider.way}, "
-        f"{requests} requests, {again} of them again\n"
-    )
+def _crawl(games: GamesParams, site: CrawlParams, seed: int, archive: Path, pages: Path, work: Path) -> None:
+    with open_source(games, archive, seed, work) as source:
+        known = take_up(pages, source.identity)
+        where = site.model_copy(update={"base_url": source.base_url, "api_url": source.api_url})
+        plan = replace(plan_of(games, where), in_progress=True)
+        settings = manners(site, source.base_url, source.api_url)
+        with Journal(work / f"journal-{_digest(source.identity)}.jsonl") as journal:
+            spider, stopped = run_spider(LittleGolemSpider, plan, known, journal, work, settings)
+            if stopped:
+                raise Interrupted
+            if spider.crash:
+                raise spider.crash
+            if spider.way is None:
+                why = "".join(f"By {reason}. " for reason in reasons(spider))
+                raise ZugwerkError(
+                    f"the crawl of {source.base_url} failed. {why}"
+                    f"The stored games are as they were; what came is kept in {journal.path}: run again to go on"
+                )
+            put(pages, source.identity, source.mark(_first(games.max_games, spider.stored())))
+            journal.clear()
+    tell(spider, len(known))
+
+
+def _first(most: int, games: dict[int, RawGame]) -> dict[int, RawGame]:
+    """The games with the lowest numbers; all of them where ``most`` is 0."""
+    return {gid: games[gid] for gid in sorted(games)[: most or None]}
 
 
 def _digest(identity: Identity) -> str:

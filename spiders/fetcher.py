@@ -1,10 +1,12 @@
 """One page at a time: from the journal if it is there, else from the site."""
 
+import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
@@ -16,6 +18,8 @@ T = TypeVar("T")
 
 API = "api:"
 """Begins the key of a page of the JSON interface; other keys are paths relative to the base URL."""
+OURS = "a page of the spider's"
+"""In the meta of each request for one; robots.txt is Scrapy's."""
 SILENT_LIMIT = 3
 """After so many requests in a row that nobody answered, the site is taken to be down."""
 
@@ -29,10 +33,33 @@ class FetchError(Exception):
         """HTTP status, -1 where no answer came."""
         self.body = body
         """What came instead of the page."""
+        self.why = why
 
 
 class WayFailed(Exception):  # noqa: N818 - it ends a way, and is no error where another one works
     """This way of crawling does not lead on; the text says why."""
+
+
+class Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """The crawl was asked to end."""
+
+
+class NotKept(Stopped):
+    """A page is not in the journal, and the site is not to be asked."""
+
+
+class Once(Generic[T]):
+    """A reader that reads a body once, however often it is asked: a large page takes a second."""
+
+    def __init__(self, read: Callable[[bytes], T]) -> None:
+        self._read = read
+        self._known: list[tuple[bytes, T]] = []
+
+    def __call__(self, body: bytes) -> T:
+        """What the reader makes of the body."""
+        if not self._known or self._known[0][0] is not body:
+            self._known = [(body, self._read(body))]
+        return self._known[0][1]
 
 
 class Fetcher:
@@ -45,6 +72,16 @@ class Fetcher:
         self._base_url = base_url
         self._api_url = api_url
         self._silent = 0
+        self.asked: Counter[str] = Counter()
+        """Pages that the site was asked for, by kind; one that is asked for again counts once."""
+        self.answered = False
+        """An answer came and is not kept yet."""
+        self.stopping = False
+        """No further page is to be had."""
+        self.offline = False
+        """Only pages of the journal are to be had."""
+        self.missed = False
+        """A page was wanted that the journal did not have."""
 
     def url(self, key: str) -> str:
         """The address of a page."""
@@ -54,23 +91,43 @@ class Fetcher:
         """Forget earlier silence, at the beginning of a way."""
         self._silent = 0
 
-    async def page(self, key: str, read: Callable[[bytes], T], *, keep: bool = True) -> T:
+    async def page(
+        self, kind: str, key: str, read: Callable[[bytes], T], *, keep: bool = True, again: bool = True
+    ) -> T:
         """What ``read`` makes of the body of page ``key``.
 
         Args:
+            kind: in words, for the summary.
             key: a path, or `API` and a path.
             read: raises `PageError` if the answer is not that page.
             keep: take it from the journal, and put it there; not for what may be another one tomorrow.
+            again: ask again where the request fails or the answer is not that page.
 
         Raises:
             FetchError: no answer, another status than 200, or `PageError` from ``read``.
             WayFailed: the site has been silent for a while, or its robots.txt forbids the page.
+            Stopped: the crawl is to end; `NotKept`, where only the journal is read and does not have it.
         """
         kept = self._journal.get(key) if keep else None
         if kept is not None:
+            await asyncio.sleep(0)  # signals are heeded between two pages, wherever they come from
+            if self.stopping:
+                raise Stopped
             with contextlib.suppress(PageError):  # a journal of an older reader may hold what this one refuses
                 return read(kept)
-        status, body, why = await self._download(key)
+        if self.stopping:
+            raise Stopped
+        if self.offline:
+            self.missed = True
+            raise NotKept
+        self.asked[kind] += 1
+        try:
+            return await self._ask(key, Once(read), keep, again)
+        finally:
+            self.answered = False
+
+    async def _ask(self, key: str, read: Callable[[bytes], T], keep: bool, again: bool) -> T:
+        status, body, why = await self._download(key, read, again)
         self._silent = self._silent + 1 if status == NO_ANSWER else 0
         if self._silent >= SILENT_LIMIT:
             raise WayFailed(f"{self.url(key)} does not answer: {why}")
@@ -84,11 +141,12 @@ class Fetcher:
             self._journal.add(key, body)
         return value
 
-    async def _download(self, key: str) -> tuple[int, bytes, str]:
+    async def _download(self, key: str, read: Callable[[bytes], object], again: bool) -> tuple[int, bytes, str]:
         """Status, body and, where that is no 200, what went wrong; retries and redirects are Scrapy's."""
         begun = time.time()
+        meta = {OURS: True} | ({"read": read} if again else {"max_retry_times": 0})
         try:
-            response = await self._spider.crawler.engine.download_async(Request(self.url(key)))
+            response = await self._spider.crawler.engine.download_async(Request(self.url(key), meta=meta))
             status, body, why = response.status, response.body, f"status {response.status}"
         except IgnoreRequest as error:
             raise WayFailed(f"{self.url(key)} is not to be fetched: {error}") from None

@@ -1,7 +1,8 @@
 """What a crawl has fetched so far, so that one that is killed goes on from there.
 
 One JSON object a line, written as each answer comes: ``{"key": ..., "body": ...}``, the body as Latin-1, which holds
-any bytes. Only the last line can be torn, by a kill while it was written; it is dropped.
+any bytes. Only the last line can be torn, by a kill while it was written; it is dropped. Bodies stay on disk: those of
+a whole site would not fit into memory.
 """
 
 import json
@@ -17,7 +18,8 @@ class Journal:
         """Take up the journal at ``path``, or begin one there."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._answers: dict[str, bytes] = {}
+        self._lines: dict[str, int] = {}
+        """Where the line of a key begins."""
         self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the journal is
         self._take_up()
 
@@ -26,32 +28,43 @@ class Journal:
         good = 0
         for line in self._file:
             try:
-                entry = json.loads(line if line.endswith(b"\n") else b"")
-                self._answers[entry["key"]] = entry["body"].encode("latin-1")
+                self._lines[_read(line)[0]] = good
             except (ValueError, TypeError, KeyError, AttributeError):
                 break
             good += len(line)
         self._file.truncate(good)
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return len(self._lines)
 
     def get(self, key: str) -> bytes | None:
         """The body that came for ``key``, if one did."""
-        return self._answers.get(key)
+        if key not in self._lines:
+            return None
+        self._file.seek(self._lines[key])
+        return _read(self._file.readline())[1]
 
     def add(self, key: str, body: bytes) -> None:
         """Keep an answer; when this returns the operating system has it, so that killing the process cannot lose it."""
+        self._lines[key] = self._file.seek(0, 2)
         self._file.write(json.dumps({"key": key, "body": body.decode("latin-1")}).encode() + b"\n")
         self._file.flush()
 
-    def remove(self) -> None:
+    def clear(self) -> None:
         """Forget all, once it is stored elsewhere."""
-        self._file.close()
-        self.path.unlink(missing_ok=True)
+        self._file.truncate(0)
+        self._lines.clear()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
+        if not self._lines:
+            self.path.unlink(missing_ok=True)
+
+
+def _read(line: bytes) -> tuple[str, bytes]:
+    """Key and body of a whole line."""
+    entry = json.loads(line if line.endswith(b"\n") else b"")
+    return entry["key"], entry["body"].encode("latin-1")

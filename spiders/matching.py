@@ -5,6 +5,7 @@ cannot go wrong: for an opponent against whom the list and the page have the sam
 there only for a number that occurs once. Every other game is left to be fetched by itself.
 """
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from typing import NamedTuple
 from pipeline_src.records.littlegolem.text import parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.pages import GameList, Row
+
+RECORDS_AT_ONCE = 100
+"""Records to read before others get their turn."""
 
 
 class _Record(NamedTuple):
@@ -21,8 +25,8 @@ class _Record(NamedTuple):
     """Nodes without a resignation: nothing tells which of the two the list counts."""
 
 
-def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]:
-    """Records by gid, for the games whose record is certain.
+async def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]:
+    """Records by gid, for the games whose record is certain. A signal does not have to wait for the end of a long page.
 
     Args:
         listed: the player's game list.
@@ -32,7 +36,9 @@ def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]
     for row in listed.rows:
         rows[_comparable(row.opponent)].append(row)
     records: dict[str, list[_Record]] = defaultdict(list)
-    for body in bodies:
+    for number, body in enumerate(bodies):
+        if number % RECORDS_AT_ONCE == 0:
+            await asyncio.sleep(0)
         try:
             opponent, record = _read(body, _comparable(listed.name))
         except RecordError:
@@ -41,7 +47,7 @@ def match_records(listed: GameList, bodies: Sequence[bytes]) -> dict[int, bytes]
     matched: dict[int, bytes] = {}
     for opponent, of_list in rows.items():
         matched |= _match(of_list, records[opponent])
-    return matched
+    return dict(sorted(matched.items()))
 
 
 def _match(rows: list[Row], records: list[_Record]) -> dict[int, bytes]:

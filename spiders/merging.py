@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pipeline_src.records.raw import RawGame, Seat
-from spiders.pages import PageError, check_record
+from spiders.pages import NO_ANSWER, PageError, check_record
 
 STATUS_GOOD = (0, 200)
 """0: from a user's file, 200: from a server."""
@@ -11,11 +11,18 @@ STATUS_GOOD = (0, 200)
 
 def has_record(game: RawGame) -> bool:
     """Whether a record came, be it of a game in progress or of another kind of game."""
+    return not lacks(game)
+
+
+def lacks(game: RawGame) -> str:
+    """What came in place of a game's record, in words; empty where the record came."""
+    if game.status not in STATUS_GOOD:
+        return f"status {game.status}" if game.status != NO_ANSWER else "no answer"
     try:
         check_record(game.body)
-    except PageError:
-        return False
-    return game.status in STATUS_GOOD
+    except PageError as error:
+        return str(error)
+    return ""
 
 
 def without_results(game: RawGame) -> RawGame:

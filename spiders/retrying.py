@@ -1,10 +1,15 @@
-"""Scrapy's retries, with a pause before each that doubles."""
+"""Scrapy's retries, with a pause before each that doubles, and for answers that are 200 and not the page."""
 
 import asyncio
+import time
+from email.utils import parsedate_to_datetime
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.http import Response
+
+from spiders.pages import PageError
+from spiders.spider import GameSpider
 
 LONGEST_PAUSE_S = 300.0
 
@@ -12,12 +17,18 @@ LONGEST_PAUSE_S = 300.0
 class BackoffRetryMiddleware(RetryMiddleware):
     """Waits before it lets a request be tried again: RETRY_BACKOFF_S, then twice that, and so on.
 
-    A longer ``Retry-After`` of the server counts, up to five minutes.
+    A longer ``Retry-After`` of the server counts, up to five minutes. An answer with status 200 that ``meta["read"]``
+    of its request refuses with a `PageError` is tried again like a failure.
     """
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         """Retry an answer that is worth it."""
         again = super().process_response(request, response)
+        if again is response and response.status == 200 and "read" in request.meta:
+            try:
+                request.meta["read"](response.body)
+            except PageError as error:
+                again = self._retry(request, str(error)) or response
         if isinstance(again, Request):
             await self._pause(again, response.headers.get("Retry-After", b""))
         return again
@@ -30,7 +41,18 @@ class BackoffRetryMiddleware(RetryMiddleware):
         return again
 
     async def _pause(self, again: Request, wish: bytes | None) -> None:
+        if isinstance(self.crawler.spider, GameSpider):
+            self.crawler.spider.fetch.answered = False  # a crawl that is to end does not wait for this
         pause = self.crawler.settings.getfloat("RETRY_BACKOFF_S") * 2.0 ** (again.meta["retry_times"] - 1)
-        if wish and wish.isdigit() and pause:
-            pause = max(pause, float(wish))
-        await asyncio.sleep(min(pause, LONGEST_PAUSE_S))
+        await asyncio.sleep(min(max(pause, _seconds(wish) if pause else 0.0), LONGEST_PAUSE_S))
+
+
+def _seconds(wish: bytes | None) -> float:
+    """Seconds that a ``Retry-After`` asks for, as a number or as a date; 0 where it is neither."""
+    text = (wish or b"").decode("latin-1").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return parsedate_to_datetime(text).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError):
+        return 0.0

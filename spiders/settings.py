@@ -14,6 +14,7 @@ ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = BOT_NAME
 CONCURRENT_REQUESTS = 1
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
+DOWNLOAD_DELAY_JITTER = 0  # would make half of the delays shorter
 COOKIES_ENABLED = False
 REFERER_ENABLED = False
 METAREFRESH_ENABLED = False
@@ -23,6 +24,8 @@ MEMUSAGE_ENABLED = False
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "spiders.retrying.BackoffRetryMiddleware": 550,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "spiders.manners.Manners": 610,  # nearest to the site, so that it sees each answer when it comes
 }
 LOG_LEVEL = "INFO"
 
@@ -60,8 +63,5 @@ def manners(params: CrawlParams, base_url: str, api_url: str) -> dict[str, Any]:
         )
     return settings | {
         "DOWNLOAD_DELAY": params.delay_s,
-        "DOWNLOAD_DELAY_JITTER": 0,  # would make half of the delays shorter
         "RETRY_BACKOFF_S": params.backoff_s,
-        "AUTOTHROTTLE_ENABLED": True,
-        "AUTOTHROTTLE_START_DELAY": params.delay_s,
     }

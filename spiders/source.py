@@ -1,4 +1,4 @@
-"""Where a crawl gets its games: a live site, or a replica that is started for it and serves an archive."""
+"""Where a stage's crawl gets its games: a replica that is started for it and serves an archive."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ import spiders
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import digest
 from pipeline_src.records import parquet
-from pipeline_src.records.crawl_params import CrawlParams, GamesParams, QuirkParams
+from pipeline_src.records.crawl_params import GamesParams, QuirkParams
 from pipeline_src.records.raw import RawGame
 from spiders.replica.folder import record_files
 from spiders.replica.quirks import NO_QUIRKS
@@ -34,13 +34,11 @@ class Source:
     base_url: str
     api_url: str
     identity: Identity
-    archive: Path | None
-    """What a replica serves; None for a live site."""
+    archive: Path
+    """What the replica serves."""
 
     def mark(self, games: Mapping[int, RawGame]) -> list[RawGame]:
         """The games with the marks of who played them: engine games, and those from a user's file (status 0)."""
-        if self.archive is None:
-            return list(games.values())
         if self.archive.is_dir():
             # The replica has to call the variant something; a folder of records does not tell it.
             return [replace(_from_file(game), variant="") for game in games.values()]
@@ -55,29 +53,25 @@ class Source:
 
 
 @contextmanager
-def open_source(games: GamesParams, crawl: CrawlParams, archive: Path, seed: int, work: Path) -> Iterator[Source]:
-    """The source that the params name; a replica runs as long as the block does.
+def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Iterator[Source]:
+    """A replica that serves what the params name, for as long as the block runs.
 
     Args:
-        games: with ``source``: ``replica`` serves ``archive`` with quirks, ``live`` is the site of ``crawl``; else a
-            folder or a Parquet file, which is served without quirks.
-        crawl: the site's addresses.
-        archive: of our engine's games.
+        games: with ``source``, a Parquet archive or a folder of records.
+        archive: of our engine's games, the one that is served with quirks.
         seed: picks what has quirks.
         work: folder for the replica's log.
 
     Raises:
         ZugwerkError: no such archive, or a replica that does not start.
     """
-    if games.source == "live":
-        identity = {"source": "live", "base_url": crawl.base_url, "gtid": games.gtid}
-        yield Source(crawl.base_url, crawl.api_url, identity, None)
-        return
-    own = games.source == "replica"
-    path = archive if own else Path(games.source)
+    path = Path(games.source)
+    own = path == archive
     if not path.exists():
-        hint = "`dvc repro` makes it" if own else "expected replica, live, or a folder or Parquet file of your own"
-        raise ZugwerkError(f"{path}: no such archive to crawl; {hint}")
+        raise ZugwerkError(
+            f"{path}: no such games; `dvc repro` makes the archive that a replica serves, `zugwerk crawl` asks the "
+            "live site; else give a folder or Parquet file of your own"
+        )
     quirks = games.quirks if own else NO_QUIRKS
     identity = _as_json(games.model_dump()) | {
         "source": "replica" if own else "archive",

@@ -8,6 +8,7 @@ from pipeline_src.cli import (
     any_game,
     code,
     compare,
+    crawl,
     export,
     go,
     gomoku,
@@ -17,6 +18,7 @@ from pipeline_src.cli import (
     players,
     project,
     repro,
+    warm,
 )
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
@@ -41,10 +43,12 @@ app.command("players", epilog=players.EXAMPLE)(players.players)
 app.command("export")(export.export)
 app.command("compare", epilog=compare.EXAMPLE)(compare.compare)
 app.command("code", epilog=code.EXAMPLE)(code.code)
+app.command("crawl", epilog=crawl.EXAMPLE)(crawl.crawl)
 app.command("profile")(project.profile)
 app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
+app.command("warm", epilog=warm.EXAMPLE)(warm.warm)
 
 
 def _version(wanted: bool) -> None:

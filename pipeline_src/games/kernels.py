@@ -9,49 +9,21 @@ and to, then the arrow), each part is a step, and the same side may step twice r
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import overload
 
-from pipeline_src.jit import IMPLEMENTED, njit
+from pipeline_src.jit.choice import choose
+from pipeline_src.jit.needs import Need
 
 Ids = npt.NDArray[np.int32]
-_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
-_UNCOUNTED: dict[str, Any] = {"cache": True, "_nrt": False}
-_UNLOCKED: dict[str, Any] = {"nogil": True, **_UNCOUNTED}
 
 
-def uncounted(kernel: _Kernel) -> _Kernel:
-    """Compile a kernel that allocates nothing without reference counts, as numba does with kernels of its own.
-
-    Numba counts each array in and out of a function, atomically; for rules of a few dozen instructions that is half
-    of their time. Slices and new arrays are refused then, when the kernel is compiled.
-    """
-    return cast(_Kernel, njit(**_UNCOUNTED)(kernel))
-
-
-def unlocked(kernel: _Kernel) -> _Kernel:
-    """`uncounted`, of a whole search: other threads of Python run beside it, such as a timer that stops it."""
-    return cast(_Kernel, njit(**_UNLOCKED)(kernel))
-
-
-def implement(generic: Any, state_type: type, kernel: Callable[..., Any], inline: bool = False) -> None:
-    """Make ``generic(state, ...)`` run ``kernel(state, ...)`` for states of a NamedTuple type, in and out of numba.
-
-    Inlined where ``inline`` says so: a call counts references to every array of the state, which takes 100 ns and more.
-    A kernel that is `uncounted` stays so.
-    """
+def implement(generic: Any, state_type: type, kernel: Callable[..., Any]) -> None:
+    """Make ``generic(state, ...)`` run ``kernel(state, ...)`` for states of a NamedTuple type, in and out of numba."""
     generic.register(state_type, kernel)
-    body = getattr(kernel, "py_func", kernel)
-    IMPLEMENTED.append((generic.__module__, state_type, body.__module__))
-
-    def choose(state: Any, *_: Any) -> Callable[..., Any] | None:
-        return body if getattr(state, "instance_class", None) is state_type else None
-
-    options: Any = {"forceinline": inline, "_nrt": getattr(kernel, "targetoptions", {}).get("_nrt", True)}
-    overload(generic, jit_options=options, strict=False)(choose)
+    choose(generic, state_type, kernel)
 
 
 def _unknown(state: Any) -> TypeError:
@@ -128,3 +100,15 @@ def max_actions(state: Any) -> int:
 def max_steps(state: Any) -> int:
     """Room that `write_steps` needs."""
     raise _unknown(state)
+
+
+@singledispatch
+def rules_need(state: Any) -> list[Need]:
+    """Kernels that the functions of a game's module call; a game whose functions call others registers its own list."""
+    return [
+        Need(outcome, (state,)),
+        Need(is_legal, (state, 0)),
+        Need(play, (state, 0)),
+        Need(max_actions, (state,)),
+        Need(write_actions, (state, np.empty(1, np.int32))),
+    ]

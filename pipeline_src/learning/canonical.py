@@ -50,11 +50,13 @@ def start_forms(board: npt.NDArray[np.int8], keys: Words, forms: Words) -> None:
 @njit(cache=True)
 def canonical(forms: Words, mover: int) -> np.uint64:
     """The hash of the position, from those of its symmetric forms."""
-    smallest = forms.min()
+    smallest = forms[0]
+    for g in range(1, COUNT):
+        smallest = min(smallest, forms[g])
     return np.uint64(smallest ^ BLACK_TO_MOVE if mover == BLACK else smallest)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _canonical_hashes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], keys: Words, out: Words) -> None:
     forms = np.empty(COUNT, np.uint64)
     for b in range(boards.shape[0]):

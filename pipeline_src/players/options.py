@@ -23,6 +23,8 @@ class Options(Params):
     """Name of the field that takes what follows the colon without a key; empty where nothing may."""
     ALIASES: ClassVar[Mapping[str, str]] = {}
     """The field that an option of another name sets."""
+    VARIANTS: ClassVar[tuple[str, ...]] = ()
+    """Further texts, of players that call other kernels than the one with the defaults: `players.warm` takes all."""
 
 
 T = TypeVar("T", bound=Options)

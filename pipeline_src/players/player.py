@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.search.limits import Clock, Limit, OnInfo, SearchResult
+
+if TYPE_CHECKING:
+    from pipeline_src.jit.needs import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,10 @@ class Player:
             ZugwerkError: says what it plays.
         """
 
+    def needs(self, start: Any) -> "list[Need]":  # noqa: ARG002 - few need none
+        """Kernels that it calls in games from a state, beside those of the rules."""
+        return []
+
     def ready(self, start: Any = None) -> None:
         """Start what runs outside this process, and load what a move of a game from ``start`` would else wait for.
 
@@ -108,6 +115,10 @@ class Player:
             PlayerError: an engine that cannot be started, or does not say that it is ready.
         """
         if start is not None and not self._warm:
+            from pipeline_src.games.kernels import rules_need  # and numba: who a player is can be asked without
+            from pipeline_src.jit.needs import ready
+
+            ready([*rules_need(start), *self.needs(start)])
             self._warm_up(Position(start, np.random.default_rng(0), start))
             self._warm = True
             self.new_game()

@@ -83,10 +83,24 @@ def limits_in(game: str, text: str) -> Limit | None:
 
 
 def make_player(game: str, text: str) -> Player:
-    """The player that ``text`` names, e.g. ``one_ply:noise=0.5`` or ``nets:MODEL``.
+    """The player that ``text`` names, e.g. ``one_ply:noise=0.5`` or ``nets:MODEL``, with its kernels loaded.
 
     Raises:
         ZugwerkError: no such player or option for this game; lists those there are.
+    """
+    from pipeline_src.games.game import get_game  # and numba, see `Player.ready`
+    from pipeline_src.jit.needs import ready
+
+    player = build_player(game, text)
+    ready(player.needs(get_game(game).initial_state()))  # before any clock runs
+    return player
+
+
+def build_player(game: str, text: str) -> Player:
+    """`make_player` without the kernels, which the player compiles where `Player.ready` or a move first needs them.
+
+    Raises:
+        ZugwerkError: likewise.
     """
     parsed = PlayerText.parse(text)
     maker, options = open_maker(maker_of(game, parsed))

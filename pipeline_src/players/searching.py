@@ -1,11 +1,12 @@
 """A search as a player, and the limits that its options may set."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from pipeline_src.games.kernels import max_actions, write_actions
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import NO_BOUNDS, Bounds, Player, Position, Thought
 from pipeline_src.project.params import Count, Positive
@@ -91,6 +92,11 @@ class SearchPlayer(Player):
     def stop(self) -> None:
         """See `Player.stop`."""
         self.searcher.stop()
+
+    def needs(self, start: Any) -> list[Need]:
+        """Kernels that the player calls in games on boards like ``start``'s."""
+        on_a_clock = Need(write_actions, (start, np.empty(1, np.int32)))
+        return [*self.searcher.needs(start), Need(max_actions, (start,)), on_a_clock]
 
     def limit_at(self, position: Position) -> Limit:
         """The player's own limit, or what the game's clock leaves for this move."""

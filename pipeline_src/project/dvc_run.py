@@ -30,7 +30,7 @@ class DvcFailedError(ZugwerkError):
 
 
 class TimeLimitError(ZugwerkError):
-    """A command of DVC was stopped because it took longer than its time limit."""
+    """A command was stopped because it took longer than its time limit."""
 
 
 def repro(
@@ -113,7 +113,7 @@ def run_dvc(
     deadline = time.monotonic() + limit_s
     wait_s = FIRST_WAIT_S
     while True:
-        status, tail = _attempt(command, checkout, say, children, deadline, env or {})
+        status, tail = attempt(command, checkout, say, children, deadline, env or {})
         if status == 0:
             return
         children.check()
@@ -125,7 +125,7 @@ def run_dvc(
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
 
-def _attempt(
+def attempt(
     command: list[str],
     checkout: Path,
     say: Callable[[str], object],
@@ -133,7 +133,11 @@ def _attempt(
     deadline: float,
     env: Mapping[str, str],
 ) -> tuple[int, deque[str]]:
-    """Run the command once; its status and last lines."""
+    """Run a module with arguments once, as `run_dvc` runs DVC's; its status and last lines.
+
+    Raises:
+        TimeLimitError: by ``deadline``, a time of the monotonic clock, it had not ended.
+    """
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     late = threading.Event()
     with children.running([sys.executable, "-P", "-m", *command], checkout, {**_environment(), **env}) as process:

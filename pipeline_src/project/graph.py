@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import read_tree
+from pipeline_src.project.params import PARAMS_FILE, read_tree
 
 GRAPH = Path("dvc.yaml")
 CODE = "code"
@@ -44,7 +44,9 @@ def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
     stages = read_tree(path).get("stages")
     if not isinstance(stages, dict):
         raise ZugwerkError(f"{path}: no stages")
-    return {name: _stage(name, definition) for name, definition in stages.items()}
+    given = path.with_name(PARAMS_FILE.name)
+    params = read_tree(given) if given.is_file() else {}
+    return {name: _stage(name, definition, params) for name, definition in stages.items()}
 
 
 def reading_section(graph: Mapping[str, Stage], section: str) -> set[str]:
@@ -73,7 +75,7 @@ def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     return seen
 
 
-def _stage(name: str, definition: Mapping[str, Any]) -> Stage:
+def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) -> Stage:
     body = definition.get("do", definition)
     listed = [entry for entry in body.get("params", []) if isinstance(entry, str)]
     files = [file for entry in body.get("params", []) if isinstance(entry, dict) for file in entry]
@@ -83,7 +85,7 @@ def _stage(name: str, definition: Mapping[str, Any]) -> Stage:
         name,
         _module(name, body.get("cmd")),
         frozenset(key.split(".")[0] for key in [*listed, *filled_in]),
-        tuple(map(_pattern, [*files, *body.get("deps", [])])),
+        tuple(_pattern(_given(dep, params)) for dep in [*files, *body.get("deps", [])]),
         tuple(map(_pattern, outs)),
     )
 
@@ -97,6 +99,14 @@ def _module(name: str, command: Any) -> str:
 
 _LOCAL = ("item", "key")
 """What `foreach` fills in."""
+
+
+def _given(entry: str | Mapping[str, Any], params: Any) -> str | Mapping[str, Any]:
+    """A dependency that is nothing but a value of params.yaml, as it is there; any other as it is."""
+    whole = _INTERPOLATED.fullmatch(entry.removesuffix("}")) if isinstance(entry, str) else None
+    for part in whole[1].split(".") if whole else ():
+        params = params.get(part) if isinstance(params, Mapping) else None
+    return params if whole and isinstance(params, str) else entry
 
 
 def _pattern(entry: str | Mapping[str, Any]) -> str:

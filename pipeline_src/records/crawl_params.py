@@ -30,7 +30,7 @@ class CrawlParams(Params):
     contact: str
     """Mail address or page in the user agent, so that the site can reach you; a foreign host is not crawled without."""
     delay_s: NonNegative
-    """Seconds between two requests to a host; AutoThrottle may make it longer, never shorter."""
+    """Seconds from an answer to the next request to a host; its robots.txt and its slowness make it longer."""
     timeout_s: Positive
     """Seconds to wait for an answer."""
     retries: Whole
@@ -39,6 +39,8 @@ class CrawlParams(Params):
     """Seconds before the first of these retries; doubled for each further one."""
     max_failures: BelowOne
     """Fraction of lists or of games that may fail before a way counts as failed."""
+    store: Text
+    """Folder, outside of the checkout, that keeps what live sites sent; all checkouts share it."""
 
 
 class QuirkParams(Params):
@@ -68,7 +70,8 @@ class WantedGames(Params):
     """The games that a system's crawl stage fetches; the site is in section ``crawl``."""
 
     source: Text
-    """``replica`` (of the engine's archive), ``live``, or a folder of records or a Parquet archive of your own."""
+    """Path of the engine's archive, which a replica serves; of what `zugwerk crawl` fetched; or of records of your own,
+    a folder or a Parquet archive."""
     gtid: Text
     """The site's id of the game type: amzn; go19, which has boards of all sizes."""
     variants: Distinct[str]
@@ -76,12 +79,14 @@ class WantedGames(Params):
     ways: Distinct[Way]
     """Ways to find and fetch games, tried in this order until one succeeds."""
     max_games: Whole
-    """At most this many games, oldest first; 0 for all."""
+    """At most this many games: a crawl ends when it has them, a stage takes the oldest of what it finds; 0 for all."""
 
     @model_validator(mode="after")
     def _names_a_game(self) -> Self:
         if not self.gtid.isalnum():
             raise ValueError(f"gtid must be letters and digits, not {self.gtid!r}")
+        if self.source in ("live", "replica"):
+            raise ValueError("source must be a path: the archive, what `zugwerk crawl` fetched, or records of your own")
         return self
 
 

@@ -188,6 +188,6 @@ def _game(row: dict[str, Any], path: Path) -> RawGame:
 
 def _damaged(path: Path, what: str) -> ZugwerkError:
     return ZugwerkError(
-        f"{path}: damaged shard ({what}); restore it with `dvc checkout`, or remove it and run "
-        "`dvc repro -f -s amazons_crawl`, which fetches its games again"
+        f"{path}: damaged shard ({what}); restore it with `dvc checkout`, or remove it and run again what wrote it: "
+        "`dvc repro -f -s amazons_crawl`, or `zugwerk crawl`, which fetches its games again"
     )

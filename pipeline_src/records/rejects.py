@@ -19,6 +19,7 @@ Reason = Literal[
     "http_status",  # the server answered with an error
     "empty",  # nothing in the body
     "bad_text",  # a page or half a record; a move that cannot be read
+    "ambiguous",  # a hostile name: several readings of the text are legal games, or none of several is
     "several_records",  # different games under one gid
     "other_game",
     "other_variant",

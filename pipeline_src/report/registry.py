@@ -234,4 +234,11 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "dask_same_bytes": Figure("outputs of stages run on Dask with the same bytes", "fraction"),
         "ray_same_bytes": Figure("outputs of stages run on Ray with the same bytes", "fraction"),
     },
+    "crawl": {
+        "games_equal": Figure("valid games of the rehearsal that came out equal, turn by turn", "fraction"),
+        "requests_per_new_game": Figure("requests for a game stored, of all that the rehearsal made", "requests"),
+        "finished_games_asked_twice": Figure("finished games that were asked for twice", "games"),
+        "least_gap_s": Figure("least time between two requests at a delay of 1 s", "seconds"),
+        "stop_s": Figure("longest time from a signal to the end of a crawl", "seconds"),
+    },
 }

@@ -78,4 +78,12 @@ SYSTEMS = {
         "",
         "faults.md",
     ),
+    "crawl": System(
+        "The crawl, rehearsed",
+        "",
+        "A server of our own plays the live site: 10,000 games, failures, hostile names, a restart, players who rename"
+        " themselves, growth; and the crawl is ended by signals in every phase.",
+        "",
+        "crawl.md",
+    ),
 }

@@ -4,10 +4,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from pipeline_src.jit.needs import Need
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,9 @@ class Searcher(Protocol):
 
     def stop(self) -> None:
         """End the search under way, from another thread; it still answers with a legal action."""
+
+    def needs(self, state: Any) -> "list[Need]":
+        """All kernels that searches of positions shaped as ``state`` call, so that none is compiled on a clock."""
 
 
 @dataclass

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
@@ -99,6 +100,19 @@ class Minimax:
     def stop(self) -> None:
         """See `Searcher`."""
         self.flag.set()
+
+    def needs(self, state: Any) -> list[Need]:
+        """See `Searcher`."""
+        actions, values = np.empty((1, 1), np.int32), np.empty((1, 1), np.float32)
+        own = (1, 1, actions, values, np.empty(1), np.empty((1, 2), np.int64), self.flag.raised)
+        return [
+            Need(kernels.outcome, (state,)),
+            Need(kernels.max_actions, (state,)),
+            Need(rank, (state, self.evaluator, actions[0], values[0], WIN)),
+            Need(kernels.play, (state, 0)),
+            Need(kernels.take_back, (state, 0)),
+            Need(minimax, (state, self.evaluator, *own)),
+        ]
 
     def search(
         self,

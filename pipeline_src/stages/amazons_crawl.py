@@ -1,7 +1,8 @@
 """Stage amazons_crawl: what the site sends of its Amazons games, as it is, in shards.
 
-Reads the archive that the replica serves, unless another source is set; writes ``artifacts/raw/amazons/pages/``. The
-journal and the logs of fetch times are in the work folder.
+Reads ``amazons_crawl.source``: the archive, which a replica of the site serves; what `zugwerk crawl amazons` fetched
+from the site itself; or records of your own. Writes ``artifacts/raw/amazons/pages/``. The journal and the logs of fetch
+times are in the work folder.
 """
 
 from pathlib import Path
@@ -10,7 +11,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.crawl_params import CrawlParams
 from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
-from spiders.crawl import crawl
+from spiders.crawl import bring_games
 
 ARCHIVE = Path("artifacts/raw/amazons/archive.parquet")
 PAGES = Path("artifacts/raw/amazons/pages")
@@ -18,13 +19,13 @@ WORK = Path("work/amazons_crawl")
 
 
 def main() -> None:
-    """Crawl what is new.
+    """Bring the games up to date with their source.
 
     Raises:
         ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
     """
     games, site = load(AmazonsCrawlParams, "amazons_crawl"), load(CrawlParams, "crawl")
-    crawl(games, site, seed=load_value(int, "seed"), archive=ARCHIVE, pages=PAGES, work=WORK)
+    bring_games(games, site, seed=load_value(int, "seed"), archive=ARCHIVE, pages=PAGES, work=WORK)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Fetch Go games from LittleGolem for ``joseki_records.source: littlegolem``; run it by hand, no other stage does.
+"""Go games as LittleGolem sends them, for ``joseki_records.source: littlegolem``; run it by hand, no other stage does.
 
-Writes ``artifacts/raw/joseki/pages/``; another run fetches what is new. The journal and the logs of fetch times are in
-the work folder.
+Reads ``joseki_crawl.source``: what `zugwerk crawl joseki` fetched, or a folder of the site's records, which a replica
+serves. Writes ``artifacts/raw/joseki/pages/``. The journal and the logs of fetch times are in the work folder.
 
 Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_records``
 """
@@ -12,7 +12,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.crawl_params import CrawlParams, GamesParams
 from pipeline_src.systems.joseki.params import JosekiCrawlParams
-from spiders.crawl import crawl
+from spiders.crawl import bring_games
 from spiders.replica.quirks import NO_QUIRKS
 
 PAGES = Path("artifacts/raw/joseki/pages")
@@ -20,15 +20,15 @@ WORK = Path("work/joseki_crawl")
 
 
 def main() -> None:
-    """Crawl what is new.
+    """Bring the games up to date with their source.
 
     Raises:
         ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
     """
     games, site = load(JosekiCrawlParams, "joseki_crawl"), load(CrawlParams, "crawl")
     wanted = GamesParams(**dict(games), quirks=NO_QUIRKS)
-    # The archive is what a replica would serve by default; a source that needs it is refused.
-    crawl(wanted, site, seed=load_value(int, "seed"), archive=PAGES, pages=PAGES, work=WORK)
+    # No archive has quirks: there are no Go games of our own to serve.
+    bring_games(wanted, site, seed=load_value(int, "seed"), archive=WORK, pages=PAGES, work=WORK)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ def read_group(files: list[tuple[str, bytes]]) -> Results:
 
 def _read_crawled() -> Results:
     if not list_shards(PAGES):
-        raise ZugwerkError(f"{PAGES}: nothing crawled there; run python -m pipeline_src.stages.joseki_crawl first")
+        steps = "`zugwerk crawl joseki`, then python -m pipeline_src.stages.joseki_crawl"
+        raise ZugwerkError(f"{PAGES}: no crawled games there; run {steps}")
     return [read_go(raw) for raw in read_raw(PAGES)]
 
 

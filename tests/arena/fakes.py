@@ -23,6 +23,9 @@ class FakeSearcher:
         self.stopped = threading.Event()
         self.running = 0
 
+    def needs(self, state):
+        return []
+
     def search(self, state, limit, seed=0, on_info=None):
         assert not self.running, "two searches at once"
         self.running = 1

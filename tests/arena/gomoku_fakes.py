@@ -20,6 +20,9 @@ class FakeSearcher:
     def __init__(self, options):
         self.options, self.stopped, self.limits = options, threading.Event(), []
 
+    def needs(self, state):
+        return []
+
     def search(self, state, limit, seed=0, on_info=None):
         if self.options.fail:
             raise RuntimeError("the search failed")

@@ -78,6 +78,9 @@ def zero_player(options: ZeroOptions):
 class _Judge:
     """The difference of the stones' rows, first side's minus second's, to the side to move."""
 
+    def needs(self, state):
+        return []
+
     def search(self, state, limit, seed=0, on_info=None):
         rows = np.arange(state.board.shape[0])
         value = float(((state.board == 1).sum(1) * rows).sum() - ((state.board == 2).sum(1) * rows).sum())

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src import __version__
-from pipeline_src.arena.gomocup import swap2
+from pipeline_src.arena.gomocup import session, swap2
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.session import LEAST_MEMORY, Session
 from pipeline_src.arena.gomocup.settings import Settings
@@ -54,6 +54,12 @@ class Brain:
 
 
 ABOUT = f'name="Zugwerk", version="{__version__}", author="the Zugwerk authors", player="PLAYER"'
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """START waits for kernels that no run before has compiled; what else it does is in test_preparation.py."""
+    monkeypatch.setattr(session, "START_MS", 500_000.0)
 
 
 @pytest.fixture

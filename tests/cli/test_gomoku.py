@@ -35,6 +35,9 @@ class LastCell(Player):
 class TwoPlies:
     """A searcher that finds a line of two plies."""
 
+    def needs(self, state):
+        return []
+
     def search(self, state, limit, seed=0, on_info=None):
         first, second = gomoku.legal_actions(state)[:2]
         return SearchResult(int(first), -0.5, 2, 1234, (int(first), int(second)), 0.01)

@@ -15,7 +15,7 @@ from tests.layout.imports import ROOT, modules
 
 START = re.compile(r"^(zugwerk|dvc|python -m|make|prefect)\s")
 DVC = {"repro", "exp", "metrics", "params", "plots", "push", "pull", "remote", "config", "commit", "checkout", "dag"}
-DVC |= {"status", "freeze", "unfreeze", "gc", "queue"}
+DVC |= {"add", "status", "freeze", "unfreeze", "gc", "queue"}
 ELSEWHERE = {"pip", "venv", "pytest", "prefect"}
 """Modules that are not ours."""
 OF_THE_EXAMPLE = {"connect_four"}

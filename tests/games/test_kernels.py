@@ -10,7 +10,7 @@ from pipeline_src.games.amazons import board
 from pipeline_src.jit import njit
 
 
-@njit
+@njit(allocates=True)
 def random_game(state, numbers, actions, steps):
     """Play on by ``numbers``, one a ply, then take all of it back; return (plies, hash at the end)."""
     played = np.empty(numbers.size, np.int32)

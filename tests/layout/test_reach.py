@@ -183,6 +183,19 @@ def test_params_are_also_those_that_paths_and_foreach_name(tmp_path):
     assert reached(graph, {"three"}) == {"three"}
 
 
+def test_a_dependency_that_params_name_is_the_one_they_name(tmp_path):
+    (tmp_path / "dvc.yaml").write_text(
+        "stages:\n"
+        "  one:\n    cmd: python -m run\n    outs: [made.parquet]\n"
+        "  two:\n    cmd: python -m run\n    deps: ['${two.source}']\n"
+    )
+    for source, after in (("made.parquet", {"one", "two"}), ("fetched", {"one"})):
+        (tmp_path / "params.yaml").write_text(f"two:\n  source: {source}\n")
+        graph = read_graph(tmp_path / "dvc.yaml")
+        assert graph["two"].sections == {"two"}
+        assert reached(graph, {"one"}) == after
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("section", "key"), [("joseki_build", "fewest_games"), ("depth_match", "pilot_pairs")])
 def test_dvc_itself_sees_the_change_in_these_stages(tmp_path, section, key):

@@ -30,7 +30,7 @@ def record_of(actions, **fields):
     return GameRecord(**{**defaults, "actions": actions, "winner": None, **fields})
 
 
-# The dialect does not escape, so a name that holds the beginning of a property or node cannot be told from one.
+# The dialect does not escape, so a name that holds a property of the site's cannot always be told from one.
 names = st.text(st.characters(codec="utf-8"), max_size=20).filter(lambda name: "]" not in name) | st.sampled_from(
     [
         "lazy\\player",
@@ -47,6 +47,9 @@ names = st.text(st.characters(codec="utf-8"), max_size=20).filter(lambda name: "
         "J\xf6rg",
         "\xc3\xa9",
         "x]W[",
+        "x];W[a4-a5/a6",
+        "x];W[d1-d7/g7];B[a7-b8",
+        "x]PB[y]SO[z];W[d1-d7/g7",
         "\r\n\r\n(;",
     ]
 )

@@ -48,7 +48,7 @@ def has_line(board, side):
     return False
 
 
-@njit
+@njit(allocates=True)
 def _copy_into(state, other):
     other.board[:] = state.board
     other.turn[:] = state.turn
@@ -69,7 +69,7 @@ def _position_hash(state):
     return key
 
 
-@njit
+@njit(allocates=True)
 def _outcome(state):
     if has_line(state.board, 1 - state.turn[0]):
         return True, -1.0

@@ -23,8 +23,11 @@ from tests.records.amazons_games import random_game, record_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path("artifacts/raw/amazons/pages")
+ARCHIVE = Path("artifacts/raw/amazons/archive.parquet")
+LIVE = Path("artifacts/raw/amazons/live")
 WORK = Path("work/amazons_crawl")
 STAGE = [sys.executable, "-m", "pipeline_src.stages.amazons_crawl"]
+CRAWL = [sys.executable, "-m", "pipeline_src.cli", "crawl", "amazons"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 QUIRKS = QuirkParams(
     in_progress=0.1,
@@ -37,6 +40,10 @@ QUIRKS = QuirkParams(
     slow=0.0,
     slow_s=0.0,
 )
+
+
+def quirks(**changes):
+    return QuirkParams(**{**vars(NO_QUIRKS), **changes})
 
 
 @functools.cache
@@ -92,14 +99,20 @@ def serving(records, folder, quirks=NO_QUIRKS, broken=(), port=0):
     return served(Moods(Routes(site_of(records, folder, quirks), quirks.double_json), quirks, 0, broken), port)
 
 
-def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None, **changes):
+def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None, source=ARCHIVE, **changes):
     folder.mkdir(parents=True, exist_ok=True)
     manners = {"contact": "", "delay_s": 1.0, "timeout_s": 10.0, "retries": 1, "backoff_s": 1.0, "max_failures": 0.2}
     tree = {
         "seed": 7,
-        "crawl": {"base_url": url, "api_url": url + API_PREFIX, **manners, **(crawl or {})},
+        "crawl": {
+            "base_url": url,
+            "api_url": url + API_PREFIX,
+            "store": str(folder / "store"),
+            **manners,
+            **(crawl or {}),
+        },
         "amazons_crawl": {
-            "source": "live",
+            "source": str(source),
             "gtid": "amzn",
             "variants": ["DEFAULT", "CROSS"],
             "ways": ["lists", "text", "api"],
@@ -111,24 +124,35 @@ def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None,
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
 
 
-def start_crawl(folder):
-    return subprocess.Popen(STAGE, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def start(command, folder):
+    return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def crawl(folder, *args, **kwargs):
-    """Run the stage in ``folder``; its exit status and what it said on stderr."""
-    write_params(folder, *args, **kwargs)
-    done = subprocess.run(STAGE, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+def run(command, folder):
+    """Exit status of a command in ``folder``, and what it said on stderr."""
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stderr
 
 
-def crawled(folder):
-    return {game.gid: game for game in read_raw(folder / PAGES)}
+def crawl(folder, *args, **kwargs):
+    """Crawl a site as if it were live."""
+    write_params(folder, *args, **kwargs)
+    return run(CRAWL, folder)
 
 
-def shards(folder):
+def stage(folder, *args, **kwargs):
+    """Run the stage; by default it crawls a replica of the archive."""
+    write_params(folder, *args, **kwargs)
+    return run(STAGE, folder)
+
+
+def crawled(folder, where=LIVE):
+    return {game.gid: game for game in read_raw(folder / where)}
+
+
+def shards(folder, where=LIVE):
     """Bytes of the shards by name."""
-    return {path.name: path.read_bytes() for path in sorted((folder / PAGES).glob("*.parquet"))}
+    return {path.name: path.read_bytes() for path in sorted((folder / where).glob("*.parquet"))}
 
 
 def fetches(folder):

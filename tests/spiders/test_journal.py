@@ -39,7 +39,12 @@ def test_rubbish_ends_it(path, line):
         assert len(journal) == 0
 
 
-def test_removed(path):
+def test_cleared(path):
     with Journal(path) as journal:
-        journal.remove()
+        journal.clear()
+        assert journal.get("/a") is None
+        journal.add("/d", b"more")
+    with Journal(path) as journal:
+        assert (len(journal), journal.get("/d")) == (1, b"more")
+        journal.clear()
     assert not path.exists()

@@ -1,7 +1,13 @@
+import asyncio
+
 import pytest
 
 from spiders.matching import match_records
 from spiders.pages import GameList, Row
+
+
+def match(listed, bodies):
+    return asyncio.run(match_records(listed, bodies))
 
 
 def record(first, second, plies, resigned=False):
@@ -22,32 +28,32 @@ def test_unique_games_are_matched_and_others_left():
         record("bob", "me ★", 10),
         record("me ★", "ann", 10),
     ]
-    assert match_records(listed, bodies) == {1: bodies[3], 2: bodies[1]}
+    assert match(listed, bodies) == {1: bodies[3], 2: bodies[1]}
 
 
 def test_names_that_latin_1_has_not_and_that_are_not_escaped():
     listed = rows((1, "安 x", 3), (2, "lazy\\player", 4), (3, "Shumacher;]", 5))
     bodies = [record("安 x", "me ★", 3), record("lazy\\player", "me ★", 4), record("me ★", "Shumacher;]", 5)]
-    assert match_records(listed, bodies) == dict(enumerate(bodies, 1))
+    assert match(listed, bodies) == dict(enumerate(bodies, 1))
 
 
 @pytest.mark.parametrize("counted", [0, 1])
 def test_resignations_may_count_as_plies_or_not(counted):
     listed = rows((1, "ann", 10 + counted), (2, "ann", 20))
     bodies = [record("me ★", "ann", 10, resigned=True), record("ann", "me ★", 20)]
-    assert match_records(listed, bodies) == {1: bodies[0], 2: bodies[1]}
+    assert match(listed, bodies) == {1: bodies[0], 2: bodies[1]}
 
 
 def test_a_page_that_lacks_a_game_gives_none_against_that_opponent():
     """Else a record of 11 nodes might be given to the game of 11 plies, being that of 10 plies and a resignation."""
     listed = rows((1, "ann", 10), (2, "ann", 11), (3, "bob", 5))
     bodies = [record("me ★", "ann", 10, resigned=True), record("bob", "me ★", 5)]
-    assert match_records(listed, bodies) == {3: bodies[1]}
+    assert match(listed, bodies) == {3: bodies[1]}
 
 
 def test_strangers_and_rubbish_match_nothing():
-    assert match_records(rows((1, "ann", 2)), [record("ann", "zoe", 2), b"<html>", b"", b"(;EV["]) == {}
+    assert match(rows((1, "ann", 2)), [record("ann", "zoe", 2), b"<html>", b"", b"(;EV["]) == {}
 
 
 def test_a_list_that_shows_no_plies_matches_nothing():
-    assert match_records(rows((1, "ann", -1)), [record("ann", "me ★", 2)]) == {}
+    assert match(rows((1, "ann", -1)), [record("ann", "me ★", 2)]) == {}

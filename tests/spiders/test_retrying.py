@@ -1,4 +1,6 @@
 import asyncio
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +9,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 
 from spiders import retrying
+from spiders.pages import PageError
 from spiders.retrying import LONGEST_PAUSE_S, BackoffRetryMiddleware
 
 
@@ -52,9 +55,33 @@ def test_silence_is_retried_too(middleware, pauses):
 
 
 def test_the_server_may_ask_for_more_but_not_for_ever(middleware, pauses):
-    for wish in ("1", "90", "100000", "soon"):
+    for wish in ("1", "90", "100000", "soon", "", "9" * 400, "Wed, 21 Oct 2015 07:28:00 GMT"):
         answer(middleware, Request("http://127.0.0.1/"), 429, **{"Retry-After": wish})
-    assert pauses == [2.0, 90.0, LONGEST_PAUSE_S, 2.0]
+    assert pauses == [2.0, 90.0, LONGEST_PAUSE_S, 2.0, 2.0, LONGEST_PAUSE_S, 2.0]
+
+
+def test_it_may_name_a_date(middleware, pauses):
+    for after in (60, 10**6):
+        wish = format_datetime(datetime.now(UTC) + timedelta(seconds=after), usegmt=True)
+        answer(middleware, Request("http://127.0.0.1/"), 503, **{"Retry-After": wish})
+    assert pauses[0] == pytest.approx(60, abs=5)
+    assert pauses[1] == LONGEST_PAUSE_S
+
+
+def test_an_answer_that_is_not_the_page_is_tried_again(middleware, pauses):
+    def read(body):
+        if body != b"page":
+            raise PageError("an empty answer")
+
+    request = Request("http://127.0.0.1/", meta={"read": read})
+    for _ in range(3):
+        request = asyncio.run(middleware.process_response(request, Response(request.url)))
+        assert isinstance(request, Request)
+    empty = Response(request.url)
+    assert asyncio.run(middleware.process_response(request, empty)) is empty
+    page = Response(request.url, body=b"page")
+    assert asyncio.run(middleware.process_response(request, page)) is page
+    assert pauses == [2.0, 4.0, 8.0]
 
 
 def test_good_answers_pass_at_once(middleware, pauses):

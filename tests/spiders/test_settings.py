@@ -15,6 +15,7 @@ PARAMS = {
     "retries": 3,
     "backoff_s": 2.0,
     "max_failures": 0.05,
+    "store": "~/somewhere",
 }
 
 
@@ -38,8 +39,6 @@ def test_foreign(url):
 def test_a_foreign_host_is_treated_politely(urls):
     settings = manners(params(), *urls)
     assert settings["DOWNLOAD_DELAY"] == 1.5
-    assert settings["DOWNLOAD_DELAY_JITTER"] == 0
-    assert settings["AUTOTHROTTLE_ENABLED"] is True
     assert settings["RETRY_BACKOFF_S"] == 2.0
     assert "ann@example.org" in settings["USER_AGENT"]
 
@@ -64,6 +63,7 @@ def test_no_foreign_host_without_a_contact(contact):
         ({"timeout_s": 0.0}, "timeout_s"),
         ({"retries": -1}, "retries"),
         ({"max_failures": 1.0}, "max_failures"),
+        ({"store": ""}, "store"),
     ],
 )
 def test_bad_params_are_named(changes, named):

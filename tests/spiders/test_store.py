@@ -1,8 +1,8 @@
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.raw import RawGame, write_raw
-from spiders.store import SOURCE, put, take_up
+from pipeline_src.records.raw import RawGame, read_raw, write_raw
+from spiders.store import SOURCE, Store, put, take_up
 
 GAMES = {gid: RawGame(gid, f"/{gid}", 200, b"(;)") for gid in (3, 20_000)}
 ARCHIVE = {"source": "replica", "archive": "ab12", "variants": ["DEFAULT"]}
@@ -34,8 +34,8 @@ def test_another_archive_begins_anew(tmp_path):
     assert len(list(folder.iterdir())) == 2
 
 
-@pytest.mark.parametrize("other", [ARCHIVE, LIVE | {"gtid": "hex"}, LIVE | {"base_url": "https://b.example"}])
-def test_games_of_a_live_site_are_not_given_up(tmp_path, other):
+@pytest.mark.parametrize("other", [ARCHIVE, LIVE | {"gtid": "hex"}, {"source": "crawled", "origin": LIVE}])
+def test_games_that_were_crawled_into_a_folder_are_not_given_up(tmp_path, other):
     folder = tmp_path / "pages"
     put(folder, LIVE, GAMES.values())
     with pytest.raises(ZugwerkError, match=r"amzn games crawled from https://a\.example"):
@@ -61,3 +61,81 @@ def test_what_a_killed_run_left_is_removed(tmp_path):
     (left / "games-000000000.parquet").write_bytes(b"half")
     put(tmp_path / "pages", LIVE, GAMES.values())
     assert [path.name for path in tmp_path.iterdir()] == ["pages"]
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://www.littlegolem.net", "littlegolem.net"),
+        ("http://littlegolem.net", "littlegolem.net"),
+        ("http://127.0.0.1:8080", "127.0.0.1_8080"),
+        ("https://me@A.example/games", "a.example_games"),
+    ],
+)
+def test_a_site_has_one_store_whatever_its_address_looks_like(tmp_path, url, name):
+    with Store(str(tmp_path), url, "amzn") as store:
+        assert store.folder == tmp_path / name / "amzn"
+
+
+def test_what_is_kept_is_there_again_and_never_less(tmp_path):
+    with Store(str(tmp_path), "https://a.example", "amzn") as store:
+        assert (store.games, store.state) == ({}, {})
+        store.journal.add("/list", b"page")
+        store.keep([GAMES[3]], {"players": 7}, complete=False)
+    with Store(str(tmp_path), "https://a.example", "amzn") as store:
+        assert (store.games, store.state) == ({3: GAMES[3]}, {"players": 7})
+        assert store.journal.get("/list") == b"page"
+        store.keep([GAMES[20_000]], {"players": 8}, complete=True)
+        assert store.journal.get("/list") is None
+    with Store(str(tmp_path), "https://a.example", "amzn") as store:
+        assert store.games == GAMES
+    with Store(str(tmp_path), "https://a.example", "hex") as store:
+        assert store.games == {}
+
+
+def test_a_view_is_a_copy_of_the_store(tmp_path):
+    with Store(str(tmp_path / "store"), "https://a.example", "amzn") as store:
+        store.show(tmp_path / "view")
+        assert not (tmp_path / "view").exists()
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(tmp_path / "view")
+        assert {game.gid: game for game in read_raw(tmp_path / "view")} == GAMES
+        before = contents(tmp_path / "view")
+        store.show(tmp_path / "view")
+        assert contents(tmp_path / "view") == before
+        assert len(before) == 3
+
+
+def test_a_view_of_the_same_site_is_taken_in(tmp_path):
+    with Store(str(tmp_path / "store"), "https://www.a.example", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(tmp_path / "view")
+    with Store(str(tmp_path / "colleague"), "http://a.example", "amzn") as store:
+        mine = RawGame(3, "/mine", 200, b"(;)")
+        store.keep([mine], {"players": 1}, complete=False)
+        store.take_in(tmp_path / "view")
+        store.take_in(tmp_path / "nothing")
+    with Store(str(tmp_path / "colleague"), "http://a.example", "amzn") as store:
+        assert (store.games, store.state) == (GAMES | {3: mine}, {"players": 1})
+    for url, gtid in (("https://b.example", "amzn"), ("https://a.example", "hex")):
+        with Store(str(tmp_path / "other"), url, gtid) as store:
+            store.take_in(tmp_path / "view")
+            assert store.games == {}
+
+
+def test_a_damaged_view_is_written_anew(tmp_path):
+    with Store(str(tmp_path / "store"), "https://a.example", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(tmp_path / "view")
+        next((tmp_path / "view").glob("games-*")).write_bytes(b"half")
+        store.take_in(tmp_path / "view")
+        store.show(tmp_path / "view")
+        assert {game.gid: game for game in read_raw(tmp_path / "view")} == store.games == GAMES
+
+
+def test_a_store_is_one_crawl_s_at_a_time(tmp_path):
+    with (
+        Store(str(tmp_path), "https://a.example", "amzn"),
+        pytest.raises(ZugwerkError, match=r"another crawl of .* is under way"),
+    ):
+        Store(str(tmp_path), "https://a.example", "amzn")

@@ -112,7 +112,7 @@ def test_sources_that_are_not_there_are_named(project):
     with pytest.raises(ZugwerkError, match="nowhere: no such folder or tar of SGF files"):
         stage.main()
     write_params(project, "littlegolem")
-    with pytest.raises(ZugwerkError, match=r"nothing crawled there; run python -m pipeline_src\.stages\.joseki_crawl"):
+    with pytest.raises(ZugwerkError, match="no crawled games there; run `zugwerk crawl joseki`"):
         stage.main()
 
 
@@ -146,7 +146,7 @@ def test_games_crawled_from_a_site_by_the_spider(project):
         (JosekiRecordsParams, "joseki_records", {"min_plies": -1}, "min_plies must be at least 0"),
         (JosekiRecordsParams, "joseki_records", {"made": {**MADE, "tenuki": 2.0}}, "tenuki must be 0 to 1"),
         (JosekiRecordsParams, "joseki_records", {"plies": 3}, "unknown key"),
-        (JosekiCrawlParams, "joseki_crawl", {"source": "replica"}, "source must be live or a folder"),
+        (JosekiCrawlParams, "joseki_crawl", {"source": "live"}, "source must be a path"),
         (JosekiCrawlParams, "joseki_crawl", {"ways": ["telnet"]}, "telnet"),
     ],
 )

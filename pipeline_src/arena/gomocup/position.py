@@ -14,6 +14,7 @@ from pipeline_src.games.gomoku.board import BLACK, FIRST, LINE_LENGTH, MAX_SIDE,
 from pipeline_src.games.gomoku.moves import any_line
 from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.jit.parts import plainly
 from pipeline_src.players.engines.gomocup_text import read_cell, write_cell
 
 OWN, OTHER = 1, 2
@@ -22,7 +23,7 @@ OWN, OTHER = 1, 2
 
 @dataclass
 class Board:
-    """A game: where it began and what was played."""
+    """A game: where it began and what was played. It does without kernels while they are being compiled."""
 
     height: int
     width: int
@@ -39,6 +40,7 @@ class Board:
         self.start = self.state = from_board(np.zeros((self.height, self.width), np.int8), FIRST, self.variant)
 
     @property
+    @plainly()
     def over(self) -> bool:
         """Whether somebody has won, or the board is full."""
         return gomoku.winner(self.state) is not None
@@ -60,6 +62,7 @@ class Board:
         """``x,y`` of an action id."""
         return write_cell(action, self.width)
 
+    @plainly()
     def place(self, action: int) -> None:
         """A stone of the side to move.
 
@@ -96,12 +99,14 @@ class Board:
             self.variant, self.start, self.state, self.actions = before
             raise
 
+    @plainly()
     def change_rule(self, variant: str) -> None:
         """Go on by another rule."""
         start = from_board(self.start.board, int(gomoku.to_play(self.start)), variant)
         self.variant, self.start = variant, start
         self._replay(self.actions)
 
+    @plainly()
     def set_up(self, stones: Sequence[tuple[int, int]]) -> None:
         """The position of a ``BOARD``: cells with OWN or OTHER; it is our turn.
 
@@ -138,6 +143,7 @@ class Board:
         self.start = self.state = start
         self.actions = []
 
+    @plainly()
     def _replay(self, actions: Sequence[int]) -> None:
         self.state, self.actions = self.start, []
         for action in actions:

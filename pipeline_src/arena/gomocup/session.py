@@ -1,5 +1,6 @@
 """One conversation with a manager of the Gomocup: commands in, moves out, the search in a thread of its own."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -10,12 +11,13 @@ from pipeline_src.arena.gomocup.memory import resident_bytes
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
 from pipeline_src.arena.gomocup.swap2 import choose, first_stones
+from pipeline_src.arena.preparation import Preparation, any_move
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games import gomoku
+from pipeline_src.games.game import get_game
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
 from pipeline_src.players.player import Bounds, Player, Position, Thought
-from pipeline_src.players.registry import limits_in, make_player, players_of
+from pipeline_src.players.registry import build_player, limits_in, players_of
 from pipeline_src.players.turn_time import thinking_ms
 from pipeline_src.search.limits import Limit
 
@@ -27,6 +29,8 @@ MEMORY_SHARE = 0.8
 """Of the memory left, what searches may take; the rest is for what they bring with them."""
 LEAST_MEMORY = 4 << 20
 """Bytes that searches are given, however little of the manager's limit is left."""
+START_MS = 1000.0
+"""For half of this START waits for kernels; loading them from disk takes less, compiling more."""
 NEEDS_A_MODEL = ("zero", "brain")
 """Players that cannot be had on every board."""
 
@@ -45,8 +49,8 @@ class Session:
         """Nothing is loaded yet.
 
         Args:
-            player: a text for `make_player`, read at the first ``START``. Once the manager has set a time, that alone
-                decides how long is thought, but for a depth or a number of nodes in the text, which hold beside it.
+            player: a text for `registry.build_player`, read at the first ``START``. Once the manager has set a time,
+                that alone decides how long is thought, but for a depth or nodes in the text, which hold beside it.
             write: takes an answer.
             seed: of what is random.
             margin_ms: of a turn's time, left for delays.
@@ -56,6 +60,7 @@ class Session:
         self._player: Player | None = None
         self._given: Limit | None = None
         self._ended, self._notes = False, list[str]()
+        self._preparation: Preparation | None = None
         self._settings = Settings()
         self._board: Board | None = None
         self._left: float | None = None
@@ -148,7 +153,8 @@ class Session:
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
         if self._player is None:
-            self._player, self._given = make_player("gomoku", self._text), limits_in("gomoku", self._text)
+            self._player, self._given = build_player("gomoku", self._text), limits_in("gomoku", self._text)
+            self._preparation = Preparation(self._player, board.start)
         self._player.new_game()
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still be told, another size may not
@@ -156,11 +162,19 @@ class Session:
         if refusal is not None:
             self._write(f"MESSAGE {refusal}")
         else:
-            gomoku.play(board.start, 0)  # the rules' kernels, before any clock runs
-            self._player.ready(board.start)
+            self._ready(board, START_MS)  # else OK at once, and moves without a search until all is compiled
         self._fit_memory()
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
+
+    def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
+        """Whether the player is ready for a game on this board within a share of the time."""
+        assert self._player is not None
+        assert self._preparation is not None
+        if not self._preparation.wait(milliseconds, given_up):
+            return False
+        self._player.ready(board.start)
+        return True
 
     def _info(self, words: list[str]) -> None:
         try:
@@ -251,7 +265,7 @@ class Session:
                 raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
             cells = [board.read(line) for line in lines]
             board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-            player = self._ready(board)
+            player = self._player_for(board)
             movetime = self._bounds(player, board, begin).movetime_ms
             seconds = None if movetime is None else movetime / 2e3  # the rest is for a move
             placed: str | tuple[int, ...]
@@ -267,7 +281,7 @@ class Session:
                 board.place(action)
         return " ".join(map(board.write, placed))
 
-    def _ready(self, board: Board) -> Player:
+    def _player_for(self, board: Board) -> Player:
         """The player, if there is anything to be played on that board and it can do so.
 
         Raises:
@@ -284,10 +298,14 @@ class Session:
         return self._player
 
     def _think(self, search: Search, board: Board, begin: float) -> Thought:
-        player = self._ready(board)
+        player = self._player_for(board)
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        search.begin(player)
-        thought = player.think(position, self._bounds(player, board, begin))
+        if self._ready(board, self._bounds(player, board, begin).movetime_ms, search.stopped):
+            search.begin(player)
+            thought = player.think(position, self._bounds(player, board, begin))
+        else:
+            thought = Thought(any_move(get_game("gomoku"), board.state))
+            self._notes.append("kernels are still being compiled: any legal move")
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
         if self._verbose and (found := thought.found) is not None:

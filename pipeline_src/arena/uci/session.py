@@ -1,20 +1,25 @@
 """One conversation with whoever speaks the protocol: commands in, answers out, the search in a thread of its own."""
 
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO
 
 import numpy as np
 
 from pipeline_src import __version__
 from pipeline_src.arena.conversation import converse
+from pipeline_src.arena.preparation import Preparation, any_move, less_time, time_of
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_position
 from pipeline_src.arena.uci.report import info_line
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
+from pipeline_src.jit.parts import plainly
 from pipeline_src.players.engines.uci_text import write_move
 from pipeline_src.players.player import Player
-from pipeline_src.players.registry import make_player
+from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import SearchResult
 
 DEFAULT_PLAYER = "alphabeta"
@@ -30,6 +35,8 @@ class Session:
         start = self._rules.initial_state()
         self._placed = Placed(start, start)
         self._player: Player | None = None
+        self._preparation: Preparation | None = None
+        self._waiting: threading.Thread | None = None
         self._rng = np.random.default_rng(seed)
         self._overhead_ms = float(OVERHEAD_MS)
         self._thread = SearchThread(self._inform)
@@ -55,6 +62,8 @@ class Session:
 
     def finish(self, seconds: float) -> None:
         """Stop what is searched and wait so long at most for the answers."""
+        if self._waiting is not None:
+            self._waiting.join(seconds)
         self._thread.finish(seconds)
 
     def _inform(self, text: str) -> None:
@@ -66,12 +75,13 @@ class Session:
         self._write(f"option name Player type string default {self._text}")
         self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
         self._write("uciok")
+        self._thread.submit(self._prepare)  # behind the conversation; what is wrong with the player is told later
 
     def _isready(self, _: list[str]) -> None:
         if self._thread.busy:
             self._write("readyok")  # asked in mid-search, it is a sign of life
-        else:
-            self._thread.submit(self._ready)
+            return
+        self._thread.submit(self._begin_ready)
 
     def _newgame(self, _: list[str]) -> None:
         self._stop([])
@@ -93,7 +103,8 @@ class Session:
             raise ZugwerkError(f"no option {name[:40]!r}; there are: Player, Move Overhead")
 
     def _position(self, words: list[str]) -> None:
-        self._placed = read_position(self._rules, words)
+        with plainly():
+            self._placed = read_position(self._rules, words)
 
     def _go(self, words: list[str]) -> None:
         self._stop([])
@@ -124,18 +135,37 @@ class Session:
 
     # What follows runs in the worker's thread, one job after the other.
 
-    def _make(self) -> Player:
-        if self._player is None:
-            self._player = make_player(self._game, self._text)
-        return self._player
+    def _make(self) -> tuple[Player, Preparation]:
+        if self._player is None or self._preparation is None:
+            self._player = build_player(self._game, self._text)
+            self._preparation = Preparation(self._player, self._rules.initial_state())
+        return self._player, self._preparation
+
+    def _prepare(self) -> None:
+        with suppress(ZugwerkError):
+            self._make()
+
+    def _begin_ready(self) -> None:
+        """Answer once all is compiled. Moves that are asked for meanwhile do not wait for that."""
+        try:
+            preparation = self._make()[1]
+        except ZugwerkError as error:
+            self._inform(str(error))
+            self._write("readyok")
+            return
+        if preparation.wait(0):
+            self._ready()
+        else:
+            self._waiting = threading.Thread(target=lambda: self._ready_after(preparation), daemon=True)
+            self._waiting.start()
+
+    def _ready_after(self, preparation: Preparation) -> None:
+        preparation.wait()
+        self._thread.submit(self._ready)
 
     def _ready(self) -> None:
         try:
-            rules = self._rules
-            start = rules.initial_state()
-            move = write_move(rules, start, int(rules.legal_actions(start)[0]))
-            read_position(rules, ["startpos", "moves", move])  # the rules' kernels, before any clock runs
-            self._make().ready(start)
+            self._make()[0].ready(self._rules.initial_state())
         except ZugwerkError as error:
             self._inform(str(error))
         self._write("readyok")
@@ -146,10 +176,13 @@ class Session:
             self._player.new_game()
 
     def _change_player(self, text: str) -> None:
-        player = make_player(self._game, text)  # a wrong text leaves the old player
+        player = build_player(self._game, text)  # a wrong text leaves the old player
+        if self._preparation is not None:
+            self._preparation.stop()
         if self._player is not None:
             self._player.close()
         self._player, self._text = player, text
+        self._preparation = Preparation(player, self._rules.initial_state())
 
     def _run(self, search: Search, placed: Placed, go: GoCommand) -> None:
         best = "(none)"
@@ -161,13 +194,19 @@ class Session:
         self._write(f"bestmove {best}")
 
     def _search(self, search: Search, placed: Placed, go: GoCommand) -> str:
-        rules, state = self._rules, placed.state
-        if rules.winner(state) is not None:
-            self._inform("the game is over")
-            return "(none)"
-        player = self._make()
+        began, rules, state = time.perf_counter(), self._rules, placed.state
+        with plainly():
+            if rules.winner(state) is not None:
+                self._inform("the game is over")
+                return "(none)"
+        player, preparation = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
         bounds = go.bounds(self._overhead_ms)
+        if not preparation.wait(time_of(position, bounds), search.stopped):
+            self._inform("kernels are still being compiled: any legal move")
+            with plainly():
+                return write_move(rules, state, any_move(rules, state))
+        position, bounds = less_time(position, bounds, 1000 * (time.perf_counter() - began))
         reported: SearchResult | None = None
 
         def report(found: SearchResult) -> None:

@@ -40,7 +40,7 @@ def _max_actions(state: AmazonsState) -> int:
     return int(state.amazons.shape[1] * moves.MAX_REACH * moves.MAX_REACH + moves.SPARE)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _write_actions(state: AmazonsState, out: Ids) -> int:
     return int(
         moves.write_turns(state, np.empty(state.amazons.shape[1] * moves.MAX_REACH + moves.SPARE, np.int32), out)

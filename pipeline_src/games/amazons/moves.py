@@ -257,11 +257,15 @@ def play_turn(state: AmazonsState, action: int) -> None:
 @njit(cache=True)
 def copy_into(state: AmazonsState, other: AmazonsState) -> None:
     """Make ``other``, a state of the same board size, equal to ``state``."""
-    other.board[:] = state.board
-    other.lines[:] = state.lines
-    other.amazons[:] = state.amazons
-    other.turn[:] = state.turn
-    other.hash[:] = state.hash
+    for i in range(state.board.size):  # entry by entry: numba makes an array for each slice that it copies
+        other.board.flat[i] = state.board.flat[i]
+    for i in range(state.lines.size):
+        other.lines.flat[i] = state.lines.flat[i]
+    for i in range(state.amazons.size):
+        other.amazons.flat[i] = state.amazons.flat[i]
+    for i in range(state.turn.size):
+        other.turn[i] = state.turn[i]
+    other.hash[0] = state.hash[0]
 
 
 @njit(cache=True)

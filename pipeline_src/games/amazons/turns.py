@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.games import kernels
 from pipeline_src.games.amazons import moves
 from pipeline_src.games.amazons.board import FIRST, AmazonsState, copy_state, to_play
+from pipeline_src.jit.needs import Need
 
 
 def legal_actions(state: AmazonsState) -> npt.NDArray[np.int32]:
@@ -47,6 +49,18 @@ def play(state: AmazonsState, action: int) -> AmazonsState:
     after = copy_state(state)
     moves.play_turn(after, action)
     return after
+
+
+@kernels.rules_need.register
+def rules_need(state: AmazonsState) -> list[Need]:
+    """What the functions above call."""
+    scratch, out = moves.buffers(state)
+    return [
+        Need(moves.write_turns, (state, scratch, out)),
+        Need(moves.legal, (state, 0, 0, 0)),
+        Need(moves.can_move, (state,)),
+        Need(moves.play_turn, (state, 0)),
+    ]
 
 
 def move(state: AmazonsState, start: int, to: int) -> AmazonsState:

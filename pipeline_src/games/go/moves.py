@@ -33,10 +33,14 @@ MARK = 2
 @njit(cache=True)
 def copy_into(state: GoState, other: GoState) -> None:
     """Make ``other``, a state of the same board size, equal to ``state``."""
-    other.board[:, :] = state.board
-    other.moves[:] = state.moves
-    other.undo[:] = state.undo
-    other.turn[:] = state.turn
+    for i in range(state.board.size):  # entry by entry: numba makes an array for each slice that it copies
+        other.board.flat[i] = state.board.flat[i]
+    for i in range(state.moves.size):
+        other.moves.flat[i] = state.moves.flat[i]
+    for i in range(state.undo.size):
+        other.undo.flat[i] = state.undo.flat[i]
+    for i in range(state.turn.size):
+        other.turn[i] = state.turn[i]
     other.hash[0] = state.hash[0]
 
 
@@ -80,7 +84,7 @@ def _neighbours(board: Board, row: int, column: int, code: int) -> int:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def all_breathe(board: Board) -> bool:
     """Whether every stone's group has a liberty."""
     points = np.empty(board.size, np.int16)
@@ -103,7 +107,7 @@ def may_be_ko(board: Board, point: int, colour: int) -> bool:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _stands(board: Board, row: int, column: int, colour: int) -> bool:
     """Whether a stone on an empty point has a liberty, after what it captures is gone."""
     if _neighbours(board, row, column, EMPTY):
@@ -161,7 +165,7 @@ def _set_passes(state: GoState, passes: int) -> None:
     state.turn[PASSES] = passes
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _place(state: GoState, point: int, side: int) -> int:
     """Place a stone and remove what it captures; return a bit for each direction in which there was something."""
     board = state.board
@@ -210,7 +214,7 @@ def play(state: GoState, action: int) -> None:
     turn[PLY] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _fill(state: GoState, row: int, column: int, side: int) -> None:
     """Put stones of ``side`` on all points that empty ones connect with (row, column)."""
     board = state.board
@@ -257,7 +261,7 @@ def take_back(state: GoState, action: int) -> None:
     turn[PLY] -= 1
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def area(board: Board) -> int:
     """Black's stones and the empty points that reach only black ones, less White's (area scoring, all stones alive)."""
     height, width = board.shape

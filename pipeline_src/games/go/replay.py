@@ -8,7 +8,7 @@ from pipeline_src.games.go.moves import legal, play
 from pipeline_src.jit import njit
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def play_actions(state: GoState, actions: npt.NDArray[np.int32], boards: npt.NDArray[np.int8]) -> int:
     """Play actions in place and write the boards before each and after the last; stop at one that is not legal.
 

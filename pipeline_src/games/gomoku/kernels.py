@@ -42,4 +42,4 @@ for generic, kernel in (
     (kernels.write_steps, moves.write_actions),
     (kernels.play_step, moves.play),
 ):
-    kernels.implement(generic, GomokuState, kernel, inline=True)
+    kernels.implement(generic, GomokuState, kernel)

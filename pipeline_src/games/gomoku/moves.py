@@ -27,12 +27,12 @@ from pipeline_src.games.gomoku.board import (
 )
 from pipeline_src.games.gomoku.renju import forbidden
 from pipeline_src.games.gomoku.rows import At, line_at
-from pipeline_src.games.kernels import uncounted
+from pipeline_src.jit import njit
 
 Ids = npt.NDArray[np.int32]
 
 
-@uncounted
+@njit(cache=True)
 def copy_into(state: GomokuState, other: GomokuState) -> None:
     """Make ``other``, a state of the same board size, equal to ``state``."""
     cells, others = state.board.flat, other.board.flat  # entry by entry: slices take twenty times as long
@@ -45,7 +45,7 @@ def copy_into(state: GomokuState, other: GomokuState) -> None:
     other.hash[0] = state.hash[0]
 
 
-@uncounted
+@njit(cache=True)
 def kind_of_line(state: GomokuState, colour: int) -> int:
     """Which lines of a colour win: `AT_LEAST`, `EXACTLY` or `ONE_END_OPEN`."""
     rule = state.turn[RULE]
@@ -54,14 +54,14 @@ def kind_of_line(state: GomokuState, colour: int) -> int:
     return ONE_END_OPEN if rule == CARO else EXACTLY if rule == EXACT else AT_LEAST
 
 
-@uncounted
+@njit(cache=True)
 def line_through(board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int) -> bool:
     """Whether a stone of ``colour`` on ``cell`` (there or not) makes a winning line; see `kind_of_line`."""
     row = cell // board.shape[1]
     return bool(line_at(board, row, cell - row * board.shape[1], colour, line, kind))
 
 
-@uncounted
+@njit(cache=True)
 def any_line(state: GomokuState, colour: int) -> bool:
     """Whether ``colour`` has a winning line anywhere."""
     board, line, kind = state.board, int(state.turn[LINE]), kind_of_line(state, colour)
@@ -72,7 +72,7 @@ def any_line(state: GomokuState, colour: int) -> bool:
     return False
 
 
-@uncounted
+@njit(cache=True)
 def nowhere_to_play(state: GomokuState) -> bool:
     """Whether it is Black's turn in Renju, and every empty cell is forbidden: a draw."""
     if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
@@ -85,7 +85,7 @@ def nowhere_to_play(state: GomokuState) -> bool:
     return True
 
 
-@uncounted
+@njit(cache=True)
 def legal(state: GomokuState, action: int) -> bool:
     """Whether the game goes on and ``action``, any int, is an empty cell, and not one that Renju forbids."""
     board = state.board
@@ -99,7 +99,7 @@ def legal(state: GomokuState, action: int) -> bool:
     return not forbidden(board, row, action - row * board.shape[1])
 
 
-@uncounted
+@njit(cache=True)
 def write_actions(state: GomokuState, out: Ids) -> int:
     """Write the legal cells, ascending, to ``out``, none where the game is over; return how many."""
     if state.turn[STANDING] != GOING:
@@ -119,7 +119,7 @@ def write_actions(state: GomokuState, out: Ids) -> int:
     return kept
 
 
-@uncounted
+@njit(cache=True)
 def play(state: GomokuState, action: int) -> None:
     """Place a stone on a legal cell."""
     board, turn = state.board, state.turn
@@ -137,7 +137,7 @@ def play(state: GomokuState, action: int) -> None:
         turn[STANDING] = DRAWN
 
 
-@uncounted
+@njit(cache=True)
 def take_back(state: GomokuState, action: int) -> None:
     """Undo the action just played."""
     board, turn = state.board, state.turn

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import BLACK, EMPTY
 from pipeline_src.games.gomoku.rows import At, on_board, run
-from pipeline_src.games.kernels import uncounted
+from pipeline_src.jit import njit
 
 Board = npt.NDArray[np.int8]
 FINE, FIVE, BAD = 0, 1, 2
@@ -30,13 +30,13 @@ DEEPEST = 8
 Word: Any = np.uint64
 
 
-@uncounted
+@njit(cache=True)
 def _step(d: int) -> tuple[int, int]:
     """(rows, columns) from a cell to the next one in direction ``d`` of four."""
     return (0, 1) if d == 0 else (1, d - 2)
 
 
-@uncounted
+@njit(cache=True)
 def _fives(board: Board, row: int, column: int, down: int, right: int, ahead: int, behind: int) -> bool:
     """Whether the first cell that is not black, ``ahead`` stones on, makes just five with the row through a stone."""
     row, column = row + (ahead + 1) * down, column + (ahead + 1) * right
@@ -45,7 +45,7 @@ def _fives(board: Board, row: int, column: int, down: int, right: int, ahead: in
     return bool(ahead + behind + 2 + run(board, row, column, down, right, BLACK) == 5)
 
 
-@uncounted
+@njit(cache=True)
 def _verdict(board: Board, row: int, column: int) -> int:
     """`FIVE`, `BAD` for an overline or two fours, or `FINE`, of a black stone on the board."""
     fours, over = 0, False
@@ -61,7 +61,7 @@ def _verdict(board: Board, row: int, column: int) -> int:
     return BAD if over or fours > 1 else FINE
 
 
-@uncounted
+@njit(cache=True)
 def _ends(board: Board, row: int, column: int, down: int, right: int) -> bool:
     """Whether a stone on a cell, next to a row of four that it lengthens, would make just five."""
     if not on_board(board, row, column) or board[At(row), At(column)] != EMPTY:
@@ -69,7 +69,7 @@ def _ends(board: Board, row: int, column: int, down: int, right: int) -> bool:
     return bool(run(board, row, column, down, right, BLACK) == 0)
 
 
-@uncounted
+@njit(cache=True)
 def _makes_straight(board: Board, row: int, column: int, down: int, right: int) -> int:
     """How many cells on from a stone lies the one that makes its row a straight four; 0 where there is none."""
     ahead, behind = run(board, row, column, down, right, BLACK), run(board, row, column, -down, -right, BLACK)
@@ -87,7 +87,7 @@ def _makes_straight(board: Board, row: int, column: int, down: int, right: int) 
     return int(at) if _ends(board, row - start * down, column - start * right, -down, -right) else 0
 
 
-@uncounted
+@njit(cache=True)
 def _likely_threes(board: Board, row: int, column: int) -> int:
     """In how many directions a stone has a three, if all that could follow is allowed."""
     found = 0
@@ -98,7 +98,7 @@ def _likely_threes(board: Board, row: int, column: int) -> int:
     return found
 
 
-@uncounted
+@njit(cache=True)
 def forbidden(board: Board, row: int, column: int) -> bool:
     """Whether Black may not play on an empty cell; the board is changed on the way and the same again at the end.
 
@@ -115,7 +115,7 @@ def forbidden(board: Board, row: int, column: int) -> bool:
     return bool(verdict == BAD)
 
 
-@uncounted
+@njit(cache=True)
 def _two_threes(board: Board, row: int, column: int) -> bool:
     """Whether a black stone on the board, which is taken away, has two threes.
 

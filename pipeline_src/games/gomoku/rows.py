@@ -4,21 +4,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import EMPTY, EXACTLY
-from pipeline_src.games.kernels import uncounted
+from pipeline_src.jit import njit
 
 Board = npt.NDArray[np.int8]
 At = np.uint64
 """Type of an index that cannot be negative: numba leaves out the test for those that count from the end."""
 
 
-@uncounted
+@njit(cache=True)
 def on_board(board: Board, row: int, column: int) -> bool:
     """Whether there is such a cell."""
     height, width = board.shape
     return bool((row | column | (height - 1 - row) | (width - 1 - column)) >= 0)
 
 
-@uncounted
+@njit(cache=True)
 def run(board: Board, row: int, column: int, down: int, right: int, colour: int) -> int:
     """Stones of ``colour`` in a row from the cell after (row, column) on, in one direction."""
     height, width = board.shape
@@ -31,7 +31,7 @@ def run(board: Board, row: int, column: int, down: int, right: int, colour: int)
     return found
 
 
-@uncounted
+@njit(cache=True)
 def line_at(board: Board, row: int, column: int, colour: int, line: int, kind: int) -> bool:
     """Whether a stone of ``colour`` on a cell (there or not) makes a line that wins; see `board.kind_of_line`."""
     # Written out by direction, not looped over.
@@ -51,7 +51,7 @@ def line_at(board: Board, row: int, column: int, colour: int, line: int, kind: i
     return length == line or (length > line and not exact)
 
 
-@uncounted
+@njit(cache=True)
 def _open_line_at(board: Board, row: int, column: int, colour: int, line: int) -> bool:
     """The same of lines that do not win where they have just the length and stones of the other side at both ends."""
     for d in range(4):
@@ -67,6 +67,6 @@ def _open_line_at(board: Board, row: int, column: int, colour: int, line: int) -
     return False
 
 
-@uncounted
+@njit(cache=True)
 def _stone(board: Board, row: int, column: int) -> bool:
     return bool(on_board(board, row, column) and board[At(row), At(column)] != EMPTY)

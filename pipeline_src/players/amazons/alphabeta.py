@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import amazons_engine, make_evaluator
 from pipeline_src.players.options import Options
@@ -41,7 +40,7 @@ class EngineOptions(Options):
     """Half the window around the last iteration's value in which the next one begins; 0: the whole range."""
 
     def engine(self) -> ClosingFirst:
-        """The search, compiled before any clock runs."""
+        """The search."""
         widths = list(STANDARD.widths)
         for i, width in enumerate((self.width, self.width3, self.width4)):
             if width is not None:
@@ -55,9 +54,7 @@ class EngineOptions(Options):
             reduce_after=self.reduce_after,
             aspiration=self.aspiration,
         )
-        searcher = ClosingFirst(AlphaBeta(make_evaluator("amazons"), options))
-        searcher.search(initial_state(6), Limit(depth=2, nodes=1))
-        return searcher
+        return ClosingFirst(AlphaBeta(make_evaluator("amazons"), options))
 
 
 class AlphaBetaOptions(EngineOptions, Limits):

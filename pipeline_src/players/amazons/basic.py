@@ -1,12 +1,14 @@
 """Amazons players without a net: uniformly random, and one ply deep."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import buffers
 from pipeline_src.games.amazons.turns import legal_actions
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player, Position
@@ -57,6 +59,10 @@ class OnePlyPlayer(Player):
                 values = values + position.rng.normal(0.0, self.noise, len(values))
             chosen.append(int(turns[np.argmax(values)]))
         return chosen
+
+    def needs(self, start: Any) -> list[Need]:
+        """See `Player.needs`."""
+        return [Need(rank_all, (start, self.evaluator, np.empty(1, np.int32), np.empty(1, np.float32)))]
 
 
 def random_player(_: RandomOptions) -> RandomPlayer:

@@ -3,7 +3,8 @@
 import time
 from typing import Any
 
-from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.jit.needs import Need
+from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
 
 
@@ -23,6 +24,10 @@ class ClosingFirst:
         if on_info is not None:
             on_info(found)
         return found
+
+    def needs(self, state: Any) -> list[Need]:
+        """See `Searcher.needs`."""
+        return [*closing_needs(state), *self.searcher.needs(state)]
 
     def stop(self) -> None:
         """See `Searcher.stop`."""

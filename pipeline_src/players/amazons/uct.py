@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.searching import Limits, SearchPlayer
@@ -55,6 +54,4 @@ def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:
         ZugwerkError: params.yaml is malformed.
     """
     chosen = UctOptions(**options.model_dump(include=set(UctOptions._fields)))
-    player = SearchPlayer(ClosingFirst(Uct(make_evaluator("amazons"), chosen, options.tree)), options.limit)
-    player.searcher.search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
-    return player
+    return SearchPlayer(ClosingFirst(Uct(make_evaluator("amazons"), chosen, options.tree)), options.limit)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
 from pipeline_src.search.gomoku.evaluation import make_evaluator
@@ -46,6 +45,4 @@ def gomoku_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
         killers=standard.killers,
         inner_killers=standard.inner_killers,
     )
-    player = SearchPlayer(AlphaBeta(make_evaluator(), search), limit)
-    player.searcher.search(initial_state(5), Limit(depth=2, nodes=1))  # compiled before any clock runs
-    return player
+    return SearchPlayer(AlphaBeta(make_evaluator(), search), limit)

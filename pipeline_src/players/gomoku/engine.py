@@ -4,13 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.setup import from_fen
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
 
 STANDARD = Options()
-WARM_UP = from_fen("5/5/2x2/2o2/5 b")
 Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 
 
@@ -51,6 +49,4 @@ class EngineOptions(Limits):
 def gomoku_engine(options: EngineOptions) -> SearchPlayer:
     """The player ``engine`` of Gomoku."""
     own = {name: getattr(options, name) for name in STANDARD.__dataclass_fields__}
-    player = SearchPlayer(Engine(Options(**own)), options.limit)
-    player.searcher.search(WARM_UP, Limit(depth=2))  # compiled before any clock runs
-    return player
+    return SearchPlayer(Engine(Options(**own)), options.limit)

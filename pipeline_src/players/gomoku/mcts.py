@@ -5,7 +5,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import NonNegative
 from pipeline_src.search.gomoku import playouts as _playouts  # noqa: F401, makes the search know the game
@@ -29,6 +28,4 @@ class MctsOptions(Nodes):
 
 def gomoku_mcts(options: MctsOptions) -> SearchPlayer:
     """The player ``mcts`` of Gomoku."""
-    player = SearchPlayer(PlainUct(options.c), options.limit)
-    player.searcher.search(initial_state(5), Limit(nodes=1))  # compiled before any clock runs
-    return player
+    return SearchPlayer(PlainUct(options.c), options.limit)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.players.options import Options
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.evaluation import make_evaluator
@@ -23,6 +22,4 @@ class MinimaxOptions(Options):
 
 def gomoku_minimax(options: MinimaxOptions) -> SearchPlayer:
     """The player ``minimax`` of Gomoku."""
-    player = SearchPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))
-    player.searcher.search(initial_state(3, "freestyle-3"), Limit(depth=2))  # compiled before any clock runs
-    return player
+    return SearchPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))

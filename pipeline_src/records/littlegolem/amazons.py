@@ -45,6 +45,7 @@ _VARIANT_WORDS = {
     "cross": "cross",
 }
 _MOVES_SEEN = 1 << 18
+_SEPARATED = re.compile(r"\w+-\w+/\w+")
 
 
 class AmazonsGame(NamedTuple):
@@ -77,7 +78,8 @@ def read_turns(record: ParsedRecord) -> tuple[tuple[int, ...], bool]:
 
     Raises:
         RecordError: ``other_game`` where the first move is no Amazons turn; ``bad_text`` where a later one is not,
-            where colours do not alternate from White, or where moves follow a resignation.
+            where one is in another program's notation, where colours do not alternate from White, or where moves
+            follow a resignation.
     """
     nodes, resigned = _take_resignation(record.nodes)
     return tuple(_action(node, ply) for ply, node in enumerate(nodes)), resigned
@@ -160,6 +162,9 @@ def _action(node: Node, ply: int) -> int:
         if ply == 0:
             raise RecordError("other_game", f"its first move is {shown(node.value)}", ply) from None
         raise RecordError("bad_text", f"not a turn: {shown(node.value)}", ply) from None
+    if not _SEPARATED.fullmatch(node.value.strip()):
+        detail = f"not the site's notation, which is d1-d7/g7: {shown(node.value)}"
+        raise RecordError("bad_text", detail, ply)
     if node.colour.upper() != _COLOURS[ply % 2]:
         raise RecordError("bad_text", f"{node.colour} moves where {_COLOURS[ply % 2]} should", ply)
     return action

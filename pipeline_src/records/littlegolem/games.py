@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from pipeline_src.records.littlegolem.amazons import SIZE, check_turns, read_turns, site_variant
+from pipeline_src.records.littlegolem.amazons import SIZE, check_turns, read_amazons, read_turns, site_variant
 from pipeline_src.records.littlegolem.result import Evidence, find_winner, match_players
-from pipeline_src.records.littlegolem.text import ParsedRecord, parse_text, split_records
+from pipeline_src.records.littlegolem.text import ParsedRecord, pick_legal, readings, split_records
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Source
 from pipeline_src.records.rejects import RecordError, Reject
@@ -84,7 +84,7 @@ def _the_record(raw: RawGame) -> ParsedRecord:
     if raw.status not in READABLE_STATUS:
         raise RecordError("http_status", f"the server answered {raw.status}")
     texts = split_records(raw.body) or [b""]
-    record = parse_text(texts[0])
+    record = pick_legal(readings(texts[0]), read_amazons)
     if len(set(texts)) > 1:
         raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
     if record.trailing.lstrip().startswith("(;"):

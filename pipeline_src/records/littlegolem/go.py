@@ -10,9 +10,9 @@ it comes from the lists, or from a resignation; where neither says who won, the 
 import re
 
 from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant
-from pipeline_src.records.go_moves import read_moves
+from pipeline_src.records.go_moves import GoMoves, read_moves
 from pipeline_src.records.littlegolem.result import Players, match_players
-from pipeline_src.records.littlegolem.text import Node, parse_text, split_records
+from pipeline_src.records.littlegolem.text import Node, ParsedRecord, pick_legal, readings, split_records
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
@@ -43,14 +43,8 @@ def _read(raw: RawGame, size: int) -> SgfGame:
     texts = [_STONES.sub(lambda stones: _joined(stones[0]), text) for text in split_records(raw.body) or [b""]]
     if len(set(texts)) > 1:
         raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
-    record = parse_text(texts[0])
-    side = record.header.get("SZ", str(size))
-    if side != str(size):
-        raise RecordError("other_variant", f"a board of size {shown(side)}; wanted: {size}")
-    komi, stones = _komi(record.header.get("KM", "")), _handicap(record.header.get("AB", ""), size)
-    moves, resigned = _moves(record.nodes, size)
-    variant = format_variant(komi, stones)
-    plies = read_moves(moves, size, variant)
+    record = pick_legal(readings(texts[0]), lambda one: _play(one, size))
+    variant, plies, resigned = _play(record, size)
     players = match_players(raw, record)
     return SgfGame(
         GameRecord(
@@ -74,6 +68,17 @@ def _read(raw: RawGame, size: int) -> SgfGame:
         plies.passes_added,
         plies.cut,
     )
+
+
+def _play(record: ParsedRecord, size: int) -> tuple[str, GoMoves, int]:
+    """The variant and the plies of a record, and the side that resigned or -1."""
+    side = record.header.get("SZ", str(size))
+    if side != str(size):
+        raise RecordError("other_variant", f"a board of size {shown(side)}; wanted: {size}")
+    komi, stones = _komi(record.header.get("KM", "")), _handicap(record.header.get("AB", ""), size)
+    moves, resigned = _moves(record.nodes, size)
+    variant = format_variant(komi, stones)
+    return variant, read_moves(moves, size, variant), resigned
 
 
 def _joined(stones: bytes) -> bytes:

@@ -3,14 +3,20 @@ r"""The text of a LittleGolem record: its header, names and nodes, for any of th
     (;FF[4]EV[null]PB[first player]PW[second player]SO[http://www.littlegolem.com];W[j4-g7/d7];B[g10-h9/g8])
 
 Values are not escaped, so it is not SGF: ``PB[lazy\player]PW[Shumacher;]]`` holds the names ``lazy\player`` and
-``Shumacher;]``. A value of the header ends at the first ``]`` after which the record goes on as a record does: with
-another property (two or more capitals and ``[``) or with a node. Every scan moves forward only, so reading takes
-time linear in the body's length, whatever the body is.
+``Shumacher;]``. A text is read in up to two ways:
+
+- from the left: a value of the header ends at the first ``]`` after which the record goes on as a record does, with
+  another property (two or more capitals and ``[``) or with a node;
+- from the right, where that does not lead to the end of the text, as for the name ``x];W[a4-a5/a6``: players choose
+  their names and nothing else, so the last ``]SO[`` is the site's, and so is all that follows it.
+
+Each scan moves one way, so reading takes time linear in the body's length, whatever the body is.
 """
 
+import contextlib
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pipeline_src.records.rejects import RecordError, shown
 
@@ -20,6 +26,10 @@ _VALUE_END = re.compile(r"\](?=\s*(?:[A-Z]{2,8}\[|;\s*[A-Za-z]\[))")
 _VALUE_END_NO_NODES = re.compile(r"\](?=\s*\))")
 _NODE = re.compile(r"\s*;\s*([A-Za-z])\[([^\]]*)\]")
 _END = re.compile(r"\s*\)")
+_LAST_SITE = re.compile(r"\]\s*SO\[")
+_LAST_PROPERTY = re.compile(r"\]\s*([A-Z]{2})\[([^\[\]]*)$")
+_BETWEEN = ("KM", "SZ", "HA", "AB", "VA", "GC", "RE")
+"""Properties that the site may write between the players' names and its own."""
 _GGF = re.compile(r"\(\s*;\s*GM\[\w*\]\s*PC\[GGS")
 _NUMBERED_MOVE = re.compile(r"\d+\s*\.")
 _HTML = ("<!doctype", "<html", "<head", "<body")
@@ -73,7 +83,16 @@ def split_records(body: bytes) -> list[bytes]:
 
 
 def parse_text(body: bytes) -> ParsedRecord:
-    """Take one record apart.
+    """Take one record apart; of two readings the one that takes in the whole text.
+
+    Raises:
+        RecordError: as `readings`.
+    """
+    return readings(body)[0]
+
+
+def readings(body: bytes) -> tuple[ParsedRecord, ...]:
+    """One record, taken apart in each way in which its text can be read: one, or two where a name is hostile.
 
     Raises:
         RecordError: ``empty``; ``other_game`` for the notations of the site's other games that are not SGF-like;
@@ -85,7 +104,60 @@ def parse_text(body: bytes) -> ParsedRecord:
         raise _foreign(text.strip())
     if _GGF.match(text, start.start()):
         raise RecordError("bad_text", "a record in GGF, as the GGS server writes it; only LittleGolem's own are read")
-    header, at = _read_header(text, start.end())
+    try:
+        of_left = _read_nodes(text, *_read_header(text, start.end()))
+    except RecordError as error:
+        found = _from_right(text, start.end())
+        if not found:
+            raise error from None
+        return (found,)
+    if not of_left.trailing.strip() or of_left.trailing.lstrip().startswith("(;"):
+        return (of_left,)
+    found = _from_right(text, start.end())
+    return (found, of_left) if found else (of_left,)
+
+
+def pick_legal(found: Sequence[ParsedRecord], replay: Callable[[ParsedRecord], Any]) -> ParsedRecord:
+    """The reading whose moves are legal, where there are several; ``replay`` raises a `RecordError` if they are not.
+
+    Raises:
+        RecordError: ``ambiguous``, the moves of none or of more than one reading are legal.
+    """
+    if len(found) == 1:
+        return found[0]
+    legal = []
+    for record in found:
+        with contextlib.suppress(RecordError):
+            replay(record)
+            legal.append(record)
+    if len(legal) != 1:
+        which = "each" if legal else "none"
+        raise RecordError("ambiguous", f"can be read in {len(found)} ways, and the moves of {which} are legal")
+    return legal[0]
+
+
+def join_text(header: Mapping[str, str], nodes: Iterable[Node]) -> str:
+    """The record of a header and nodes: `parse_text`'s inverse."""
+    head = ";" + "".join(f"{name}[{value}]" for name, value in header.items()) if header else ""
+    return f"({head}{''.join(f';{colour}[{value}]' for colour, value in nodes)})"
+
+
+def _read_header(text: str, at: int, before: str = "") -> tuple[dict[str, str], int]:
+    """The properties from ``at`` on, up to one called ``before``, and where they end."""
+    header: dict[str, str] = {}
+    while (match := _PROPERTY.match(text, at)) and match[1] != before:
+        name, begin = match[1], match.end()
+        end = _VALUE_END.search(text, begin) or _VALUE_END_NO_NODES.search(text, begin)
+        if not end:
+            raise RecordError("bad_text", f"cut off in the header: the value of {name} does not end")
+        if name in header:
+            raise RecordError("bad_text", f"{name} stands twice in the header")
+        header[name] = text[begin : end.start()]
+        at = end.end()
+    return header, at
+
+
+def _read_nodes(text: str, header: dict[str, str], at: int) -> ParsedRecord:
     nodes: list[Node] = []
     while match := _NODE.match(text, at):
         nodes.append(Node(*match.groups()))
@@ -98,24 +170,26 @@ def parse_text(body: bytes) -> ParsedRecord:
     return ParsedRecord(header, tuple(nodes), text[end.end() :])
 
 
-def join_text(header: Mapping[str, str], nodes: Iterable[Node]) -> str:
-    """The record of a header and nodes: `parse_text`'s inverse."""
-    head = ";" + "".join(f"{name}[{value}]" for name, value in header.items()) if header else ""
-    return f"({head}{''.join(f';{colour}[{value}]' for colour, value in nodes)})"
-
-
-def _read_header(text: str, at: int) -> tuple[dict[str, str], int]:
-    header: dict[str, str] = {}
-    while match := _PROPERTY.match(text, at):
-        name, begin = match[1], match.end()
-        end = _VALUE_END.search(text, begin) or _VALUE_END_NO_NODES.search(text, begin)
-        if not end:
-            raise RecordError("bad_text", f"cut off in the header: the value of {name} does not end")
-        if name in header:
-            raise RecordError("bad_text", f"{name} stands twice in the header")
-        header[name] = text[begin : end.start()]
-        at = end.end()
-    return header, at
+def _from_right(text: str, at: int) -> ParsedRecord | None:
+    """The reading in which the last ``SO`` is the site's; None where that is none, or does not reach the text's end."""
+    last = max((found.start() for found in _LAST_SITE.finditer(text, at)), default=-1)
+    try:
+        header, begin = _read_header(text, at, before="PB")
+        of_site, nodes = _read_header(text, last + 1)
+        match = _PROPERTY.match(text, begin)
+        names = text[match.end() : last] if match else ""
+        record = _read_nodes(text, header, nodes)
+    except RecordError:
+        return None
+    between: dict[str, str] = {}
+    while (found := _LAST_PROPERTY.search(names)) and found[1] in _BETWEEN and found[1] not in between:
+        between = {found[1]: found[2]} | between
+        names = names[: found.start()]
+    first, both, second = names.partition("]PW[")
+    if last < 0 or not both or record.trailing.strip():
+        return None
+    header |= {"PB": first, "PW": second} | between | of_site
+    return record
 
 
 def _foreign(text: str) -> RecordError:

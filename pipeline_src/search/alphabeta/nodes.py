@@ -308,11 +308,11 @@ def _search(state: Any, evaluator: Any, space: Space, table: Table, depth: int, 
         ply, entering = ply + 1, True
 
 
-@njit(cache=True, nogil=True)
-def rank_root(state: Any, evaluator: Any, space: Space) -> int:
+@njit(cache=True)
+def _rank_root(state: Any, evaluator: Any, space: Space) -> float:
     """Write the root's actions, best one-ply value first, to ``space.root``, values in that order to the first ply's.
 
-    Where an action wins at once the others may be missing. Returns how many there are.
+    Where an action wins at once the others may be missing. Returns the best value.
     """
     actions, values = space.actions[1], space.values[1]
     n = rank(state, evaluator, actions, values, WIN)
@@ -322,18 +322,20 @@ def rank_root(state: Any, evaluator: Any, space: Space) -> int:
     for i in range(n):
         space.values[0, i] = _ended(float(values[0]), 1)
         space.root[i] = pop(actions, values, n - i)
-    return int(n)
+    return float(space.values[0, 0])
 
 
 @njit(cache=True, nogil=True)
 def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: int, alpha: float, beta: float) -> float:
-    """Search the root ``depth`` >= 2 plies deep within a window, after `rank_root`.
+    """Search the root ``depth`` plies deep within a window; first of all one ply deep, whatever the window.
 
     Each action that turns out best so far moves to the front of ``space.root``, so that also a search that is cut off
     leaves its answer there. Returns the value, of the actions that were searched to their end.
     """
     counts, best, root = space.counts, -INFINITY, space.root
     counts[ROOT_DONE] = 0
+    if depth == 1:  # no kernel of its own: that would be half of this one compiled again
+        return _rank_root(state, evaluator, space)
     for i in range(min(counts[ROOT_ACTIONS], space.widths[depth])):
         action = root[i]
         play(state, action)

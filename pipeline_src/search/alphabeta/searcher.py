@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pipeline_src.games.kernels import max_actions, outcome
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.evaluator import WIN
@@ -73,9 +74,16 @@ class AlphaBeta:
         """Let the table take so many bytes at most, where that is less than the options say."""
         self._table = make_table(min(self.options.table_mb, size / 1e6))
 
-    def prepare(self, state: Any) -> None:
-        """Compile, or load what has been compiled, for states like this one: half a minute the very first time."""
-        self.search(state, Limit(depth=2, nodes=1))
+    def needs(self, state: Any) -> list[Need]:
+        """See `Searcher`."""
+        space = nodes.make_space(1, 1, self.options.widths, self.options.killers, self._stop.raised)
+        line = np.empty(MAX_DEPTH + 1, np.int32)
+        return [
+            Need(outcome, (state,)),
+            Need(max_actions, (state,)),
+            Need(nodes.search_root, (state, self.evaluator, space, self._table, 1, 0.0, 0.0)),
+            Need(nodes.read_variation, (state, space, self._table, 1, line)),
+        ]
 
     def search(
         self,
@@ -137,10 +145,9 @@ class AlphaBeta:
                 on_info(result)
             return result
 
-        count = nodes.rank_root(state, self.evaluator, space)
-        value = float(space.values[0, 0])
+        value = self._search(state, space, 1, -nodes.INFINITY, nodes.INFINITY)
         result = report(value, 1, 1)
-        if count == 1 and limit.movetime_ms is not None:
+        if space.counts[nodes.ROOT_ACTIONS] == 1 and limit.movetime_ms is not None:
             return result
         last = min(limit.depth or MAX_DEPTH, MAX_DEPTH)
         for depth in range(2, last + 1):
@@ -159,16 +166,17 @@ class AlphaBeta:
         """Value at ``depth``; first in a window around the ``last`` value, if the options ask for it."""
         if self.options.aspiration:
             low, high = last - self.options.aspiration, last + self.options.aspiration
-            value = float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))
+            value = self._search(state, space, depth, low, high)
             if low < value < high or space.counts[nodes.STOPPED]:
                 return value
             done = int(space.counts[nodes.ROOT_DONE])
             low, high = (-nodes.INFINITY, high) if value <= low else (low, nodes.INFINITY)
-            again = float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))
+            again = self._search(state, space, depth, low, high)
             if space.counts[nodes.ROOT_DONE] == 0:
                 space.counts[nodes.ROOT_DONE] = done
                 return value
             return again
-        return float(
-            nodes.search_root(state, self.evaluator, space, self._table, depth, -nodes.INFINITY, nodes.INFINITY)
-        )
+        return self._search(state, space, depth, -nodes.INFINITY, nodes.INFINITY)
+
+    def _search(self, state: Any, space: nodes.Space, depth: int, low: float, high: float) -> float:
+        return float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))

@@ -17,6 +17,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.amazons.endgame_fill import ENTRIES, EndgameScratch, most_turns
 from pipeline_src.search.amazons.endgame_sets import flood, king_step, single
 from pipeline_src.search.amazons.flood import U64, Words, count
@@ -269,6 +270,12 @@ def closing_turn(state: AmazonsState) -> Filling | None:
     if filling is None or not (filling.least > 0 or (filling.most <= 0 and closed(state)) or sealed(state)):
         return None
     return filling
+
+
+def closing_needs(state: AmazonsState) -> list[Need]:
+    """Kernels that `closing_turn` calls."""
+    count = Need(count_out, (state, PLAY_NODES, endgame_scratch(state.amazons.shape[1])))
+    return [count, Need(closed, (state,)), Need(sealed, (state,))]
 
 
 def _filling(state: AmazonsState, nodes: int) -> Filling | None:

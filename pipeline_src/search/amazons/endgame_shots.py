@@ -11,7 +11,6 @@ from pipeline_src.search.amazons.flood import U64
 
 PLACE = 1 << 7
 """Bit numbers are below this."""
-_SHORT = 40  # lists that are sorted by insertion
 
 
 @njit(cache=True)
@@ -72,13 +71,21 @@ def write_shots(
                                 n += 1
                             arrow += along
                 to += step
-    if n > _SHORT:
-        out[:n].sort()
-        return n
-    for i in range(1, n):
-        turn, k = out[i], i
-        while k > 0 and out[k - 1] > turn:
-            out[k] = out[k - 1]
-            k -= 1
-        out[k] = turn
+    _sort(out, n)
     return n
+
+
+@njit(cache=True)
+def _sort(out: npt.NDArray[np.int32], n: int) -> None:
+    """Shell's sort of the first ``n``; numba's own takes a second to compile."""
+    gap = 1
+    while 9 * gap < n:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            turn, k = out[i], i
+            while k >= gap and out[k - gap] > turn:
+                out[k] = out[k - gap]
+                k -= gap
+            out[k] = turn
+        gap //= 3

@@ -101,7 +101,7 @@ def terms(state: AmazonsState, tempo: float, mobile_from: float = 0.0) -> Terms:
     return terms_of_words(own_low, own_high, other_low, other_high, empty_low, empty_high, tempo, mobile_from)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def terms_of_words(
     own_low: Any,
     own_high: Any,

@@ -9,9 +9,21 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import SIDE, GomokuState
 from pipeline_src.games.gomoku.turns import winner
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku import fours, pvs, threats
 from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
-from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, cell_of, lift, make_lines, may_play, place
+from pipeline_src.search.gomoku.lines import (
+    FIRST,
+    LAST,
+    Lines,
+    action_of,
+    cell_of,
+    lift,
+    lines_need,
+    make_lines,
+    may_play,
+    place,
+)
 from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.worth import TEMPO
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
@@ -84,6 +96,20 @@ class Engine:
     def stopped(self) -> bool:
         """Whether the search under way is to end."""
         return bool(self._stop.raised[0])
+
+    def needs(self, state: GomokuState) -> list[Need]:
+        """See `Searcher`."""
+        lines, found = lines_need(state)
+        stones, proofs, table = self.fours, self.proofs, self.table
+        return [
+            *found,
+            Need(first_cell, (lines, 0, 1)),
+            Need(win_by_fours, (lines, stones, 0, 1)),
+            Need(threats.prove, (lines, proofs, self.threats, stones, 0, False)),
+            Need(pvs.search, (lines, 0, self.space, table, stones, self.threats, proofs, 1)),
+            Need(pvs.position_key, (lines, 0)),
+            Need(pvs.find, (table, np.uint64(0), 1)),
+        ]
 
     def search(self, state: GomokuState, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Nothing here is random.

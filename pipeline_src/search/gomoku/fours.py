@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.kernels import uncounted, unlocked
+from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.lines import ENDS, FIRST, FORBIDS, HALF, At, Int, Lines, lift, may_surely_play, place
 from pipeline_src.search.gomoku.patterns import FIVE, ONE_FOUR, SURE, WINS
 
@@ -49,7 +49,7 @@ def make_space(entries: int = 1 << 16) -> FourSpace:
     )
 
 
-@uncounted
+@njit(cache=True)
 def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], row: int, n: int) -> int:
     """Write cells whose class for colour c is at least ``least``, that of a threat, to a row after ``n`` others.
 
@@ -71,7 +71,7 @@ def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], ro
     return n
 
 
-@uncounted
+@njit(cache=True)
 def first_cell(lines: Lines, c: int, least: int) -> int:
     """The first cell whose class for colour c is at least ``least``, that of a threat; there has to be one."""
     word = lines.sizes[FIRST] >> 3
@@ -83,7 +83,7 @@ def first_cell(lines: Lines, c: int, least: int) -> int:
         word += 1
 
 
-@uncounted
+@njit(cache=True)
 def only_answer(lines: Lines, c: int) -> int:
     """The only stone that keeps colour c from a line on its next move; -1 where there is none, or another one."""
     if lines.counts[At(c), WINS] != 1:
@@ -100,7 +100,7 @@ def only_answer(lines: Lines, c: int) -> int:
     return int(cell)
 
 
-@uncounted
+@njit(cache=True)
 def _sort(lines: Lines, c: int, moves: npt.NDArray[np.int32], row: int, n: int) -> None:
     """Best class first; of equals the first on the board."""
     for i in range(1, n):
@@ -112,7 +112,7 @@ def _sort(lines: Lines, c: int, moves: npt.NDArray[np.int32], row: int, n: int) 
         moves[At(row), At(at)] = cell
 
 
-@uncounted
+@njit(cache=True)
 def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
     """Write the fours of a node where nothing wins at once; how many."""
     if lines.counts[At(1 - c), WINS] > 0:
@@ -133,7 +133,7 @@ def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
     return int(n)
 
 
-@unlocked
+@njit(cache=True, nogil=True)
 def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
     """Plies to a win of colour c, to move, by fours alone; 0 where none was found within ``limit`` positions.
 

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import CARO, LINE, RENJU, RULE, GomokuState
 from pipeline_src.games.gomoku.renju import forbidden
-from pipeline_src.games.kernels import uncounted
-from pipeline_src.search.gomoku.patterns import THREE, WIDE_THREE, WINS, Patterns, make_patterns
+from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
+from pipeline_src.search.gomoku.patterns import THREE, WIDE_THREE, WINS, Patterns, fill, forbid, make_patterns
 from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points, make_renju_points
 
 BORDER = 3
@@ -74,8 +75,20 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
     Raises:
         ZugwerkError: its rule has lines that patterns do not know.
     """
-    line, rule = int(state.turn[LINE]), int(state.turn[RULE])
-    patterns: Patterns = make_patterns(line, rule)
+    lines = _blank(state, make_patterns(int(state.turn[LINE]), int(state.turn[RULE])), points)
+    height, width = state.board.shape
+    for row in range(height):
+        at = cell_of(row * width, width, lines)
+        lines.cells[at : at + width] = 0
+    begin(lines)
+    for action in np.flatnonzero(state.board):
+        place(lines, cell_of(int(action), width, lines), int(state.board.flat[action]))
+    return lines
+
+
+def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16] | None) -> Lines:
+    """All border, and nothing filled in."""
+    rule = state.turn[RULE]
     height, width = state.board.shape
     stride = max(width, MARGIN) + MARGIN
     first = MARGIN * (stride + 1)
@@ -84,7 +97,7 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
     sizes = [stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size]
     if points is None:
         points = make_renju_points() if rule == RENJU else make_points()
-    lines = Lines(
+    return Lines(
         cells,
         cells[: size // stride * stride].reshape(-1, stride),
         np.zeros((size, 4), np.int32),
@@ -101,12 +114,14 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
         points,
         np.zeros(size, np.int32),
     )
-    for row in range(height):
-        lines.cells[first + row * stride : first + row * stride + width] = 0
-    begin(lines)
-    for action in np.flatnonzero(state.board):
-        place(lines, cell_of(int(action), width, lines), int(state.board.flat[action]))
-    return lines
+
+
+def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
+    """Lines as those of `make_lines`, but with nothing in them; and the kernels that fill them, and place and lift."""
+    lines = _blank(state, Patterns(1, np.zeros(1, np.uint8)), None)
+    kernels = [Need(fill, (lines.table, 1, 1, 1)), Need(begin, (lines,))]
+    kernels += [Need(forbid, (lines.table, 1)), Need(may_play, (lines, 0, 0))]
+    return lines, [*kernels, Need(place, (lines, 0, 1)), Need(lift, (lines, 0))]
 
 
 _KEYS = _RNG.integers(0, 1 << 64, (2, 1088), dtype=np.uint64)
@@ -124,7 +139,7 @@ def action_of(cell: int, width: int, lines: Lines) -> int:
     return row * width + column
 
 
-@uncounted
+@njit(cache=True)
 def begin(lines: Lines) -> None:
     """Take all stones away, and fill in what belongs to the empty board."""
     for c in range(2):
@@ -157,7 +172,7 @@ def begin(lines: Lines) -> None:
             lines.scores[cell] += lines.points[c, packed, ORDER]
 
 
-@uncounted
+@njit(cache=True)
 def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
     """Bring an empty cell up to date with a new key of one of its lines."""
     lines.near[At(cell), At(d)] = key
@@ -175,7 +190,7 @@ def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
                 lines.counts[At(c), At(now)] += 1
 
 
-@uncounted
+@njit(cache=True)
 def _exchange(lines: Lines, c: int, cell: int, old: int, new: int) -> None:
     """Count the points of new patterns of a cell in place of the old ones."""
     points = lines.points
@@ -184,7 +199,7 @@ def _exchange(lines: Lines, c: int, cell: int, old: int, new: int) -> None:
     lines.scores[At(cell)] += Int(points[At(c), At(new), ORDER]) - Int(points[At(c), At(old), ORDER])
 
 
-@uncounted
+@njit(cache=True)
 def _spread(lines: Lines, cell: int, code: int) -> None:
     """Turn the two bits ``code`` of ``cell`` over in the keys of all empty cells that see it."""
     half = lines.sizes[HALF]
@@ -207,7 +222,7 @@ def _spread(lines: Lines, cell: int, code: int) -> None:
                 break
 
 
-@uncounted
+@njit(cache=True)
 def place(lines: Lines, cell: int, colour: int) -> None:
     """Place a stone of ``colour``, 1 or 2, on an empty cell."""
     for c in range(2):
@@ -223,7 +238,7 @@ def place(lines: Lines, cell: int, colour: int) -> None:
     _spread(lines, cell, colour)
 
 
-@uncounted
+@njit(cache=True)
 def lift(lines: Lines, cell: int) -> None:
     """Take back the stone placed last."""
     colour = Int(lines.cells[At(cell)])
@@ -240,7 +255,7 @@ def lift(lines: Lines, cell: int) -> None:
         lines.scores[At(cell)] += Int(lines.points[At(c), At(packed), ORDER])
 
 
-@uncounted
+@njit(cache=True)
 def may_play(lines: Lines, c: int, cell: int) -> bool:
     """Whether colour c may play on an empty cell."""
     if c != 0 or lines.sizes[FORBIDS] == 0:
@@ -249,7 +264,7 @@ def may_play(lines: Lines, c: int, cell: int) -> bool:
     return not forbidden(lines.rows, cell // stride, cell % stride)
 
 
-@uncounted
+@njit(cache=True)
 def may_surely_play(lines: Lines, c: int, cell: int) -> bool:
     """The same, and whatever stones of the other side may come: not with two lines that might make a three each."""
     if c != 0 or lines.sizes[FORBIDS] == 0:

@@ -72,7 +72,7 @@ def _full(key: int, half: int, line: int, rule: int) -> int:
     return LOST if rule == ONE_END_OPEN and shut else FIVE
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def fill(table: Bytes, half: int, line: int, rule: int) -> None:
     """Write the patterns of own stones to ``table`` [4^(2 half)], by key: those of fuller lines come first."""
     found = np.zeros(COMPLETES, np.int64)

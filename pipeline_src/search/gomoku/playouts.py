@@ -56,7 +56,7 @@ def _shut(board: npt.NDArray[np.int8], cell: int, step: int) -> bool:
     return bool(board[end] == 3 - colour and board[start] == 3 - colour)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _playout(state: GomokuState, actions: npt.NDArray[np.int32], random: npt.NDArray[np.uint64]) -> float:
     """Drawing cells without putting any back gives every order of stones the same chance."""
     side, line, renju = np.int64(state.turn[SIDE]), np.int64(state.turn[LINE]), state.turn[RULE] == RENJU

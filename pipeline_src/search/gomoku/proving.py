@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.setup import from_board
-from pipeline_src.games.kernels import uncounted, unlocked
+from pipeline_src.jit import njit
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, make_lines, place
@@ -22,7 +22,7 @@ from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, w
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
 
-@unlocked
+@njit(cache=True, nogil=True)
 def settle(
     lines: Lines,
     table: ProofTable,
@@ -90,7 +90,7 @@ def settle(
     return int(decided)
 
 
-@uncounted
+@njit(cache=True)
 def _keep(
     lines: Lines,
     space: ThreatSpace,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.kernels import uncounted, unlocked
+from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, may_play, place
@@ -127,7 +127,7 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
     )
 
 
-@uncounted
+@njit(cache=True)
 def find(table: Table, key: np.uint64, generation: int) -> int:
     """Index of the entry of a position, -1 if this search has none."""
     slot = Int(key & np.uint64(table.keys.size - 1))
@@ -137,7 +137,7 @@ def find(table: Table, key: np.uint64, generation: int) -> int:
     return -1
 
 
-@uncounted
+@njit(cache=True)
 def _store(
     table: Table, key: np.uint64, generation: int, depth: int, bound: int, value: int, move: int, ply: int
 ) -> None:
@@ -153,20 +153,20 @@ def _store(
     table.depths[At(slot)], table.bounds[At(slot)] = depth, bound
 
 
-@uncounted
+@njit(cache=True)
 def position_key(lines: Lines, c: int) -> np.uint64:
     """Key of the position with colour c to move."""
     return np.uint64(lines.hash[0] ^ SIDE_KEY[At(c)])
 
 
-@uncounted
+@njit(cache=True)
 def static_value(lines: Lines, c: int, space: Space) -> int:
     """Value of a quiet position to colour c, to move: difference of the worth of the cells."""
     value = lines.worth[At(c), 0] - lines.worth[At(1 - c), 1] + space.switches[TEMPO]
     return int(min(Int(MOST), max(Int(-MOST), value)))
 
 
-@uncounted
+@njit(cache=True)
 def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int, n: int, most: int) -> int:
     """Put a move among the ``n`` best of a node, of which ``most`` are kept; how many there are then."""
     if not may_play(lines, c, cell):
@@ -187,7 +187,7 @@ def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell:
     return n + 1 if n < most else n
 
 
-@uncounted
+@njit(cache=True)
 def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> int:
     """`win_by_fours` where there is a four to begin with."""
     some = Int(0)
@@ -200,7 +200,7 @@ def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> 
     return int(plies)
 
 
-@uncounted
+@njit(cache=True)
 def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats: ThreatSpace, fours: FourSpace) -> int:
     """Plies to a win by threats; 0 where none was found."""
     counts = threats.counts
@@ -210,7 +210,7 @@ def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats:
     return int(plies) if proof == 0 else 0
 
 
-@uncounted
+@njit(cache=True)
 def _open(
     lines: Lines,
     c: int,
@@ -324,7 +324,7 @@ def _open(
     return False, Int(0)
 
 
-@uncounted
+@njit(cache=True)
 def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
     """Value of a node whose search is done, which is stored."""
     best, beta, floor = space.bounds[At(ply), BEST], space.bounds[At(ply), BETA], space.bounds[At(ply), FLOOR]
@@ -343,7 +343,7 @@ def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
     return int(best)
 
 
-@uncounted
+@njit(cache=True)
 def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: int) -> tuple[bool, bool, int]:
     """Take what the search of a move has returned.
 
@@ -368,7 +368,7 @@ def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: i
     return False, False, Int(0)
 
 
-@unlocked
+@njit(cache=True, nogil=True)
 def search(
     lines: Lines,
     c: int,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.kernels import uncounted, unlocked
+from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.lines import BORDER, FIRST, FORBIDS, HALF, LAST, At, Int, Lines, lift, may_play, place
@@ -109,7 +109,7 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> ThreatSpace:
     )
 
 
-@uncounted
+@njit(cache=True)
 def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: int, n: int) -> int:
     """Of ``n`` cells that take away the first ``i`` threats, stamp those that take away this one; 0 ``i``: write them.
 
@@ -146,7 +146,7 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
     return n
 
 
-@uncounted
+@njit(cache=True)
 def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: int) -> int:
     """Write all stones that leave colour c no cell of class ``least`` or more to the moves of a ply; how many."""
     threats, n, kept = write_cells(lines, c, least, space.found, Int(0), Int(0)), Int(0), 0
@@ -161,7 +161,7 @@ def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: in
     return kept
 
 
-@uncounted
+@njit(cache=True)
 def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
     """Write the quiet cells of most worth to colour c after ``n`` moves; how many there are then."""
     row, last = space.moves, min(n + space.counts[QUIETS], Int(MOVES))
@@ -183,7 +183,7 @@ def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> in
     return n
 
 
-@uncounted
+@njit(cache=True)
 def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     """Write what the attacker tries where it does not win within three plies; how many."""
     other, moves, kinds = 1 - c, space.moves, space.counts[KINDS]
@@ -201,7 +201,7 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     return int(write_cells(lines, c, Int(ONE_FOUR), moves, ply, n))
 
 
-@uncounted
+@njit(cache=True)
 def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
     """Keep those of ``n`` moves that are not forbidden; how many. The defender's are left: too many prove no less."""
     kept = Int(0)
@@ -213,7 +213,7 @@ def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
     return int(kept)
 
 
-@uncounted
+@njit(cache=True)
 def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
     """Write a cell after ``n`` moves unless it is among them; how many there are then."""
     if space.stamps[At(cell)] == 0 and n < MOVES:
@@ -223,7 +223,7 @@ def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
     return n
 
 
-@uncounted
+@njit(cache=True)
 def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
     """Write all stones of the defender that could spoil the line of fours just found; how many, -1: too many.
 
@@ -257,7 +257,7 @@ def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: in
     return -1 if n == MOVES else n
 
 
-@uncounted
+@njit(cache=True)
 def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     """Write what the defender can do about the threats of colour c, none of which wins at once; -1: too much."""
     kept = write_defences(lines, c, Int(SURE), space, ply)
@@ -275,7 +275,7 @@ def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     return int(last)
 
 
-@uncounted
+@njit(cache=True)
 def _find(table: ProofTable, key: np.uint64, generation: int) -> int:
     """Index of the entry of a position, -1 if there is none."""
     first = Int(key & np.uint64(table.keys.size - BUCKET))
@@ -285,7 +285,7 @@ def _find(table: ProofTable, key: np.uint64, generation: int) -> int:
     return -1
 
 
-@uncounted
+@njit(cache=True)
 def _store(
     table: ProofTable, key: np.uint64, generation: int, proof: int, disproof: int, work: int, move: int, plies: int
 ) -> None:
@@ -307,14 +307,14 @@ def _store(
     table.moves[At(chosen)], table.plies[At(chosen)] = move, plies
 
 
-@uncounted
+@njit(cache=True)
 def position_key(lines: Lines, c: int, defends: bool) -> np.uint64:
     """Key of the question whether colour c, with the other side to move where ``defends``, wins."""
     key = lines.hash[0] ^ ATTACKER_KEY[At(c)]
     return np.uint64(key ^ DEFENDS_KEY if defends else key)
 
 
-@uncounted
+@njit(cache=True)
 def open_node(
     lines: Lines, c: int, defends: bool, space: ThreatSpace, fours: FourSpace, table: ProofTable, ply: int
 ) -> tuple[int, int, int]:
@@ -372,7 +372,7 @@ def open_node(
     return 1, 1, 0
 
 
-@uncounted
+@njit(cache=True)
 def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, int, int]:
     """(proof number, disproof number, best child, the next best one's number, plies if it is proven) of a node."""
     smaller, greater = space.proofs, space.disproofs
@@ -396,7 +396,7 @@ def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, 
     return int(least), int(total), int(best), int(second), int(1 + shortest)
 
 
-@unlocked
+@njit(cache=True, nogil=True)
 def prove(
     lines: Lines, table: ProofTable, space: ThreatSpace, fours: FourSpace, c: int, defends: bool
 ) -> tuple[int, int, int, int]:

@@ -1,10 +1,13 @@
 """Many states as one: the state's own NamedTuple with a leading batch axis on every array, and rows of it as views."""
 
+import operator
 from typing import Any
 
 import numpy as np
-from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+from numba.core import types
+from numba.extending import lower_builtin, type_callable
+
+from pipeline_src.jit.parts import VIEWS
 
 
 def stack(state: Any, n: int) -> Any:
@@ -17,65 +20,26 @@ def row(states: Any, b: int) -> Any:
     return type(states)(*(array[b] for array in states))
 
 
-def _views(arrays: Any, b: int) -> Any:
-    return tuple(array[b] for array in arrays)
+VIEWS.add(row)
 
 
-@overload(_views, strict=False)
-def _compiled_views(arrays: Any, _b: Any) -> Any:
-    if len(arrays) == 1:
-        return lambda arrays, b: (arrays[0][b],)
-    return lambda arrays, b: (arrays[0][b], *_views(arrays[1:], b))
+@type_callable(row)
+def _type_row(context: Any) -> Any:
+    def view(array: Any, b: Any) -> Any:
+        return context.resolve_function_type(operator.getitem, (array, b), {}).return_type
+
+    def type_row(states: Any, b: Any) -> Any:
+        kind = getattr(states, "instance_class", None)
+        return None if kind is None else types.BaseTuple.from_types([view(array, b) for array in states], kind)
+
+    return type_row
 
 
-@overload(row, strict=False)
-def _compiled_row(states: Any, _b: Any) -> Any:
-    kind = getattr(states, "instance_class", None)
-    if kind is None:
-        return None
-    return lambda states, b: kind(*_views(tuple(states), b))
-
-
-def _borrow_array(_context: Any, array: Any) -> Any:
-    if not isinstance(array, types.Array):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        found = context.make_array(signature.args[0])(context, builder, values[0])
-        null: Any = cgutils.get_null_value
-        found.meminfo, found.parent = null(found.meminfo.type), null(found.parent.type)
-        return found._getvalue()
-
-    return array(array), generate
-
-
-borrowed_array: Any = intrinsic(_borrow_array)
-"""In compiled code: an array as one that owns nothing."""
-
-
-def borrowed(arrays: Any) -> Any:
-    """A NamedTuple of arrays whose references compiled code does not count: views of it are free to make.
-
-    Only for arguments of a kernel, while it runs: its caller holds them. Counting is an atomic operation, and a view of
-    each array of a state twice in a descent would take as long as the descent.
-    """
-    return arrays
-
-
-def _borrow_all(arrays: Any) -> Any:
-    return arrays
-
-
-@overload(_borrow_all, strict=False)
-def _compiled_borrow_all(arrays: Any) -> Any:
-    if len(arrays) == 1:
-        return lambda arrays: (borrowed_array(arrays[0]),)
-    return lambda arrays: (borrowed_array(arrays[0]), *_borrow_all(arrays[1:]))
-
-
-@overload(borrowed, strict=False)
-def _compiled_borrowed(arrays: Any) -> Any:
-    kind = getattr(arrays, "instance_class", None)
-    if kind is None:
-        return None
-    return lambda arrays: kind(*_borrow_all(tuple(arrays)))
+@lower_builtin(row, types.BaseNamedTuple, types.Integer)
+def _lower_row(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    (arrays, b), (states, at) = signature.args, values
+    views = []
+    for i, (array, view) in enumerate(zip(arrays, signature.return_type, strict=True)):
+        take = context.get_function(operator.getitem, view(array, b))
+        views.append(take(builder, (builder.extract_value(states, i), at)))
+    return context.make_tuple(builder, signature.return_type, views)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.xorshift import below, seeded
 
@@ -229,6 +230,18 @@ class PlainUct:
         """See `Searcher`."""
         self.flag.set()
 
+    def needs(self, state: Any) -> list[Need]:
+        """See `Searcher`."""
+        path, actions, flag = np.empty((1, 2), np.int32), np.empty(1, np.int32), self.flag.raised
+        return [
+            Need(kernels.outcome, (state,)),
+            Need(kernels.max_actions, (state,)),
+            Need(clear, (self.tree,)),
+            Need(has_room, (self.tree, 1)),
+            Need(grow, (self.tree, state, self.c, 1, 1, path, actions, seeded(0), flag)),
+            Need(most_tried, (self.tree, 0)),
+        ]
+
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
         """See `Searcher`. Room for the whole tree is set aside before: a copy to a larger one could not be stopped.
 
@@ -269,7 +282,7 @@ def _result(tree: PlayoutTree, seconds: float) -> SearchResult:
     line = []
     while edge >= 0:
         line.append(int(tree.action[edge]))
-        node = tree.child[edge]
+        node = int(tree.child[edge])
         edge = int(most_tried(tree, node)) if tree.first[node] >= 0 else -1
     return SearchResult(
         action=line[0],

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
-from pipeline_src.search.mcts.batches import borrowed, row
+from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import NONE_LEFT, UNKNOWN, Floats, Forest, Ints, PuctOptions, Records
 
 SIGN = np.int32(-(1 << 31))
@@ -209,8 +209,6 @@ def play_round(
     Returns:
         How many leaves wait for the evaluator.
     """
-    forest, roots, states, old, new = borrowed(forest), borrowed(roots), borrowed(states), borrowed(old), borrowed(new)
-    answers = borrowed(answers)
     n, b = 0, 0
     for g in range(targets.size):
         nodes, edges, all_bits = forest.nodes[g], forest.edges[g], forest.priors[g]

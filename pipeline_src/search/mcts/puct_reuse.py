@@ -4,7 +4,7 @@ from typing import Any
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
-from pipeline_src.search.mcts.batches import borrowed, row
+from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import Forest, Ints, Records
 
 
@@ -77,7 +77,6 @@ def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Rec
     Returns:
         -1, or the first tree where the step is not legal; no tree has changed, then.
     """
-    forest, roots = borrowed(forest), borrowed(roots)
     for g in range(played.size):
         if played[g] >= 0 and not is_step(row(roots, g), played[g], steps):
             return g

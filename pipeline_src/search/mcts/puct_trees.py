@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import (
     EDGE,
@@ -96,6 +97,23 @@ class PuctTrees:
         self._asked = 0
         self._moved = np.empty(self.forest.nodes.shape[1], np.int32)
         self._block = np.empty(self.forest.edges.shape[1], EDGE)
+
+    def needs(self, tables: bool = False) -> list[Need]:
+        """Kernels that searches call; also those of `table` and `best_steps`, where they are wanted."""
+        state, ints = row(self.roots, 0), np.empty(1, np.int32)
+        found = [
+            Need(kernels.outcome, (state,)),
+            Need(kernels.max_steps, (state,)),
+            Need(kernels.copy_into, (state, state)),
+            Need(kernels.write_steps, (state, ints)),
+            Need(play_round, self._arguments(ints, None, None, *_NO_ANSWER)),
+            Need(play_steps, (self.forest, self.roots, ints, self._moved, self._block, ints)),
+        ]
+        if tables:
+            one = np.empty((1, 1), np.int32)
+            table = RootTable(one, one, np.empty((1, 1)), np.empty((1, 1), np.float32), ints)
+            found += [Need(write_roots, (self.forest, self.roots, *table)), Need(write_best, (self.forest, ints))]
+        return found
 
     def plant(self, g: int, state: Any) -> None:
         """Begin tree g anew at an unfinished position, which is copied.
@@ -192,23 +210,24 @@ class PuctTrees:
                 else "the evaluator gave values that are not numbers: its net has diverged"
             )
         self._waiting, self._spare = self._spare, self._waiting
-        n = self._asked = play_round(
-            self.forest,
-            self.roots,
-            self.options,
-            self.nodes,
-            self.per_tree,
-            self._spare,
-            asked,
-            Answers(np.ascontiguousarray(priors, np.float32).view(np.int32), np.ascontiguousarray(values, np.float32)),
+        n = self._asked = play_round(*self._arguments(targets, flag, forced, priors, values))
+        states = type(self._states)(*(array[:n] for array in self._states))
+        return Leaves(states, self._waiting.steps[:n], self._waiting.counts[:n])
+
+    def _arguments(
+        self, targets: Ints, flag: npt.NDArray[np.uint8] | None, forced: Ints | None, priors: Floats, values: Floats
+    ) -> tuple[Any, ...]:
+        """Of `play_round`."""
+        bits = np.ascontiguousarray(priors, np.float32).view(np.int32)
+        return (
+            *(self.forest, self.roots, self.options, self.nodes, self.per_tree, self._spare, self._asked),
+            Answers(bits, np.ascontiguousarray(values, np.float32)),
             targets,
             _FREE if forced is None else forced,
             _DOWN if flag is None else flag,
             self._waiting,
             self._states,
         )
-        states = type(self._states)(*(array[:n] for array in self._states))
-        return Leaves(states, self._waiting.steps[:n], self._waiting.counts[:n])
 
     def steps(self, g: int) -> Ints:
         """The legal steps at the root of tree g, int32 [A]; none before the root is evaluated."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.mcts.puct_forest import Ints
 
 
@@ -20,6 +21,18 @@ def _action_to(state: Any, after: Any, actions: Ints) -> int:
         if same:
             return int(actions[i])
     return -1
+
+
+def turns_need(state: Any) -> list[Need]:
+    """What the functions of this module call."""
+    return [
+        Need(kernels.outcome, (state,)),
+        Need(kernels.to_play, (state,)),
+        Need(kernels.play_step, (state, 0)),
+        Need(kernels.max_actions, (state,)),
+        Need(kernels.copy_into, (state, state)),
+        Need(_action_to, (state, state, np.empty(1, np.int32))),
+    ]
 
 
 def copy_of(state: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
 from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, expand, new_tree
@@ -38,6 +39,18 @@ class Uct:
     def stop(self) -> None:
         """See `Searcher`."""
         self.flag.set()
+
+    def needs(self, state: Any) -> list[Need]:
+        """See `Searcher`."""
+        tree, scratch = new_tree(1, self.options.keep, 1), _scratch(state, 1, 0)
+        own = (scratch.actions, scratch.values, scratch.order, 1, self.options.prior)
+        flag = self.flag.raised
+        return [
+            Need(kernels.outcome, (state,)),
+            Need(expand, (tree, state, self.evaluator, *own)),
+            Need(iterate, (tree, state, state, self.evaluator, self.options, scratch, 1, 1, flag)),
+            Need(answer_edge, (tree, 0)),
+        ]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
         """See `Searcher`; reports at doubling numbers of iterations.

@@ -9,6 +9,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import BLACK, COLOUR, EMPTY, WHITE, from_board, to_fen
 from pipeline_src.games.amazons.notation import format_square
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.systems.amazons_net.features import AMAZONS, sum_areas, write_plane
 
 
@@ -46,6 +47,13 @@ def encode(
     boards, movers, moved, encoded = prepare(boards, movers, moved, AMAZONS)
     check(_encode(boards, movers, moved, mover_relative, moved_first, encoded), boards, movers, moved)
     return encoded
+
+
+def encode_needs() -> list[Need]:
+    """What `encode` calls."""
+    one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
+    boards, movers, moved, encoded = prepare(*one, AMAZONS)
+    return [Need(_encode, (boards, movers, moved, False, False, encoded))]
 
 
 def prepare(
@@ -135,7 +143,7 @@ def mark_legal(
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _encode(
     boards: npt.NDArray[np.int8],
     movers: npt.NDArray[np.int8],

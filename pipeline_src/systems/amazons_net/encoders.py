@@ -6,8 +6,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.systems.amazons_net.encode import Encoded, encode
-from pipeline_src.systems.amazons_net.planes import encode_planes
+from pipeline_src.jit.needs import Need
+from pipeline_src.systems.amazons_net.encode import Encoded, encode, encode_needs
+from pipeline_src.systems.amazons_net.planes import encode_planes, planes_need
 
 
 class View(Protocol):
@@ -23,6 +24,8 @@ class View(Protocol):
 
 
 ENCODERS: Mapping[str, Callable[..., Encoded]] = {"features": encode, "planes": encode_planes}
+NEEDS: Mapping[str, Callable[[], list[Need]]] = {"features": encode_needs, "planes": planes_need}
+"""Kernels that each of them calls."""
 
 
 def encode_for(

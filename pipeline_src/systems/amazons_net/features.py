@@ -50,7 +50,7 @@ def write_plane(table: Floats, square: int, plane: Floats) -> None:
             plane[i, j] = (lower[j + 1] - upper[j + 1] - left) / number(rows * (j - c + 1))
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _write_features(boards: npt.NDArray[np.int8], amazons: npt.NDArray[np.int16], out: Floats) -> None:
     count, height, width = boards.shape
     table = np.zeros((height + 1, width + 1), out.dtype)

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import EMPTY
+from pipeline_src.jit.needs import Need
 from pipeline_src.systems.amazons_net.encode import Encoded
-from pipeline_src.systems.amazons_net.encoders import encode_for
+from pipeline_src.systems.amazons_net.encoders import NEEDS, encode_for
 from pipeline_src.systems.amazons_net.heads import gather_rows, masked_log_softmax
 from pipeline_src.systems.amazons_net.protocol import Nets
 
@@ -75,6 +76,10 @@ class NetsForward:
         encoded = self._encode(boards, movers, moved)
         log_p = np.empty((len(boards), encoded.legal.shape[2]), np.float32)
         return ArrowAnswer(self._run(self.nets.arrow, encoded, _arrow_policy, log_p), log_p)
+
+    def needs(self) -> list[Need]:
+        """Kernels that it calls."""
+        return NEEDS[self.nets.config.encoding]()
 
     def check_board(self, height: int, width: int) -> None:
         """Refuse a board of another size.

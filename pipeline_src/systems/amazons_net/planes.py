@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import ARROW, EMPTY
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.systems.amazons_net.encode import Encoded, check, mark_legal, prepare
 
 PLANES = 15
@@ -50,7 +51,13 @@ def encode_planes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], mo
     return encoded
 
 
-@njit(cache=True)
+def planes_need() -> list[Need]:
+    """What `encode_planes` calls."""
+    one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
+    return [Need(_encode_planes, prepare(*one, PLANES))]
+
+
+@njit(cache=True, allocates=True)
 def _encode_planes(
     boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], out: Encoded
 ) -> int:
@@ -90,7 +97,7 @@ def _encode_planes(
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _queen_moves(
     amazons: npt.NDArray[np.int64], free: npt.NDArray[np.int64], reached: npt.NDArray[np.int64], out: Planes
 ) -> None:
@@ -117,7 +124,7 @@ def _queen_moves(
                 out[k, i, j] = bits >> j & 1
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _king_moves(
     amazons: npt.NDArray[np.int64], free: npt.NDArray[np.int64], reached: npt.NDArray[np.int64], out: Planes
 ) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.player import Player, Position
 from pipeline_src.systems.amazons_net.forward import NetsForward, after_move
 from pipeline_src.systems.amazons_net.models import load_nets
@@ -60,6 +61,10 @@ class NetsPlayer(Player):
     def check(self, state: Any) -> None:
         """See `Player.check`."""
         self.nets.check_board(*state.board.shape)
+
+    def needs(self, start: Any) -> list[Need]:  # noqa: ARG002
+        """See `Player.needs`."""
+        return self.nets.needs()
 
     def turns(self, states: Sequence[AmazonsState]) -> list[NetsTurn]:
         """The nets' turn in each position; of equally likely moves the first.

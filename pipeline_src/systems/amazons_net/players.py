@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import Field
 
-from pipeline_src.games.amazons.board import initial_state
 from pipeline_src.players.options import Options
 from pipeline_src.players.packaged import model_path
 from pipeline_src.players.searching import Nodes
@@ -78,11 +77,10 @@ def amazons_puct(options: PuctPlayerOptions) -> "PuctPlayer":
     """
     from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
     from pipeline_src.systems.amazons_net.player import NetsPlayer
-    from pipeline_src.systems.amazons_net.puct import PuctPlayer, even
+    from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
     nets = NetsPlayer.load(model_path("puct", options.model, PACKAGED), options.batch).nets
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
-    Puct(even, formula, nodes=8).search(initial_state(6), Limit(nodes=2))  # compiled before any clock runs
     limit = options.limit
     tree = TREE if limit.nodes is None else limit.nodes + 2
     searcher = Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share)

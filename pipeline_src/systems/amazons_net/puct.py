@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.player import Player, Position
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.systems.amazons_net.evaluator import Floats, Ints
 from pipeline_src.systems.amazons_net.forward import NetsForward
 
 
@@ -26,14 +23,13 @@ class PuctPlayer(Player):
         """See `Player.check`."""
         self.nets.check_board(*state.board.shape)
 
+    def needs(self, start: Any) -> list[Need]:
+        """See `Player.needs`."""
+        return [*self.searcher.needs(start), *self.nets.needs()]
+
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""
         states = [position.state for position in positions]
         if self.limit.movetime_ms is None:
             return [found.action for found in self.searcher.search_many(states, self.limit)]
         return [self.searcher.search(state, self.limit).action for state in states]
-
-
-def even(_: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
-    """In place of a net, where no answer is looked at."""
-    return np.full(steps.shape, 1 / steps.shape[1], np.float32), np.zeros(len(counts), np.float32)

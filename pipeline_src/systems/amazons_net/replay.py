@@ -46,7 +46,7 @@ class Replayer:
         return samples, hashes
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _replay(
     games: Games,
     which: npt.NDArray[np.int64],

@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit.needs import Need
+from pipeline_src.search.mcts.batches import stack
 from pipeline_src.systems.gomoku_zero.backend import Backend, Floats, Planes, Run
-from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, zero_planes
+from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, planes_need, zero_planes
 
 Ints = npt.NDArray[np.int32]
 
@@ -64,8 +66,7 @@ class ZeroEvaluator:
         shape = (self.chunk, plane_count(self.positions), height, width)
         if self._planes.shape != shape:
             self._check(height, width)
-            dtype: Any = np.float32 if callable(self.backend) else self.backend.dtype
-            self._planes = np.empty(shape, dtype)
+            self._planes = np.empty(shape, self._dtype)
         self.evaluated += count
         chunks = []
         for at in range(0, count, self.chunk):
@@ -88,6 +89,15 @@ class ZeroEvaluator:
         if not np.isfinite(values).all():
             raise ZugwerkError("the net answers with values that are not finite; its training has diverged")
         return priors, values
+
+    def needs(self, state: Any) -> list[Need]:
+        """Kernels that it calls for states of such a type."""
+        return planes_need(stack(state, 1), np.empty((1, 1, 1, 1), self._dtype))
+
+    @property
+    def _dtype(self) -> Any:
+        """Of the planes."""
+        return np.float32 if callable(self.backend) else self.backend.dtype
 
     def _check(self, height: int, width: int) -> None:
         if callable(self.backend):

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, SIDE, GomokuState
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 
 Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
@@ -32,6 +33,15 @@ Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 def plane_count(positions: int) -> int:
     """C, the number of planes with so many positions of history."""
     return 2 * positions + 1
+
+
+def planes_need(states: GomokuState, planes: Planes) -> list[Need]:
+    """What `zero_planes` and `legal_priors` call, for stacked states and planes of such a dtype."""
+    floats, ints = np.empty((1, 1), np.float32), np.empty((1, 1), np.int32)
+    return [
+        Need(_write_planes, (states.board, states.moves, states.turn, 1, planes)),
+        Need(_write_priors, (floats, ints, ints[0], floats)),
+    ]
 
 
 def zero_planes(states: GomokuState, positions: int, out: Planes) -> None:

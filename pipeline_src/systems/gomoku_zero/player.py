@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.packaged import model_path
 from pipeline_src.players.player import OneBoard, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
@@ -18,7 +19,7 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo, empty_state
+from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo
 from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
@@ -74,6 +75,11 @@ class ZeroPlayer(SearchPlayer):
             return super().consider(positions)
         return [Thought(action) for action in self._choose_together(positions)]
 
+    def needs(self, start: GomokuState) -> list[Need]:
+        """See `Player.needs`."""
+        halving = PuctTrees(start, 1, self.puct.evaluate_batch, self.puct.options, 1).needs(tables=True)
+        return [*super().needs(start), *(halving if self.considered is not None else [])]
+
     def _choose_together(self, positions: Sequence[Position]) -> list[int]:
         trees, simulations = self._room(positions), self.limit.nodes or 0
         for g, position in enumerate(positions):
@@ -123,6 +129,7 @@ class ZeroOptions(Nodes):
     VALUE = "model"
     ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
     DEFAULT = Limit(nodes=300)
+    VARIANTS = ("zero:search=gumbel",)
 
     model: str = ""
     """A ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package."""
@@ -181,7 +188,6 @@ def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], Evaluate
         evaluate = around(evaluate)
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
-    searcher.search(empty_state(opened.info), Limit(nodes=2))  # compiled before any clock runs
     considered = options.considered if options.search == "gumbel" else None
     return ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
 

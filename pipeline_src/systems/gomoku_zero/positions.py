@@ -56,7 +56,7 @@ def positions(games: SelfPlayGames, history: int) -> Positions:
     return Positions(planes, policy / sums, value, np.repeat(games.generation, games.searched))
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _replay(
     start: GomokuState,
     actions: npt.NDArray[np.int16],

@@ -108,7 +108,7 @@ def window_of_key(key: Key, window: Window) -> None:
         window[point // SIDE, point % SIDE] = code
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def canonical_keys(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
     """Keys of windows int8 [E, 10, 10], uint64 [E, 4]."""
     keys, words = np.empty((len(windows), WORDS), np.uint64), np.empty((2, 2, 2), np.uint64)

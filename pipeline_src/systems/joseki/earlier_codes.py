@@ -51,7 +51,7 @@ def gu_code(window: Window, points: npt.NDArray[np.int8], colours: npt.NDArray[n
     return zobrist_code(window, 0, gu_form(points, colours))
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def earlier_codes(steps: Steps) -> tuple[Codes, Codes]:
     """Zobrist's and Gu's codes after each step, uint64 [E] each; a pass has the code before it."""
     zobrist, gu = np.empty(steps.game.size, np.uint64), np.empty(steps.game.size, np.uint64)

@@ -27,7 +27,7 @@ class Found(NamedTuple):
     """[n, 2]: where each is in the window; both entries alike but in patterns that are symmetric themselves."""
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _look_up(
     slots: Ints, keys: npt.NDArray[np.uint64], starts: Ints, move: Points, window: Window, colour: int
 ) -> tuple[int, int, Ints, Points]:

@@ -53,7 +53,7 @@ def point_layer(window: Window, point: int) -> int:
     return max(top - r, r - bottom, left - c, c - right)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _codes_and_layers(
     keys: Codes, starts: Ints, move: npt.NDArray[np.int16], codes: Codes, layers: npt.NDArray[np.int8]
 ) -> None:
@@ -82,7 +82,7 @@ def code_index(library: Library) -> CodeIndex:
     return CodeIndex(names, starts, to[first], layers[first], summed.astype(np.int32))
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def _look_up(index: CodeIndex, window: Window, colour: int) -> tuple[int, int, npt.NDArray[np.int16]]:
     code = pattern_code(window)
     at = np.searchsorted(index.codes, code)

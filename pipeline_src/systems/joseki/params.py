@@ -1,8 +1,8 @@
 """Params of the joseki library: the crawl of Go games, the games it is made from, what it keeps, and its test."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from pipeline_src.project.params import Count, Fraction, Params, Text, Whole
 from pipeline_src.records.crawl_params import WantedGames
@@ -10,12 +10,6 @@ from pipeline_src.records.crawl_params import WantedGames
 
 class JosekiCrawlParams(WantedGames):
     """The Go games to fetch from LittleGolem, by hand: ``python -m pipeline_src.stages.joseki_crawl``."""
-
-    @model_validator(mode="after")
-    def _no_replica(self) -> Self:
-        if self.source == "replica":
-            raise ValueError("source must be live or a folder of records; there is no archive of ours to serve")
-        return self
 
 
 class MadeGames(Params):

@@ -15,7 +15,7 @@ BOTH = BLACK | WHITE
 ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def factors(window: Window, colours: int) -> tuple[np.uint64, np.uint64, np.uint64]:
     """(A, B, C) of the stones of ``colours`` (BLACK, WHITE or BOTH), modulo 2^64; (1, 1, 0) where there are none.
 
@@ -69,7 +69,7 @@ def pattern_code(window: Window) -> np.uint64:
     return np.uint64(colour_code(window, BLACK) * colour_code(window, WHITE) * colour_code(window, BOTH))
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def pattern_codes(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
     """S of each window of int8 [E, 10, 10], uint64 [E]."""
     codes = np.empty(len(windows), np.uint64)

@@ -6,6 +6,7 @@ The position decides, not how it came about: different orders of moves meet in o
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from pipeline_src.games.go.board import SIDE as TO_PLAY
@@ -106,10 +107,12 @@ def _low_end(share: float, n: int) -> float:
 
 
 def recommend(library: Library, state: GoState, corners: Sequence[int] = range(CORNERS)) -> list[Recommendation]:
-    """Moves of all corners, by their share in their own corner; a point on a middle line is named once.
+    """Moves of all corners, by their share in their own corner; a point on a middle line is named by the better corner.
 
     Corners with few games and with many meet here, so the share that counts is the one that is sure; in a corner the
-    order stays by frequency, then win rate. Playing elsewhere comes last.
+    order stays by frequency, then win rate. Of two corners that name a point of the middle line and are equal in both,
+    the rows of both stay: whichever were left out, another turn of the board would leave out the other. Playing
+    elsewhere comes last.
 
     Raises:
         ZugwerkError: not a 19x19 board, or no such corner.
@@ -117,8 +120,8 @@ def recommend(library: Library, state: GoState, corners: Sequence[int] = range(C
     found = [one for corner in corners for one in recommend_in_corner(library, state, corner)]
     best: list[Recommendation] = []
     named: set[int] = set()
-    for one in sorted(found, key=_rank):
-        if one.actions and not named & set(one.actions):
-            named |= set(one.actions)
-            best.append(one)
+    for _, equal in groupby(sorted(found, key=_rank), key=lambda one: _rank(one)[:2]):
+        free = [one for one in equal if one.actions and not named.intersection(one.actions)]
+        named.update(action for one in free for action in one.actions)
+        best += free
     return best + sorted((one for one in found if not one.actions), key=_rank)

@@ -67,7 +67,7 @@ def select(steps: Steps, which: slice | npt.NDArray[np.int64]) -> Steps:
     return Steps._make(column[which] for column in steps)
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def walk_game(
     start: GoState, state: GoState, actions: npt.NDArray[np.int32], longest: int, game: int, out: Steps, at: int
 ) -> int:

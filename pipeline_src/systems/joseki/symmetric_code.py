@@ -50,7 +50,7 @@ def symmetric_code(window: Window) -> np.uint64:
     return np.uint64(mix(a) + mix(b) + mix(c) + mix(d))
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def symmetric_codes(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
     """The code of each window of int8 [E, 10, 10], uint64 [E]."""
     codes = np.empty(len(windows), np.uint64)

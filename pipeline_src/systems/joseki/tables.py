@@ -130,7 +130,7 @@ def fill_slots(slots: Ints, keys: npt.NDArray[np.uint64], states: int) -> int:
     return twice
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def state_of(tables: Tables, key: Key) -> int:
     """State of a key, a new one if there was none."""
     slot = key_slot(tables.slots, tables.keys, key)
@@ -180,7 +180,7 @@ def add_sample(tables: Tables, at: int, game: np.uint64, ply: int) -> None:
     samples[place], plies[place] = game, ply
 
 
-@njit(cache=True)
+@njit(cache=True, allocates=True)
 def count_steps(
     tables: Tables, steps: Steps, games: npt.NDArray[np.uint64], winners: npt.NDArray[np.int8], states: Ints
 ) -> None:

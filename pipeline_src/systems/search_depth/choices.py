@@ -5,6 +5,7 @@ from typing import Protocol
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import AmazonsState
+from pipeline_src.jit.needs import Need
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,16 @@ class Chooser(Protocol):
             seed: what is random in the choice depends on it alone.
         """
 
+    def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002 - few need any
+        """Kernels that it calls on such boards."""
+        return []
+
     def most_nodes(self, state: AmazonsState) -> int:
         """Node equivalents that a choice here can cost at most."""
 
 
 @dataclass(frozen=True)
-class FixedDepth:
+class FixedDepth(Chooser):
     """The same depth everywhere."""
 
     depth: int
@@ -50,7 +55,7 @@ class FixedDepth:
 
 
 @dataclass(frozen=True)
-class TableDepth:
+class TableDepth(Chooser):
     """The published opponent: a table from the number of expandable nodes, the legal turns, to the depth."""
 
     lowest: int

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from pipeline_src.games.amazons.board import EMPTY, AmazonsState
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.systems.search_depth.choices import Choice
+from pipeline_src.systems.search_depth.choices import Choice, Chooser
 from pipeline_src.systems.search_depth.chooser import load_depth_model
 from pipeline_src.systems.search_depth.square_layers import SquareSearch
 
 
-class NetDepth:
+class NetDepth(Chooser):
     """Asks a net, which reads how deep a small tree search got through each square, and the clock."""
 
     def __init__(
@@ -42,6 +43,10 @@ class NetDepth:
         """See `Chooser`."""
         layers, nodes = self.squares.search(state, seed)
         return Choice(self.model.choose(layers, used, state, legal), nodes + self.forward_nodes)
+
+    def needs(self, state: AmazonsState) -> list[Need]:
+        """See `Chooser`."""
+        return self.squares.needs(state)
 
     def most_nodes(self, state: AmazonsState) -> int:
         """See `Chooser`: each turn fills a square, so no simulation has more of them than there are empty ones."""

@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 
 from pydantic import model_validator
 
-from pipeline_src.games.amazons.board import to_play
+from pipeline_src.games.amazons.board import AmazonsState, to_play
 from pipeline_src.games.amazons.turns import legal_actions
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.amazons.alphabeta import EngineOptions
 from pipeline_src.players.player import Position, Thought
 from pipeline_src.players.searching import SearchPlayer
@@ -81,6 +82,10 @@ class DepthPlayer(SearchPlayer):
         super().__init__(searcher, Limit(depth=1))
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
         self.within, self.game_plies, self.begin = within, game_plies, begin
+
+    def needs(self, start: AmazonsState) -> list[Need]:
+        """See `Player.needs`."""
+        return [*super().needs(start), *(self.chooser.needs(start) if self.chooser is not None else [])]
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`; the thoughts are `DepthThought`."""

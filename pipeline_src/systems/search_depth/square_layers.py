@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pipeline_src.games.amazons.board import EMPTY, AmazonsState, copy_state
 from pipeline_src.games.kernels import copy_into, max_steps, outcome, play_step, to_play, write_steps
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.evaluator import evaluate
 from pipeline_src.search.mcts.xorshift import below, seeded
 
@@ -90,6 +91,12 @@ class SquareSearch:
         layers = np.minimum(seen.sum(axis=1, dtype=np.int64), 255).astype(np.uint8).reshape(state.board.shape)
         layers[state.board != EMPTY] = 0  # a square that an amazon leaves
         return layers, int(self._tree.used[COST])
+
+    def needs(self, state: AmazonsState) -> list[Need]:
+        """Kernels that it calls on such boards."""
+        seen, tree = np.zeros((1, LAYERS), np.uint8), _new_tree(1, 1)
+        whole = Need(_simulate_all, (tree, state, state, self.evaluator, 1, 1, seen, seeded(0)))
+        return [Need(max_steps, (state,)), whole]
 
 
 def _new_tree(nodes: int, steps: int) -> StepTree:

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline_src.records.littlegolem.text import Node, decode, join_text, parse_text, split_records
+from pipeline_src.records.littlegolem.text import (
+    Node,
+    decode,
+    join_text,
+    parse_text,
+    pick_legal,
+    readings,
+    split_records,
+)
 from pipeline_src.records.rejects import RecordError
 from tests.records.amazons_games import DATA, HEADER, needs_data
 
@@ -51,12 +59,64 @@ def test_a_page_of_real_records_splits_into_them():
         ("])", ";B[]"),
         ("", " "),
         ("x]A[", "x; W[y"),
+        ("x];W[a4-a5/a6", "y"),
+        ("x", "x];W[a4-a5/a6"),
+        ("x];W[a4-a5/a6", "x];W[a4-a5/a6"),
+        ("x];W[a4-a5/a6])", "y"),
+        ("x", "y];W[d1-d2/d3])"),
+        ("x]PB[y", "z]SO[http://www.littlegolem.com];W[d1-d2/d3"),
+        ("x]SO[y];W[d1-d2/d3];B[", "z"),
     ],
 )
 def test_names_are_not_escaped(first, second):
     record = parse_text(f"(;FF[4]EV[null]PB[{first}]PW[{second}]SO[x];W[j4-g7/d7])".encode())
     assert record.header == {"FF": "4", "EV": "null", "PB": first, "PW": second, "SO": "x"}
     assert record.nodes == (Node("W", "j4-g7/d7"),)
+
+
+def test_what_the_site_writes_between_name_and_moves_is_no_part_of_a_hostile_name():
+    body = b"(;FF[4]EV[null]PB[x];W[aa]PW[y]KM[0.5]SZ[19]SO[z]HA[2]AB[pd];B[qq];W[dd])"
+    (record,) = readings(body)
+    assert list(record.header) == ["FF", "EV", "PB", "PW", "KM", "SZ", "SO", "HA", "AB"]
+    assert (record.header["PB"], record.header["PW"], record.header["SZ"]) == ("x];W[aa", "y", "19")
+    assert record.nodes == (("B", "qq"), ("W", "dd"))
+
+
+TWO_WAYS = b"(;EV[null]PB[x];W[1])]PW[y]SO[z];W[2];B[3])"
+
+
+def test_a_text_that_can_be_read_in_two_ways():
+    whole, short = readings(TWO_WAYS)
+    assert (whole.header["PB"], whole.nodes, whole.trailing) == ("x];W[1])", (("W", "2"), ("B", "3")), "")
+    assert (short.header["PB"], short.nodes) == ("x", (("W", "1"),))
+    assert parse_text(TWO_WAYS) == whole
+
+
+@pytest.mark.parametrize("legal", [{"2"}, {"1"}])
+def test_the_reading_whose_moves_are_legal_is_picked(legal):
+    assert pick_legal(readings(TWO_WAYS), only(legal)).nodes[0].value in legal
+
+
+@pytest.mark.parametrize(("legal", "which"), [({"1", "2"}, "each"), (set(), "none")])
+def test_a_text_of_which_no_reading_or_more_than_one_is_legal_is_ambiguous(legal, which):
+    with pytest.raises(RecordError, match=f"read in 2 ways, and the moves of {which} are legal") as caught:
+        pick_legal(readings(TWO_WAYS), only(legal))
+    assert caught.value.reason == "ambiguous"
+
+
+def test_where_there_is_one_reading_nothing_is_played():
+    (record,) = readings(b"(;EV[null]PB[x]PW[y]SO[z];W[1])")
+    assert pick_legal((record,), only(set())) == record
+
+
+def only(legal):
+    """Plays records whose first move is one of these."""
+
+    def replay(record):
+        if record.nodes[0].value not in legal:
+            raise RecordError("illegal_move", "not one of these", 0)
+
+    return replay
 
 
 def test_headers_of_the_sites_other_games():
@@ -170,6 +230,10 @@ def test_anything_is_a_record_or_an_error_with_a_reason(body):
         "]AB",
         "]AAAAAAAA",
         "AB[",
+        "]KM[",
+        "]PW[",
+        "]SO[",
+        "]SO[];W[",
         "(;PB[",
         "(;PB[x]",
         ";W[",
@@ -178,7 +242,9 @@ def test_anything_is_a_record_or_an_error_with_a_reason(body):
         "1.",
     ],
 )
-@pytest.mark.parametrize("head", ["", "(;", "(;EV[", "(;EV[x]", "(;EV[x];W[", "(;EV[x];W[y]", "(;EV[x];W[y])"])
+@pytest.mark.parametrize(
+    "head", ["", "(;", "(;PB[]PW[", "(;EV[", "(;EV[x]", "(;EV[x];W[", "(;EV[x];W[y]", "(;EV[x];W[y])"]
+)
 def test_hostile_bodies_take_linear_time(unit, head):
     body = (head + unit * (1_000_000 // len(unit))).encode()
     assert len(getattr(read_or_reason(body), "detail", "")) < 120

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board
+from pipeline_src.jit.needs import ready
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
@@ -142,7 +143,7 @@ def test_the_variation_is_legal_and_as_long_as_the_search(plies):
 @pytest.mark.parametrize("movetime", [1, 5, 20, 100, 300])
 def test_a_time_limit_is_kept(movetime, start):
     searcher = AlphaBeta(make_evaluator())
-    searcher.prepare(start)
+    ready(searcher.needs(start))
     late = []
     for state in (start, after(12), after(30)):
         began = time.perf_counter()
@@ -154,7 +155,7 @@ def test_a_time_limit_is_kept(movetime, start):
 
 def test_a_stop_at_any_moment_leaves_a_legal_answer(start):
     searcher, rng = AlphaBeta(make_evaluator()), random.Random(1)
-    searcher.prepare(start)
+    ready(searcher.needs(start))
     for state in (start, after(20)):
         for _ in range(8):
             timer = threading.Timer(rng.random() * 0.05, searcher.stop)
@@ -197,7 +198,7 @@ def test_options_and_limits_out_of_range_are_refused():
 
 
 def test_another_process_loads_what_this_one_compiled(start):
-    AlphaBeta(make_evaluator()).prepare(start)
+    ready(AlphaBeta(make_evaluator()).needs(start))
     program = (
         "from pipeline_src.games import amazons; from pipeline_src.search.alphabeta import nodes;"
         "from pipeline_src.search.alphabeta.searcher import AlphaBeta;"

@@ -24,7 +24,7 @@ def count_state(total: int = 0, side: int = 0) -> CountState:
     return CountState(np.array([total]), np.array([side]))
 
 
-@njit
+@njit(allocates=True)
 def _copy_into(state, other):
     other.sum[:] = state.sum
     other.turn[:] = state.turn

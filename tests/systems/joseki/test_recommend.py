@@ -1,3 +1,6 @@
+from collections import Counter
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -6,7 +9,7 @@ from pipeline_src.games import go
 from pipeline_src.systems.joseki.accuracy import is_held_out, name_moves, point_counts
 from pipeline_src.systems.joseki.recommend import rank_moves, recommend, recommend_in_corner
 from pipeline_src.systems.joseki.sequences import walk
-from tests.systems.joseki.games import N, at, random_record, record
+from tests.systems.joseki.games import N, at, random_record, record, symmetric_record
 from tests.systems.joseki.test_library import built
 
 OPENING = [at(4, 4), at(3, 6)]
@@ -80,10 +83,42 @@ def test_the_whole_board_names_each_point_once_and_tenuki_last():
     assert all(go.is_legal(state, action) for action in actions)
 
 
-def test_a_middle_line_is_shared_by_two_corners_and_named_once():
+def test_a_point_of_the_middle_line_is_named_by_the_better_corner():
+    library = built([record([at(3, 10)], 1), record([at(4, 4)], 2), record([at(9, 9, 1), at(4, 4, 3), at(3, 10)], 3)])
+    found = [one for one in recommend(library, position(at(9, 9, 1), at(4, 4, 3)), [0, 1]) if one.actions]
+    assert [(one.corner, one.share) for one in found if at(3, 10) in one.actions] == [(1, 1.0)]
+
+
+def test_two_corners_that_are_equal_both_name_their_point():
     library = built([record([at(3, 10)])])
     found = recommend(library, position(), [0, 1])
-    assert sum(at(3, 10) in one.actions for one in found) == 1
+    assert [one.corner for one in found if at(3, 10) in one.actions] == [0, 1]
+
+
+SYMMETRIES = list(product(range(4), (False, True), (False, True)))
+"""Quarter turns, mirrored or not, recoloured or not."""
+
+
+def rows_of(library, actions, symmetry):
+    """What is recommended after moves on a board that was turned, mirrored, and recoloured, told on the first board."""
+    turned = symmetric_record(record(actions), symmetry, 1).actions
+    back = dict(zip(symmetric_record(record(range(N)), symmetry, 1).actions, range(N), strict=True))
+    found = recommend(library, position(*([N] if symmetry[2] else []), *turned))
+    return Counter(
+        (frozenset(back[action] for action in one.actions), one.played, one.share, one.wins, one.losses)
+        for one in found
+    )
+
+
+@pytest.mark.parametrize("plies", [0, 1, 2, 3, 6, 40])
+def test_every_form_of_a_position_has_the_same_rows(plies):
+    """On a middle line, too, which in many of these positions two equal corners share."""
+    games = [random_record(seed, plies=60) for seed in range(40)]
+    library = built([*games, *(record([at(3, 10), at(10, 3, 3), at(10, 10)], 500 + i) for i in range(3))])
+    for game in games[:6]:
+        rows = rows_of(library, game.actions[:plies], SYMMETRIES[0])
+        for symmetry in SYMMETRIES[1:]:
+            assert rows_of(library, game.actions[:plies], symmetry) == rows
 
 
 def test_illegal_points_are_left_out():

@@ -88,6 +88,9 @@ def test_whose_clock_runs_out_has_lost():
 
 def test_wall_time_is_charged_where_there_is_no_rate():
     class Slow:
+        def needs(self, state):
+            return []
+
         def search(self, state, limit, seed=0, on_info=None):
             assert limit.nodes is None
             action = int(amazons.legal_actions(state)[0])

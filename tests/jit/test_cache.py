@@ -1,3 +1,5 @@
+"""Kernels on disk: which edit compiles what again, and what becomes of damaged and old files."""
+
 import json
 import os
 import shutil
@@ -8,8 +10,9 @@ import numba
 import numpy as np
 import pytest
 
-from pipeline_src import jit
 from pipeline_src.games import amazons, gomoku
+from pipeline_src.jit import cache, choice
+from pipeline_src.jit.choice import choices
 from pipeline_src.project.code import ROOT, this_code
 from pipeline_src.search.mcts.puct_reuse import is_step
 from tests.search.mcts.fakes import count_state
@@ -35,7 +38,7 @@ def copy(tmp_path):
     """A copy of the package with a kernel cache of its own: ``run()`` gives the answer and the kernels' files."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "pipeline_src", tmp_path / "pipeline_src", ignore=ignored)
-    cache = tmp_path / "cache" / "kernels"
+    kernels = tmp_path / "cache" / "kernels"
 
     def run(*edit):
         done = subprocess.run(
@@ -46,7 +49,7 @@ def copy(tmp_path):
             text=True,
         )
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout), {path.name for path in cache.glob("*.nbc")}
+        return json.loads(done.stdout), {path.name for path in kernels.glob("*.nbc")}
 
     def replace(name, old, new):
         path = tmp_path / "pipeline_src" / name
@@ -54,7 +57,7 @@ def copy(tmp_path):
         assert old in text
         path.write_text(text.replace(old, new, 1))
 
-    run.replace, run.folder, run.cache = replace, tmp_path / "pipeline_src", cache
+    run.replace, run.folder, run.cache = replace, tmp_path / "pipeline_src", kernels
     return run
 
 
@@ -81,21 +84,26 @@ def test_a_kernel_is_filed_by_what_it_runs_for_the_types_of_its_arguments():
     from pipeline_src.search.gomoku import playouts
     from pipeline_src.search.mcts import playouts as generic
 
-    state = numba.typeof(gomoku.initial_state(5))
-    found = jit._modules(generic.__name__, (state, numba.int64))
+    own = frozenset({gomoku.board.GomokuState})
+    found = cache._modules(generic.__name__, own, choices())
     assert playouts.__name__ in found
     assert gomoku.board.__name__ in found
-    assert playouts.__name__ not in jit._modules(is_step.py_func.__module__, (state,))
+    assert playouts.__name__ not in cache._modules(is_step.py_func.__module__, own, choices())
     assert not any(".go." in name or "amazons" in name for name in this_code().closure(*found))
+    assert list(cache._owners((numba.typeof(gomoku.initial_state(5)), numba.int64))) == [gomoku.board.GomokuState]
 
 
 def test_every_implementation_counts_for_the_kernels_that_call_it():
     """Of each generic function: a kernel in its module, asked for with the state's type, covers the implementation."""
     for game in (gomoku, amazons):
-        state = game.initial_state(6)
-        for generic, kind, module in jit.IMPLEMENTED:
-            if kind is type(state):
-                assert module in this_code().closure(*jit._modules(generic, (numba.typeof(state),)))
+        kind = type(game.initial_state(6))
+        covered = 0
+        for function, parts in choice._CHOICES.items():
+            if kind in parts:
+                found = cache._modules(function.__module__, frozenset({kind}), choices())
+                assert parts[kind].py_func.__module__ in this_code().closure(*found)
+                covered += 1
+        assert covered >= 11
 
 
 @pytest.mark.slow
@@ -119,22 +127,22 @@ def test_a_damaged_cache_is_made_again(copy):
 def test_kernels_of_the_tests_toy_games_stay_off_the_disk():
     """A program that cannot import the tests could not read them."""
     steps = np.empty(3, np.int32)
-    before = set(jit.FOLDER.glob("*is_step-*.nbc"))
+    before = set(cache.FOLDER.glob("*is_step-*.nbc"))
     assert is_step(count_state(), 1, steps)
     assert not is_step(count_state(), 4, steps)
-    assert set(jit.FOLDER.glob("*is_step-*.nbc")) == before
+    assert set(cache.FOLDER.glob("*is_step-*.nbc")) == before
     assert is_step(gomoku.initial_state(3, "freestyle-3"), 4, np.empty(9, np.int32))
-    assert list(jit.FOLDER.glob("*is_step-*.nbc"))
+    assert list(cache.FOLDER.glob("*is_step-*.nbc"))
 
 
 def test_kernels_out_of_use_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(jit, "FOLDER", tmp_path)
+    monkeypatch.setattr(cache, "FOLDER", tmp_path)
     old, young = tmp_path / "a.nbc", tmp_path / "b.nbc"
     old.touch(), young.touch()
     os.utime(old, (0, 0))
-    jit._touch(young)
-    jit._prune.__wrapped__()
+    cache._touch(young)
+    cache._prune.__wrapped__()
     assert [path.name for path in tmp_path.iterdir()] == ["b.nbc"]
     os.utime(young, (0, 0))
-    jit._touch(young)
+    cache._touch(young)
     assert young.stat().st_mtime > 1e9

@@ -1,0 +1,39 @@
+"""``zugwerk crawl``: the one command that asks a live site."""
+
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from pipeline_src.records.crawl_params import CrawlParams
+
+EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
+
+
+class System(StrEnum):
+    """Whose games to fetch."""
+
+    amazons = "amazons"
+    joseki = "joseki"
+
+
+def crawl(
+    system: System = typer.Argument(..., help="Whose games: sections crawl and <system>_crawl of params.yaml."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what a crawl would ask, and ask nothing."),
+) -> None:
+    """Fetch games from the live site, politely; each finished one once, for good.
+
+    Ctrl-C ends it at any time, and the same command goes on. What came is in artifacts/raw/<system>/live.
+    """
+    from pipeline_src.project.params import load
+    from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
+    from pipeline_src.systems.joseki.params import JosekiCrawlParams
+    from spiders.live import crawl_live
+    from spiders.spider import Games, plan_of
+
+    section, site = f"{system}_crawl", load(CrawlParams, "crawl")
+    games: Games = load(AmazonsCrawlParams, section) if system == "amazons" else load(JosekiCrawlParams, section)
+    view, work = Path(f"artifacts/raw/{system}/live"), Path(f"work/{section}")
+    crawl_live(plan_of(games, site), site, view, work, ask=not dry_run)
+    if Path(games.source) != view:
+        typer.echo(f"these games become the graph's where params.yaml has {section}.source: {view}", err=True)

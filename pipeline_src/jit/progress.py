@@ -1,0 +1,60 @@
+"""Says on stderr that kernels are being compiled, where that takes more than a second."""
+
+import multiprocessing
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+QUIET_S = 1.0
+
+
+class Progress:
+    """Counts what a process compiles. On a terminal one line moves along and goes; elsewhere two lines are written."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        """``stream`` None tells nobody."""
+        self.stream = stream
+        self.functions, self.kernels, self.seconds = 0, 0, 0.0
+        self._expected, self._began, self._told = 0, 0.0, False
+
+    @contextmanager
+    def expecting(self, kernels: int) -> Iterator[None]:
+        """Around the compilation of so many kernels; what is compiled by the way is counted too."""
+        self._expected, self.kernels = kernels, 0
+        try:
+            yield
+        finally:
+            if self._told and self.stream is not None and not self.stream.isatty():
+                print(f"compiled {self.kernels} kernels in {self.seconds:.1f} s", file=self.stream, flush=True)
+            self._expected, self._told, self.functions, self.kernels, self.seconds = 0, False, 0, 0, 0.0
+
+    @contextmanager
+    def kernel(self) -> Iterator[None]:
+        """Around the compilation of one."""
+        self._began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - self._began
+            self.kernels += 1
+            if self._told and self.stream is not None and self.stream.isatty():
+                print("\r\033[K", end="", file=self.stream, flush=True)
+
+    def function(self) -> None:
+        """One of the functions of a kernel comes next."""
+        self.functions += 1
+        if self.stream is None or self.seconds + time.perf_counter() - self._began < QUIET_S:
+            return
+        of = f" of {self._expected}" if self._expected else ""
+        text = f"compiling kernels, once: {self.kernels + 1}{of}, {self.functions} functions"
+        if self.stream.isatty():
+            print(f"\r{text}\033[K", end="", file=self.stream, flush=True)
+        elif not self._told:
+            print(text, file=self.stream, flush=True)
+        self._told = True
+
+
+PROGRESS = Progress(sys.stderr if multiprocessing.current_process().name == "MainProcess" else None)
+"""Of this process; workers are quiet."""

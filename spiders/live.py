@@ -1,0 +1,82 @@
+"""A crawl of a live site into its store. Nothing else in this project asks one, and this only where it is called."""
+
+import asyncio
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.crawl_params import CrawlParams
+from spiders.littlegolem import LittleGolemSpider
+from spiders.running import Interrupted, at_most, interruptible, run_spider
+from spiders.settings import manners
+from spiders.spider import GameSpider, Plan
+from spiders.store import Store
+from spiders.summary import forecast, reasons, state_of, tell
+
+SAVE_S = 1.5
+"""Time to put away what came when a signal has ended the crawl; what takes longer stays in the journal."""
+
+
+def crawl_live(
+    plan: Plan,
+    site: CrawlParams,
+    view: Path,
+    work: Path,
+    *,
+    ask: bool = True,
+    spider: type[GameSpider] = LittleGolemSpider,
+) -> None:
+    """Fetch what the store lacks and copy it into ``view``; say on stderr what is to be asked, and what was done.
+
+    Args:
+        plan: which games.
+        site: manners and the store.
+        view: folder of the checkout for the shards.
+        work: folder for the logs.
+        ask: go to the site; otherwise only take in what came before, and say what a crawl would ask now.
+        spider: that knows the site.
+
+    Raises:
+        ZugwerkError: no contact for a foreign host, another crawl under way, a damaged store, or a crawl that failed or
+            was interrupted; what came is kept.
+    """
+    settings = manners(site, plan.base_url, plan.api_url)
+    work.mkdir(parents=True, exist_ok=True)
+    with _told_of_interruption(), interruptible(), Store(site.store, plan.base_url, plan.gtid) as store:
+        store.take_in(view)
+        known = len(store.games)
+        before = spider(plan, store.games, store.journal, work / "fetches.log")
+        before.fetch.offline = True
+        asyncio.run(before.run())
+        before.complete = before.complete and not before.fetch.missed  # it was, and was killed before it could say so
+        if before.complete or before.stored() != store.games:
+            store.keep(before.stored().values(), store.state, complete=before.complete)
+        store.show(view)
+        sys.stderr.write(f"{forecast(before, store.state, site.delay_s)}\n")
+        if not ask or len(before.have) >= plan.max_games > 0:
+            return
+        begun = time.monotonic()
+        crawled, stopped = run_spider(spider, plan, store.games, store.journal, work, settings)
+        if crawled.crash:
+            raise crawled.crash
+        with at_most(SAVE_S) if stopped else contextlib.nullcontext():
+            state = state_of(crawled, time.monotonic() - begun, store.state)
+            store.keep(crawled.stored().values(), state, complete=crawled.complete)
+            store.show(view)
+        tell(crawled, known)
+        if stopped:
+            raise Interrupted
+        if crawled.way is None:
+            why = "".join(f"By {reason}. " for reason in reasons(crawled))
+            raise ZugwerkError(f"the crawl of {plan.base_url} failed. {why}What came is kept: run again to go on")
+
+
+@contextlib.contextmanager
+def _told_of_interruption() -> Iterator[None]:
+    try:
+        yield
+    except Interrupted:
+        raise ZugwerkError("the crawl was interrupted; what came is kept, and the same command goes on") from None

@@ -1,0 +1,72 @@
+"""How a site is treated: its robots.txt is obeyed, and it gets time to breathe between two requests."""
+
+from time import monotonic
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.robotstxt import RobotParser
+
+LONGEST_DELAY_S = 60.0
+"""A site that is slower than this is asked again after so long; its robots.txt may ask for more."""
+COME_BACK_LATER = (408, 429)
+"""Statuses below 500 that say as much as a server error does."""
+
+
+class Manners(RobotsTxtMiddleware):
+    """Obeys robots.txt as RFC 9309 has it, and its Crawl-delay; paces the requests to each host.
+
+    A request follows the last answer after DOWNLOAD_DELAY seconds; after the host's Crawl-delay where that is longer;
+    and, where there is a delay at all, after as long as the host took to answer. A robots.txt that fails with a server
+    error or does not come forbids everything for now; one that is not there forbids nothing.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._robot = crawler.settings["ROBOTSTXT_USER_AGENT"]
+        self._delay = crawler.settings.getfloat("DOWNLOAD_DELAY")
+        self._asked: dict[str, float] = {}
+        """Crawl-delay in seconds by host and port."""
+        self._away: dict[str, str] = {}
+        """What came in place of a robots.txt, by host and port."""
+
+    def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
+        """Refuse what the host forbids.
+
+        Raises:
+            IgnoreRequest: the page is not to be asked for, or none is for now.
+        """
+        if why := self._away.get(urlsplit(request.url).netloc):
+            raise IgnoreRequest(f"its robots.txt {why}, which asks to stay away; run again later")
+        super().process_request_2(rp, request)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Begin the pause before the next request."""
+        self._pace(request)
+        return response
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        if response.status >= 500 or response.status in COME_BACK_LATER:
+            self._away[netloc] = f"answers with status {response.status}"
+        rules = response if response.status == 200 else response.replace(body=b"")  # an error page has none
+        await super()._parse_robots(rules, netloc, request)
+        parser = self._parsers[netloc]
+        delay = parser.crawl_delay(self._robot) if isinstance(parser, RobotParser) else None
+        self._asked[netloc] = delay or 0.0
+        self._pace(request)
+
+    def _robots_error(self, exc: Exception, netloc: str) -> None:
+        self._away[netloc] = f"does not come ({str(exc).rstrip('.') or type(exc).__name__})"
+        super()._robots_error(exc, netloc)
+
+    def _pace(self, request: Request) -> None:
+        host = urlsplit(request.url)
+        slot = self.crawler.engine.downloader.slots.get(host.hostname or "")
+        if slot is None:
+            return
+        slot.lastseen = monotonic()
+        latency = request.meta.get("download_latency", 0.0) if self._delay else 0.0
+        slot.delay = max(self._delay, min(latency, LONGEST_DELAY_S), self._asked.get(host.netloc, 0.0))

@@ -1,0 +1,430 @@
+"""The spider of any site: finds games as they are wanted and fetches their records; each way stands in for the others.
+
+| way | finds games by | fetches records |
+| --- | --- | --- |
+| lists | the player lists, and each player's list of games | one by one, a player after the other |
+| text | the same | by a player's page of all records where it is certain which is which; then one by one |
+| api | the JSON interface's lists of finished games | one by one, a page of the list after the other |
+
+The first way that succeeds ends the crawl; a later one takes over what an earlier one found and fetched. Pages are
+asked for one after the other and in a fixed order, so the same site gives the same games with the same bytes. A list
+is read when the games of those before it are fetched, so a crawl that needs few games reads few lists.
+
+A site is a subclass, which says where the pages are and how they are read.
+"""
+
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from pipeline_src.records.crawl_params import CrawlParams, Way
+from pipeline_src.records.littlegolem.text import split_records
+from pipeline_src.records.raw import RawGame
+from spiders.fetcher import OURS, Fetcher, FetchError, NotKept, Stopped, WayFailed
+from spiders.journal import Journal
+from spiders.matching import match_records
+from spiders.merging import has_record, merge, without_results
+from spiders.pages import GameList, check_record, games_of
+
+T = TypeVar("T")
+
+BAD_TEXT_PAGES = 3
+"""After so many pages of records that did not come, no more of them are asked for."""
+FEW = 4
+"""So many failures end no way before its end, however few pages it has asked for."""
+API_PAGE = 100
+"""Games to ask a JSON interface for at once; it may send fewer."""
+PROGRESS_S = 30.0
+"""Time between two lines that say how far the crawl is, in seconds."""
+
+
+class Games(Protocol):
+    """Which games to crawl, as a system's params have it."""
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def gtid(self) -> str: ...  # noqa: D102
+    @property
+    def variants(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def ways(self) -> tuple[Way, ...]: ...  # noqa: D102
+    @property
+    def max_games(self) -> int: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to crawl; the fields are those of the params, but for the last."""
+
+    base_url: str
+    api_url: str
+    gtid: str
+    variants: tuple[str, ...]
+    ways: tuple[Way, ...]
+    max_games: int
+    """The crawl ends when it has so many games with a record; 0 is no limit."""
+    max_failures: float
+    in_progress: bool
+    """Whether to fetch games that no list says to be over."""
+
+
+def plan_of(games: Games, site: CrawlParams) -> Plan:
+    """The plan of a crawl of the site itself, which fetches no game that goes on."""
+    return Plan(
+        site.base_url,
+        site.api_url,
+        games.gtid,
+        games.variants,
+        games.ways,
+        games.max_games,
+        site.max_failures,
+        in_progress=False,
+    )
+
+
+class Enough(Exception):  # noqa: N818 - it ends a way well
+    """As many games as are wanted are there."""
+
+
+class GameSpider(Spider):
+    """Crawls one game type of a site. Afterwards the attributes tell what came of it."""
+
+    def __init__(self, plan: Plan, known: Mapping[int, RawGame], journal: Journal, log: Path, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.plan = plan
+        self.allowed_domains = [_domain(plan.base_url), _domain(plan.api_url)]
+        self.games = dict(known)
+        """What was known and what came, by gid; also games that were only seen in a list."""
+        self.players: dict[int, str] = {}
+        """Names of those seen in the player lists, by plid."""
+        self.lists: dict[int, GameList] = {}
+        """Of games, by plid."""
+        self.way: Way | None = None
+        """That succeeded; None unless the crawl did."""
+        self.complete = False
+        """Whether everything was looked at; not so where as many games as wanted were found before."""
+        self.failures: dict[Way, str] = {}
+        """Why the ways before it failed."""
+        self.warnings: list[str] = []
+        """What went wrong without making a way fail."""
+        self.crash: Exception | None = None
+        """What ended the crawl, if it was none of the site's doing."""
+        self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url)
+        self.have = {gid for gid, game in known.items() if has_record(game)}
+        """Games with a record."""
+        self._known = len(self.have)
+        self._lacked = known.keys() - self.have
+        """Games whose record did not come earlier: it is asked for once and no more."""
+        self._done = {gid for gid in self.have if known[gid].finished}
+        self._seen: set[int] = set()
+        self._tried: set[int] = set()
+        """By this way."""
+        self._failed = 0
+        """Records that did not come, by this way."""
+        self._begun = self._told = time.monotonic()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """The spider in a crawl by Scrapy."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._note_answer, signals.response_downloaded)
+        return spider
+
+    def _note_answer(self, response: Response, request: Request) -> None:
+        self.fetch.answered = response.status == 200 and OURS in request.meta
+
+    # What a site says: keys of its pages, paths relative to the base URL.
+
+    def players_page(self, variant: str, number: int) -> str:
+        """The page of the player list of a variant, numbered from 1."""
+        raise NotImplementedError
+
+    def read_players(self, body: bytes) -> dict[int, str]:
+        """Names by plid; past the last page none, or those of an earlier page.
+
+        Raises:
+            PageError: the answer is not that page; so for all readers.
+        """
+        raise NotImplementedError
+
+    def list_page(self, plid: int) -> str:
+        """A player's list of games."""
+        raise NotImplementedError
+
+    def read_list(self, body: bytes, plid: int) -> GameList:
+        """The games of a player, finished ones and others."""
+        raise NotImplementedError
+
+    def record_page(self, gid: int) -> str:
+        """A game's record."""
+        raise NotImplementedError
+
+    def text_page(self, plid: int) -> str | None:  # noqa: ARG002 - for a subclass to use
+        """All records of a player; None where the site has no such page."""
+        return None
+
+    def api_page(self, variant: str, offset: int) -> str | None:  # noqa: ARG002
+        """Of `API_PAGE` finished games from ``offset`` on; None where the site has no JSON interface."""
+        return None
+
+    def read_api(self, body: bytes) -> list[RawGame]:
+        """The games on a page of the JSON interface."""
+        raise NotImplementedError
+
+    # What every site's spider does.
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Crawl. Yields nothing: told to end, Scrapy would wait for ever for an item that is under way."""
+        await self.run()
+        for nothing in list[Any]():
+            yield nothing
+
+    async def run(self) -> None:
+        """Try the ways in turn, as far as there are pages to be had."""
+        try:
+            await self._crawl()
+        except Stopped:
+            pass
+        except Exception as error:
+            self.crash = error
+            raise
+
+    def stored(self) -> dict[int, RawGame]:
+        """The games that were asked for, by gid: those with a record, and those whose record did not come.
+
+        A game of which only the record from when it went on is there is told as it was then, and asked for again.
+        """
+        old = {gid for gid in self.have - self._done if self.games[gid].finished}
+        asked = {gid: game for gid, game in sorted(self.games.items()) if game.path}
+        return {gid: without_results(game) if gid in old else game for gid, game in asked.items()}
+
+    def wanted(self) -> list[int]:
+        """The games whose record is still to be fetched."""
+        return [gid for gid in sorted(self._seen) if self._is_wanted(gid)]
+
+    async def _crawl(self) -> None:
+        ways: dict[Way, Callable[[], Awaitable[None]]] = {
+            "lists": self._by_lists,
+            "text": self._by_text,
+            "api": self._by_api,
+        }
+        for way in self.plan.ways:
+            self.fetch.begin()
+            self._tried, self._failed = set(), 0
+            try:
+                self._end_if_enough()
+                await ways[way]()
+                self._check()
+            except WayFailed as failure:
+                self.failures[way] = str(failure)
+            except Enough:
+                self.way = way
+                break
+            else:
+                self.way, self.complete = way, True
+                break
+
+    async def _by_lists(self) -> None:
+        async for listed in self._lists():
+            await self._fetch_singly(row.gid for row in listed.rows)
+        await self._fetch_singly(self._seen)  # an earlier way may have seen others
+
+    async def _by_text(self) -> None:
+        bad = 0
+        async for listed in self._lists():
+            key = self.text_page(listed.plid)
+            wanted = {row.gid for row in listed.rows if row.result and self._is_wanted(row.gid)}
+            if key is None or bad == BAD_TEXT_PAGES:
+                await self._fetch_singly(wanted)
+            # One page for a few games of a long list would be more to send than the games.
+            elif len(wanted) >= 2 and 2 * len(wanted) >= len(listed.rows):
+                bad += not await self._fetch_text(listed, key, wanted)
+        await self._fetch_singly(self._seen)
+
+    async def _by_api(self) -> None:
+        errors: list[FetchError] = []
+        for variant in self.plan.variants:
+            found: set[int] = set()
+            offset = 0
+            while key := self.api_page(variant, offset):
+                try:
+                    games = await self._page("API pages", key, self.read_api)
+                except FetchError as error:
+                    _first_only(offset == 0, error, errors)
+                    break
+                if found.issuperset(game.gid for game in games):
+                    break
+                found.update(game.gid for game in games)
+                self._see(games)
+                await self._fetch_singly(game.gid for game in games)
+                offset += len(games)
+        self._some_variant(errors)
+
+    async def _players(self) -> AsyncIterator[int]:
+        """All players of the game type, page by page, each once.
+
+        Raises:
+            WayFailed: no variant has a player list, or one breaks off.
+        """
+        errors: list[FetchError] = []
+        seen: set[int] = set()
+        for variant in self.plan.variants:
+            of_variant: set[int] = set()
+            for number in count(1):
+                try:
+                    page = await self._page("player lists", self.players_page(variant, number), self.read_players)
+                except FetchError as error:
+                    _first_only(number == 1, error, errors)
+                    break
+                if of_variant.issuperset(page):
+                    break
+                of_variant.update(page)
+                self.players = page | self.players
+                for plid in [plid for plid in page if plid not in seen]:
+                    seen.add(plid)
+                    yield plid
+        self._some_variant(errors)
+        if not seen:
+            raise WayFailed(f"no player of {self.plan.gtid} in the player lists of {', '.join(self.plan.variants)}")
+
+    async def _lists(self) -> AsyncIterator[GameList]:
+        """The players' lists of games.
+
+        Raises:
+            WayFailed: as `_players`; or too many lists cannot be had.
+        """
+        asked, failed, last = 0, 0, ""
+        async for plid in self._players():
+            asked += 1
+            if plid not in self.lists:
+                try:
+                    found = await self._page("lists", self.list_page(plid), partial(self.read_list, plid=plid))
+                except NotKept:
+                    continue
+                except FetchError as error:
+                    failed += 1
+                    last = f"{failed} of {asked} players' lists failed, the last: {error}"
+                    if failed > max(FEW, self.plan.max_failures * asked):
+                        raise WayFailed(last) from None
+                    continue
+                self.lists[plid] = replace(found, name=found.name or self.players[plid])
+                self._see(games_of(self.lists[plid]))
+            yield self.lists[plid]
+        if failed > self.plan.max_failures * asked:
+            raise WayFailed(last)
+        if failed:
+            self.warnings.append(last)
+
+    async def _fetch_text(self, listed: GameList, key: str, wanted: set[int]) -> bool:
+        """Fetch a player's page of all records and take those that are wanted; whether the page came."""
+        try:
+            page = await self._page("pages of records", key, check_record)
+        except NotKept:
+            return True
+        except FetchError as error:
+            self.warnings.append(str(error))
+            return False
+        for gid, body in (await match_records(listed, split_records(page))).items():
+            if gid in wanted:
+                self._take(gid, key, 200, body)
+        self._end_if_enough()
+        return True
+
+    async def _fetch_singly(self, gids: Iterable[int]) -> None:
+        """Fetch the records of those of the games that are wanted."""
+        for gid in sorted(gid for gid in set(gids) if self._is_wanted(gid)):
+            self._end_if_enough()
+            self._tried.add(gid)
+            game, key = self.games[gid], self.record_page(gid)
+            again = gid not in self._lacked
+            try:
+                body = await self._page("records", key, check_record, keep=game.finished, again=again)
+                self._take(gid, key, 200, body)
+            except NotKept:
+                self._tried.discard(gid)
+            except FetchError as error:
+                self._failed += 1
+                if gid not in self.have:
+                    self._take(gid, key, error.status, error.body)
+                if self._failed > max(FEW, self.plan.max_failures * len(self._seen)):
+                    raise WayFailed(f"{self._failed} records failed, the last: {error}") from None
+        self._end_if_enough()
+
+    def _see(self, games: Iterable[RawGame]) -> None:
+        """Note what a list says of some games."""
+        for game in games:
+            self._seen.add(game.gid)
+            before = self.games.get(game.gid, game)
+            self.games[game.gid] = merge(before, game)
+            if self.games[game.gid].finished and not before.finished:
+                self._done.discard(game.gid)  # its record came while it went on
+
+    def _take(self, gid: int, path: str, status: int, body: bytes) -> None:
+        """Note what came for a game's record."""
+        self.games[gid] = replace(self.games[gid], path=path, status=status, body=body)
+        if has_record(self.games[gid]):
+            self.have.add(gid)
+            self._done.add(gid)
+
+    def _is_wanted(self, gid: int) -> bool:
+        left = gid not in self._done and gid not in self._tried
+        return left and (self.plan.in_progress or self.games[gid].finished)
+
+    def _end_if_enough(self) -> None:
+        if 0 < self.plan.max_games <= len(self.have):
+            raise Enough
+
+    def _check(self) -> None:
+        """Judge a way that has come to its end.
+
+        Raises:
+            WayFailed: it found nothing, or too many games lack their record.
+        """
+        if not self._seen:
+            raise WayFailed("no games found")
+        if not self.plan.in_progress and not any(self.games[gid].finished for gid in self._seen):
+            raise WayFailed(f"no list tells a result of any of the {len(self._seen)} games found")
+        stored = self.stored()
+        lacking = [gid for gid in stored if gid not in self.have]
+        if len(lacking) > self.plan.max_failures * len(stored):
+            raise WayFailed(f"{len(lacking)} of {len(stored)} games lack their record, first {lacking[0]}")
+
+    def _some_variant(self, errors: list[FetchError]) -> None:
+        """Warn of variants without a list: they may have been misspelt, or have no players."""
+        if len(errors) == len(self.plan.variants):
+            raise WayFailed(str(errors[0]))
+        self.warnings += map(str, errors)
+
+    async def _page(self, kind: str, key: str, read: Callable[[bytes], T], **how: bool) -> T:
+        """A page by the fetcher; now and then a line on stderr that says how far the crawl is."""
+        now = time.monotonic()
+        if now - self._told > PROGRESS_S:
+            self._told = now
+            sys.stderr.write(
+                f"{len(self.have):,} games, {len(self.have) - self._known:,} of them new; lists of {len(self.lists):,} "
+                f"of the {len(self.players):,} players seen so far; {self.fetch.asked.total():,} pages, "
+                f"{(now - self._begun) / 60:.1f} minutes\n"
+            )
+        return await self.fetch.page(kind, key, read, **how)
+
+
+def _domain(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _first_only(first: bool, error: FetchError, errors: list[FetchError]) -> None:
+    """A variant whose first page fails may not exist; one that breaks off later has lost us games."""
+    if not first:
+        raise WayFailed(str(error)) from None
+    errors.append(error)

@@ -1,0 +1,120 @@
+"""Engines whose kernels have yet to be compiled: the handshake and the first moves do not wait for that."""
+
+import os
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pipeline_src.arena.preparation import any_move, less_time, time_of
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.games.game import get_game
+from pipeline_src.players.player import Bounds, Position
+from pipeline_src.search.limits import Clock
+from tests.arena.test_uci import Engine
+
+COMPILING = "kernels are still being compiled: any legal move"
+
+
+@pytest.fixture
+def cold(tmp_path, monkeypatch):
+    """No kernel on disk for the processes that a test starts."""
+    monkeypatch.setitem(os.environ, "ZUGWERK_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "kernels"
+
+
+def compiled(folder):
+    """Whether the search is there, not its parts alone."""
+    return any(".part" not in path.name for path in folder.glob("*search_root*"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_uci_engine_answers_at_once_and_compiles_behind(cold):
+    engine = Engine("alphabeta", program=("-m", "pipeline_src.cli", "amazons", "uci"))
+    try:
+        engine.send("uci")
+        engine.until("uciok", 60)  # the process starts
+        began = time.monotonic()
+        engine.send("uci")
+        engine.until("uciok", 60)
+        assert time.monotonic() - began < 2
+        assert not compiled(cold)
+        engine.send("position startpos moves d1d7g7", "go movetime 2000")
+        began = time.monotonic()
+        said = engine.until("bestmove", 60)
+        assert time.monotonic() - began < 2
+        assert f"info string {COMPILING}" in said
+        state = amazons.play(amazons.initial_state(), amazons.parse_move("d1-d7/g7", 10, 10))
+        move = said[-1].split()[1]
+        assert move in {
+            amazons.format_move(int(action), 10, 10).replace("-", "").replace("/", "")
+            for action in amazons.legal_actions(state)
+        }
+        engine.send("isready")
+        engine.until("readyok", 500)
+        assert compiled(cold)
+        engine.send("go movetime 500")
+        said = engine.until("bestmove", 60)
+        assert COMPILING not in " ".join(said)
+        assert any(line.startswith("info depth") for line in said)
+    finally:
+        engine.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_brain_answers_at_once_and_compiles_behind(cold):
+    brain = Engine("alphabeta", program=("-m", "pipeline_src.cli", "gomoku", "brain"))
+    answer = partial(brain.lines.get, timeout=60)
+    try:
+        brain.send("ABOUT")
+        assert answer().startswith("name=")  # the process has started
+        began = time.monotonic()
+        brain.send("INFO timeout_turn 1000", "START 15", "ABOUT", "TURN 7,7")
+        assert answer() == "OK"
+        assert answer().startswith("name=")
+        assert time.monotonic() - began < 6
+        assert answer() == f"MESSAGE {COMPILING}"
+        x, y = map(int, answer().split(","))
+        assert time.monotonic() - began < 8
+        assert (x, y) != (7, 7)
+        assert 0 <= min(x, y) <= max(x, y) < 15
+        end = time.monotonic() + 400
+        while not compiled(cold):
+            assert time.monotonic() < end
+            time.sleep(0.5)
+        brain.send("INFO timeout_turn 5000", "START 15", "TURN 7,7")
+        assert answer() == "OK"
+        assert not answer().startswith("MESSAGE")
+    finally:
+        brain.close()
+
+
+def position(clock=None, plies=0):
+    state = gomoku.initial_state()
+    return Position(state, np.random.default_rng(0), state, (0,) * plies, clock)
+
+
+def test_the_time_of_a_move_comes_from_its_bounds_or_the_clock():
+    assert time_of(position(), Bounds()) is None
+    assert time_of(position(Clock(1000, 1000)), Bounds(movetime_ms=70)) == 70
+    assert 0 < time_of(position(Clock(80_000, 1000), 10), Bounds()) < 8000
+
+
+def test_what_was_waited_is_gone_from_the_move_and_the_clock():
+    later, bounds = less_time(position(Clock(1000, 900)), Bounds(movetime_ms=300), 250)
+    assert (later.clock.own_ms, later.clock.other_ms, bounds.movetime_ms) == (750, 900, 50)
+    later, bounds = less_time(position(Clock(100, 900)), Bounds(depth=3), 250)
+    assert (later.clock.own_ms, bounds) == (1, Bounds(depth=3))
+
+
+@pytest.mark.parametrize("game", ["amazons", "gomoku"])
+def test_any_move_is_legal_and_runs_no_kernel(game):
+    rules = get_game(game)
+    state = rules.initial_state(6)
+    while rules.winner(state) is None:
+        action = any_move(rules, state)
+        assert rules.is_legal(state, action)
+        state = rules.play(state, action)

@@ -1,0 +1,200 @@
+"""Kernels without reference counts: what would need them is refused, and what is not leaks nothing."""
+
+import gc
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numba.core.errors import NumbaError
+from numba.core.runtime import _nrt_python, rtsys
+
+from pipeline_src.jit import njit
+from pipeline_src.jit.parts import MAKES_ARRAYS
+
+
+class Pair(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+@njit(allocates=True)
+def fresh(n):
+    return np.zeros(n)
+
+
+@njit(allocates=True)
+def same(a):
+    return a
+
+
+@njit(allocates=True)
+def in_a_pair(a):
+    return Pair(a, a[1:])
+
+
+def copy_row(a):
+    a[0] = a[1]
+
+
+def swap(a):
+    a[0], a[1] = a[1], a[0]
+
+
+def add(a):
+    a += 1
+
+
+def iterate(a):
+    total = 0
+    for row in a:
+        for x in row.flat:
+            total += x
+    return total
+
+
+REFUSED = {
+    "an empty array": lambda a: np.empty(3).size,
+    "numba's own function in Python": lambda a: np.zeros_like(a).size,
+    "a copy": lambda a: a.copy().size,
+    "arithmetic": lambda a: (a + 1).size,
+    "arithmetic in place": add,
+    "a list": lambda a: len([1, 2]),
+    "a text": lambda a: len(str(a.size)),
+    "a dict": lambda a: len({1: 2}),
+    "a row onto another": copy_row,
+    "rows swapped": swap,
+    "a sort": lambda a: np.sort(a[0])[0],
+    "indices": lambda a: len(np.nonzero(a)),
+    "a mask": lambda a: a[0][a[0] > 3].size,
+    "another dtype": lambda a: a.astype(np.int16).size,
+    "a flat copy": lambda a: a.ravel().size,
+    "an array from another kernel": lambda a: fresh(3).size,
+    "its own array from another kernel": lambda a: same(a).size,
+    "a tuple from another kernel": lambda a: in_a_pair(a).second.size,
+    "its argument returned": lambda a: a,
+    "a view returned": lambda a: a[1],
+    "a view returned in a tuple": lambda a: (1, a[1]),
+}
+BORROWED = {
+    "a view": lambda a: a[1, 1] + a[1][2] + a[1:].size,
+    "views in a tuple": lambda a: Pair(a, a[1:]).second.size,
+    "transposed": lambda a: a.T.size,
+    "another shape": lambda a: a.reshape(a.size)[5],
+    "other bits": lambda a: a.view(np.uint64).size,
+    "loops": iterate,
+    "numba's own function that gives a number": lambda a: a.sum() + np.searchsorted(a[0], 2),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_would_have_to_let_go_of_an_array_is_refused(name):
+    with pytest.raises(NumbaError, match=r"allocates=True"):
+        njit(REFUSED[name])(np.arange(12).reshape(3, 4))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_and_allowed_where_references_are_counted(name):
+    a = np.arange(12).reshape(3, 4)
+    expected = REFUSED[name](a.copy())
+    assert np.array_equal(njit(allocates=True)(REFUSED[name])(a), expected) or name == "a view returned in a tuple"
+
+
+def test_the_refusal_names_the_function():
+    def makes(n):
+        return np.empty(n).size
+
+    inner = njit(makes)
+
+    def calls(n):
+        return inner(n)
+
+    with pytest.raises(NumbaError) as refused:
+        njit(calls)(3)
+    assert f"{makes.__module__}.{makes.__qualname__}: {MAKES_ARRAYS}" in str(refused.value)
+
+
+@pytest.mark.parametrize("allocates", [False, True])
+@pytest.mark.parametrize("name", BORROWED)
+def test_what_only_borrows_gives_what_python_gives_and_keeps_nothing(name, allocates):
+    a = np.arange(12).reshape(3, 4)
+    kernel = njit(allocates=allocates)(BORROWED[name])
+    assert kernel(a) == BORROWED[name](a)
+    before = sys.getrefcount(a)
+    for _ in range(100):
+        kernel(a)
+    assert sys.getrefcount(a) == before
+
+
+def test_arrays_go_through_kernels_of_both_kinds_and_all_are_let_go():
+    @njit
+    def sizes(pair):
+        return pair.first.size + pair.second[1:].size
+
+    @njit(allocates=True)
+    def make(pair, n):
+        new = np.zeros_like(pair.first)
+        if n < 0:
+            raise ValueError("negative")
+        return sizes(Pair(new, pair.second)) + sizes(in_a_pair(pair.first)), new
+
+    pair = Pair(np.arange(12), np.arange(7))
+    assert make(pair, 1)[0] == 18 + 22
+    _nrt_python.memsys_enable_stats()
+    gc.collect()
+    references, blocks = [sys.getrefcount(array) for array in pair], rtsys.get_allocation_stats()
+    for _ in range(100):
+        make(pair, 1)
+    gc.collect()
+    after = rtsys.get_allocation_stats()
+    _nrt_python.memsys_disable_stats()
+    assert [sys.getrefcount(array) for array in pair] == references
+    assert after.alloc - blocks.alloc == after.free - blocks.free >= 100
+
+
+def test_an_error_in_a_kernel_without_counts_leaves_no_reference():
+    @njit
+    def fails(pair):
+        if pair.first[0] == 0:
+            raise ValueError("zero")
+        return 1
+
+    pair = Pair(np.arange(12), np.arange(7))
+    references = []
+    for _ in range(3):
+        for _ in range(50):
+            with pytest.raises(ValueError, match="zero"):
+                fails(pair)
+        gc.collect()
+        references.append([sys.getrefcount(array) for array in pair])
+    assert references[0] == references[2]
+
+
+def test_a_kernel_called_by_kernels_is_compiled_once_for_integers_of_all_sizes():
+    @njit
+    def twice(n):
+        return 2 * n
+
+    @njit
+    def all_sizes(a, b):
+        return twice(3) + twice(a[0]) + twice(b[0]) + twice(a.size)
+
+    a, b = np.array([100], np.int8), np.array([-30_000], np.int16)
+    assert all_sizes(a, b) == 6 + 200 - 60_000 + 2
+    assert len(twice.part.overloads) == 1
+    assert not twice.overloads  # Python has not called it
+    assert twice(4) == 8
+    assert len(twice.overloads) == 1
+
+
+def test_constants_are_compiled_apart_where_that_is_asked_for():
+    @njit(constants=True)
+    def power(n, k):
+        return n**k
+
+    @njit
+    def calls(n):
+        return power(n, 2) + power(n, 3)
+
+    assert calls(2) == 12
+    assert len(power.part.overloads) == 2

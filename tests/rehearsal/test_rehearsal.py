@@ -1,0 +1,34 @@
+"""The rehearsal at a seventh of its size."""
+
+import json
+
+import pytest
+
+from tests.layout.imports import ROOT
+from tests.rehearsal.rehearse import REAL_DELAY_S, Rehearsal, gaps, results
+
+DELAY_S = 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_rehearsal(tmp_path):
+    rehearsal = Rehearsal(tmp_path, 1_400, 110, DELAY_S)
+    rehearsal.run()
+    figures, rows = results(rehearsal)
+    table = dict(rows)
+    assert figures["games_equal"][0] == 1
+    right, _, bad = table["bad games rejected for the right reason"].partition(" of ")
+    assert right == bad
+    assert figures["requests_per_new_game"][0] < 1.2
+    assert figures["finished_games_asked_twice"][0] == 0
+    assert figures["least_gap_s"][0] >= REAL_DELAY_S
+    assert min(gaps(rehearsal.asked[rehearsal.first :])) >= DELAY_S
+    assert max(rehearsal.stops_alone) < 5
+    assert "to ask of http://games.example" in rehearsal.said[0]
+
+
+def test_the_documentation_has_the_measured_table():
+    table = json.loads((ROOT / "docs/measured/crawl.json").read_text())["table"]
+    page = (ROOT / "docs/crawl.md").read_text()
+    assert [row for name, value in table.items() if (row := f"| {name} | {value} |") not in page] == []

@@ -1,0 +1,367 @@
+"""Crawls of a site as if it were live: the site is a server in this process, each crawl a process of its own."""
+
+import dataclasses
+import fcntl
+import itertools
+import sys
+import time
+
+import pytest
+
+from pipeline_src.records.littlegolem.amazons import write_record
+from spiders.replica.routes import Routes
+from spiders.replica.server import Answer
+from tests.spiders.sites import (
+    CRAWL,
+    LIVE,
+    PAGES,
+    WORK,
+    crawl,
+    crawled,
+    fetches,
+    games,
+    gid_of,
+    quirks,
+    run,
+    served,
+    serving,
+    shards,
+    site_of,
+    stage,
+    write_params,
+)
+
+BODIES = {game.gid: write_record(game) for game in games()}
+
+
+def bodies(folder):
+    return {gid: game.body for gid, game in crawled(folder).items()}
+
+
+def records_asked_for(asked):
+    return [gid for target in asked if (gid := gid_of(target))]
+
+
+def test_only_what_is_new_and_over_is_fetched(tmp_path):
+    running = dataclasses.replace(games()[7], actions=games()[7].actions[:9], resigned=False, winner=None)
+    with serving([*games()[:7], running], tmp_path) as (url, _):
+        port = int(url.rpartition(":")[2])
+        status, said = crawl(tmp_path, url)
+        assert status == 0, said
+    assert bodies(tmp_path) == {game.gid: BODIES[game.gid] for game in games()[:7]}
+    with serving(games()[:10], tmp_path, port=port) as (url, asked):
+        status, said = crawl(tmp_path, url)
+        assert (status, "10 games, 3 new" in said) == (0, True)
+    assert sorted(records_asked_for(asked)) == [game.gid for game in games()[7:10]]
+    assert bodies(tmp_path) == {game.gid: BODIES[game.gid] for game in games()[:10]}
+    assert all(raw.finished and not raw.engine for raw in crawled(tmp_path).values())
+    before = shards(tmp_path)
+    status, said = crawl(tmp_path, url, crawl={"retries": 0})
+    assert status == 1
+    assert "to ask of " in said.splitlines()[0]
+    assert said.splitlines()[-1].startswith("error: ")
+    assert "robots.txt does not come" in said
+    assert "refused" in said.lower()
+    assert shards(tmp_path) == before
+
+
+@pytest.mark.slow
+def test_no_change_of_params_asks_for_a_finished_game_twice(tmp_path):
+    """Nor a deleted output, another source, a fresh checkout, or another way."""
+    changes = [
+        {"max_games": 10},
+        {"max_games": 3},
+        {"max_games": 0},
+        {"max_games": 12, "ways": ["text"]},
+        {"ways": ["api"]},
+        {"ways": ["text", "lists"], "crawl": {"delay_s": 0.5, "contact": "somebody", "max_failures": 0.5}},
+        {"variants": ["CROSS"]},
+        {"variants": ["CROSS", "DEFAULT"], "quirks": quirks(names=1.0)},
+        {"max_games": 10},
+        {"source": LIVE},
+    ]
+    store = {"store": str(tmp_path)}
+    with serving(games(), tmp_path) as (url, asked):
+        for number, change in enumerate(changes):
+            folder = tmp_path / f"checkout{number % 2}"
+            status, said = crawl(folder, url, **{**change, "crawl": store | change.get("crawl", {})})
+            assert status == 0, said
+            if number in (2, 5):
+                (folder / LIVE).rename(folder / f"gone{number}")
+        assert sorted(records_asked_for(asked)) == sorted(BODIES)
+        assert not any("list_txt" in target for target in asked)
+        assert bodies(folder) == BODIES
+        before = len(asked)
+        for most, expected in ((5, 5), (0, 40)):  # what is stored stays, whatever the stage is to take of it
+            assert stage(folder, url, max_games=most, crawl=store, source=LIVE) == (0, "")
+            assert len(crawled(folder, PAGES)) == expected
+        assert len(asked) == before
+
+
+def test_a_crawl_in_portions_reads_lists_as_it_needs_them(tmp_path):
+    with serving(games(), tmp_path) as (url, asked):
+        for most, lists in ((1, 1), (9, 1), (20, 3)):
+            status, said = crawl(tmp_path, url, max_games=most, ways=["lists"])
+            assert status == 0, said
+            assert len(crawled(tmp_path)) == most
+            assert sum("player_game_list" in target for target in asked) <= lists
+        assert len([target for target in asked if not gid_of(target)]) == 3 + 1 + 2  # robots.txt each time; lists
+        status, said = crawl(tmp_path, url, max_games=20)
+        assert status == 0, said
+        assert "nothing to ask of" in said
+        status, said = crawl(tmp_path, url, ways=["lists"])
+    assert sorted(records_asked_for(asked)) == sorted(BODIES)
+    assert len({target for target in asked if "player" in target}) == 7 + 4
+    assert sum("player" in target for target in asked) == 7 + 4
+
+
+def test_what_a_crawl_will_ask_is_said_before_it_begins(tmp_path):
+    with serving(games(), tmp_path) as (url, asked):
+        crawl(tmp_path, url, max_games=4)
+        dry = [*CRAWL, "--dry-run"]
+        begun = len(asked)
+        assert run(dry, tmp_path)[1].startswith(f"nothing to ask of {url}: 4 games stored, and max_games is 4")
+        crawl(tmp_path, url, max_games=6)
+        write_params(tmp_path, url, max_games=10)
+        said, hint = run(dry, tmp_path)[1].splitlines()
+        assert said == f"to ask of {url}: about 5 pages at most, 5 seconds; 6 games stored"
+        assert hint == f"these games become the graph's where params.yaml has amazons_crawl.source: {LIVE}"
+        write_params(tmp_path, url, source=LIVE)
+        said = run(dry, tmp_path)[1]
+        more = "and at most one more for each game that is new, 12 seconds; 6 games stored\n"
+        assert said == f"to ask of {url}: about {6 + 6} pages, {more}"
+        assert len(asked) == begun + 1 + 2
+        (tmp_path / LIVE).rename(tmp_path / "gone")
+        run(dry, tmp_path)
+        assert len(crawled(tmp_path)) == 6
+
+
+def test_one_crawl_of_a_site_at_a_time(tmp_path):
+    with serving(games()[:3], tmp_path) as (url, asked):
+        crawl(tmp_path, url)
+        (lock,) = (tmp_path / "store").rglob("lock")
+        before = len(asked)
+        with open(lock) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            status, said = crawl(tmp_path, url)
+        assert (status, len(asked)) == (1, before)
+        assert "another crawl of" in said
+
+
+@pytest.mark.slow
+def test_the_ways_agree(tmp_path):
+    for way in ("lists", "text", "api"):
+        folder = tmp_path / way
+        with serving(games(), tmp_path) as (url, asked):
+            status, said = crawl(folder, url, ways=[way])
+        assert status == 0, said
+        assert bodies(folder) == BODIES
+        singly = records_asked_for(asked)
+        if way == "text":
+            assert 0 < len(singly) < len(BODIES) / 2
+            of_page = [game for game in crawled(folder).values() if "game_list_txt" in game.path]
+            assert len(of_page) == len(BODIES) - len(singly)
+            seats = {gid: game.seats for gid, game in crawled(folder).items()}
+            assert seats == {gid: game.seats for gid, game in crawled(tmp_path / "lists").items()}
+        if way == "api":
+            assert not any("player_list" in target for target in asked)
+            for game in games():
+                raw = crawled(folder)[game.gid]
+                assert raw.order_known
+                assert [seat.plid for seat in raw.seats] == [game.first_plid, game.second_plid]
+                assert raw.variant == {"standard": "DEFAULT", "cross": "CROSS"}[game.variant]
+
+
+@pytest.mark.parametrize(
+    ("broken", "ways", "by"),
+    [
+        ("/jsp/info/player_list.jsp", ["lists", "text", "api"], "api"),
+        ("/api/", ["api", "lists"], "lists"),
+        ("/jsp/info/player_game_list_txt.jsp", ["text"], "text"),
+    ],
+)
+def test_another_way_stands_in_for_one_that_fails(tmp_path, broken, ways, by):
+    with serving(games(), tmp_path, broken=[broken]) as (url, _):
+        status, said = crawl(tmp_path, url, ways=ways)
+    assert status == 0, said
+    assert f"by {by}," in said
+    assert f"warning: {'' if by == 'text' else 'by '}" in said
+    assert broken in said
+    assert bodies(tmp_path) == BODIES
+
+
+@pytest.mark.slow
+def test_text_pages_stand_in_for_records_that_cannot_be_had(tmp_path):
+    with serving(games(), tmp_path, broken=["/servlet/"]) as (url, _):
+        status, said = crawl(tmp_path, url, crawl={"max_failures": 0.6}, ways=["text"])
+        assert status == 0, said
+        stored = crawled(tmp_path)
+        assert {gid for gid, game in stored.items() if game.status == 500}
+        assert sum(game.status == 200 for game in stored.values()) > 20
+        status, said = crawl(tmp_path, url, crawl={"max_failures": 0.01}, ways=["lists", "text", "api"])
+    assert status == 1
+    assert "failed. By lists" in said
+    assert "5 records failed, the last: " in said
+    assert bodies(tmp_path) == {gid: game.body for gid, game in stored.items()}
+
+
+@pytest.mark.slow
+def test_failing_answers_change_nothing(tmp_path):
+    with serving(games(), tmp_path, quirks(failing=0.3)) as (url, asked):
+        status, said = crawl(tmp_path, url, ways=["lists"])
+    assert status == 0, said
+    assert len(asked) > len(set(asked)) + 5
+    assert bodies(tmp_path) == BODIES
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n", b"<html><body>please wait</body></html>"])
+def test_an_answer_that_is_200_and_no_record_is_tried_again(tmp_path, body):
+    """Told apart from failures in the summary; and when a later crawl tries again, it does so once."""
+    routes = Routes(site_of(games()[:12], tmp_path))
+    asked = []
+    never = games()[3].gid
+
+    def wrong_at_first(target):
+        asked.append(target)
+        gid = gid_of(target)
+        return Answer(200, "text/html", body) if gid and (gid == never or asked.count(target) == 1) else routes(target)
+
+    with served(wrong_at_first) as (url, _):
+        status, said = crawl(tmp_path, url, ways=["lists"], crawl={"retries": 2})
+        assert status == 0, said
+        assert {gid for gid, game in crawled(tmp_path).items() if game.body != BODIES[gid]} == {never}
+        assert len(records_asked_for(asked)) == 11 * 2 + 3
+        what = "an HTML page in the record's place" if b"html" in body else "an empty answer"
+        assert f"1 without a record (1 {what}); by lists" in said
+        assert f"13 requests again (13 {what})" in said
+        del asked[:]
+        assert crawl(tmp_path, url, ways=["lists"], crawl={"retries": 2})[0] == 0
+        assert records_asked_for(asked) == [never]
+
+
+def test_nothing_found(tmp_path):
+    with serving(games(), tmp_path) as (url, _):
+        status, said = crawl(tmp_path, url, gtid="hex")
+    assert status == 1
+    assert "no player of hex" in said
+    assert not (tmp_path / LIVE).exists()
+
+
+@pytest.mark.slow
+def test_maintenance_pages_are_no_records(tmp_path):
+    page = Answer(200, "text/html", b"<html><table><tr><td>back soon</td></tr></table></html>")
+    with served(lambda target: page) as (url, _):
+        assert crawl(tmp_path, url)[0] == 1
+    assert not (tmp_path / LIVE).exists()
+    journals = [path.read_bytes() for path in (tmp_path / "store").rglob("journal*")]
+    assert not any(b"servlet" in text for text in journals)
+
+
+def test_robots_are_obeyed(tmp_path):
+    robots = Answer(200, "text/plain", b"User-agent: *\nDisallow: /jsp/\nDisallow: /api/\n")
+    with served(lambda target: robots) as (url, asked):
+        status, said = crawl(tmp_path, url)
+    assert status == 1
+    assert "Forbidden by robots.txt" in said
+    assert set(asked) == {"/robots.txt"}
+
+
+@pytest.mark.parametrize("answer", [Answer(503, "text/plain", b""), Answer(500, "text/html", b"<html>"), None])
+def test_a_robots_txt_that_fails_means_to_stay_away(tmp_path, answer):
+    def site(target):
+        if answer is None:
+            raise ConnectionResetError
+        return answer
+
+    with served(site) as (url, asked):
+        status, said = crawl(tmp_path, url)
+    assert status == 1
+    assert "its robots.txt " in said
+    assert "asks to stay away; run again later" in said
+    assert set(asked) == {"/robots.txt"}
+    assert len(asked) == 2  # tried again once, as params say
+
+
+@pytest.mark.parametrize("status", [404, 403])
+def test_a_robots_txt_that_is_not_there_forbids_nothing(tmp_path, status):
+    routes = Routes(site_of(games()[:3], tmp_path))
+    rules = Answer(404, "text/plain", b"User-agent: *\nDisallow: /\n")
+    with served(lambda target: rules if target == "/robots.txt" else routes(target)) as (url, _):
+        assert crawl(tmp_path, url)[0] == 0
+    assert len(crawled(tmp_path)) == 3
+
+
+def test_a_crawl_delay_is_obeyed(tmp_path):
+    """Even of a host that has no delay otherwise."""
+    routes, times = Routes(site_of(games()[:3], tmp_path)), []
+    rules = b"User-agent: zugwerk\nCrawl-delay: 0.4\n\nUser-agent: *\nCrawl-delay: 0.01\n"
+
+    def site(target):
+        times.append(time.monotonic())
+        return Answer(200, "text/plain", rules) if target == "/robots.txt" else routes(target)
+
+    with served(site) as (url, _):
+        assert crawl(tmp_path, url, max_games=2)[0] == 0
+    assert len(times) == 1 + 2 + 2
+    assert min(after - before for before, after in itertools.pairwise(times)) >= 0.4
+
+
+def test_a_foreign_host_gets_time_to_breathe(tmp_path):
+    """The delay after each answer, and as long as the answer took; a closed connection is not tried again at once."""
+    routes, times = Routes(site_of(games()[:4], tmp_path)), {}
+
+    def site(target):
+        first = target not in times
+        times[target if first else f"{target} again"] = time.monotonic()
+        if gid_of(target) and first and sum(map(bool, map(gid_of, times))) == 2:
+            raise ConnectionResetError
+        time.sleep(0.5 if "player_game_list" in target else 0.0)
+        return routes(target)
+
+    with served(site) as (url, _):
+        foreign = f"http://games.example:{url.rpartition(':')[2]}"
+        manners = {"api_url": foreign, "contact": "me@a.example", "delay_s": 0.25, "backoff_s": 0.01}
+        write_params(tmp_path, foreign, crawl=manners, max_games=3, ways=["lists"])
+        status, said = run([sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]], tmp_path)
+        assert status == 0, said
+    gaps = {after: times[after] - times[before] for before, after in itertools.pairwise(times)}
+    assert len([target for target in times if target.endswith(" again")]) == 1
+    assert min(gaps.values()) >= 0.25
+    (before, after) = next((b, a) for b, a in itertools.pairwise(times) if "player_game_list" in b)
+    assert times[after] - times[before] >= 0.5 + 0.5
+
+
+def test_a_foreign_host_needs_a_contact(tmp_path):
+    status, said = crawl(tmp_path, "https://littlegolem.invalid")
+    assert status == 1
+    assert "crawl.contact" in said
+    assert not (tmp_path / WORK / "fetches.log").exists()
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.slow
+def test_a_site_that_falls_silent_is_left_alone(tmp_path):
+    routes = Routes(site_of(games(), tmp_path))
+
+    def silent(target):
+        if gid_of(target):
+            raise ConnectionResetError
+        return routes(target)
+
+    with served(silent) as (url, asked):
+        status, said = crawl(tmp_path, url)
+    assert status == 1
+    assert "does not answer" in said
+    assert len({target for target in asked if gid_of(target)}) <= 3 * 3  # three a way
+
+
+def test_a_store_that_is_damaged_is_not_added_to(tmp_path):
+    with serving(games()[:3], tmp_path) as (url, asked):
+        assert crawl(tmp_path, url)[0] == 0
+        (shard,) = (tmp_path / "store").rglob("games-*.parquet")
+        shard.write_bytes(b"")
+        before = len(asked)
+        status, said = crawl(tmp_path, url)
+    assert (status, len(asked)) == (1, before)
+    assert f"{shard}: damaged shard" in said
+    assert len(fetches(tmp_path)) > 0

@@ -1,0 +1,299 @@
+"""The spider on pages from a dict, without Scrapy's engine and without a network."""
+
+import asyncio
+import dataclasses
+import re
+from collections import Counter
+
+import pytest
+
+from pipeline_src.records.littlegolem.amazons import write_record
+from pipeline_src.records.raw import RawGame, Seat
+from spiders.fetcher import API, FetchError, NotKept
+from spiders.journal import Journal
+from spiders.littlegolem import LittleGolemSpider
+from spiders.pages import PageError
+from spiders.replica.quirks import MISSING
+from spiders.replica.routes import API_PREFIX, Routes
+from spiders.spider import Plan
+from tests.spiders.sites import games, site_of
+
+SITE = "http://127.0.0.1:1"
+PLAN = Plan(SITE, f"{SITE}/api", "amzn", ("DEFAULT", "CROSS"), ("lists",), 0, 0.1, in_progress=True)
+
+
+class Pages:
+    """A fetcher that asks a replica's routes directly; some keys fail, some are not there."""
+
+    def __init__(self, routes, failing=(), missing=()):
+        self.routes = routes
+        self.failing = tuple(failing)
+        self.missing = tuple(missing)
+        self.asked = Counter()
+        self.keys = []
+        self.how = {}
+
+    def begin(self):
+        pass
+
+    async def page(self, kind, key, read, **how):
+        self.asked[kind] += 1
+        self.keys.append(key)
+        self.how[key] = how
+        if key.startswith(self.missing):
+            raise NotKept
+        answer = self.routes(key.replace(API, API_PREFIX))
+        if key.startswith(self.failing) or answer.status != 200:
+            raise FetchError(key, 503, b"busy", "status 503")
+        try:
+            return read(answer.body)
+        except PageError as error:
+            raise FetchError(key, 200, answer.body, str(error)) from None
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    def run(records=None, known=None, failing=(), missing=(), **plan):
+        routes = records if callable(records) else Routes(site_of(records or games(), tmp_path))
+        with Journal(tmp_path / "journal") as journal:
+            spider = LittleGolemSpider(dataclasses.replace(PLAN, **plan), known or {}, journal, tmp_path / "log")
+        spider.fetch = Pages(routes, failing, missing)
+
+        async def collect():
+            return [item async for item in spider.start()]
+
+        assert asyncio.run(collect()) == []
+        return spider
+
+    return run
+
+
+def records_of(spider):
+    """The gids whose record was asked for, in order."""
+    return [int(found[1]) for key in spider.fetch.keys if (found := re.match(r"/servlet/sgf/(\d+)/", key))]
+
+
+def bodies(spider):
+    return {gid: game.body for gid, game in spider.stored().items()}
+
+
+ALL = {game.gid: write_record(game) for game in games()}
+
+
+def test_every_game_is_fetched_once(crawl):
+    spider = crawl()
+    assert (spider.way, spider.complete) == ("lists", True)
+    assert sorted(records_of(spider)) == [game.gid for game in games()]
+    assert bodies(spider) == ALL
+    assert spider.fetch.asked == {"player lists": 4, "lists": 7, "records": 40}
+
+
+def test_records_come_after_the_first_list(crawl):
+    keys = crawl().fetch.keys
+    assert [key.split("?")[0] for key in keys[:2]] == ["/jsp/info/player_list.jsp", "/jsp/info/player_game_list.jsp"]
+    assert keys[2].startswith("/servlet/sgf/")
+    lists = [number for number, key in enumerate(keys) if "player_game_list" in key]
+    assert lists[-1] > lists[0] + 12
+
+
+@pytest.mark.parametrize(("way", "most"), [("lists", 3), ("text", 15), ("api", 3)])
+def test_breadth_follows_need(crawl, way, most):
+    spider = crawl(ways=(way,), max_games=3)
+    assert (spider.way, spider.complete) == (way, False)
+    assert 3 <= len(spider.have) <= most
+    assert spider.fetch.asked.total() <= 5
+    assert spider.fetch.asked["lists"] <= 1
+    whole = crawl(known=spider.stored(), ways=(way,))
+    assert bodies(whole) == ALL
+    assert not spider.have & set(records_of(whole))
+
+
+def test_when_there_are_enough_nothing_is_asked(crawl):
+    known = crawl().stored()
+    spider = crawl(known=known, max_games=7)
+    assert (spider.way, spider.complete, spider.fetch.keys) == ("lists", False, [])
+    assert spider.stored() == known
+
+
+def test_only_finished_games_where_no_others_are_wanted(crawl):
+    running = dataclasses.replace(games()[1], actions=games()[1].actions[:9], resigned=False, winner=None)
+    spider = crawl([running, *games()[2:9]], in_progress=False)
+    assert list(spider.stored()) == sorted(records_of(spider)) == [game.gid for game in games()[2:9]]
+    spider = crawl([running], in_progress=False)
+    assert "no list tells a result of any of the 1 games" in spider.failures["lists"]
+
+
+def test_what_is_not_in_the_journal_is_passed_over(crawl):
+    """As before a crawl, when only what earlier ones brought is gone through."""
+    gids = [game.gid for game in games()[3:6]]
+    spider = crawl(missing=[f"/servlet/sgf/{gid}/" for gid in gids])
+    assert spider.wanted() == gids
+    assert bodies(spider) == {gid: body for gid, body in ALL.items() if gid not in gids}
+    spider = crawl(missing=["/jsp/info/player_game_list.jsp?gtid=amzn&plid=103"])
+    assert len(spider.lists) == 6
+    assert bodies(spider) == ALL
+    spider = crawl(missing=["/jsp/info/player_list.jsp"])
+    assert (spider.way, spider.failures, spider.stored()) == (None, {}, {})
+
+
+def test_a_record_that_came_in_progress_is_better_than_none(crawl):
+    game = games()[0]
+    running = RawGame(game.gid, "/old", 200, b"(;EV[null]PB[a]PW[b];W[d1-d7/g7])", seats=(Seat(101, "engine 1", ""),))
+    spider = crawl(known={game.gid: running}, failing=[f"/servlet/sgf/{game.gid}/"])
+    assert spider.way == "lists"
+    kept = spider.stored()[game.gid]
+    assert (kept.body, kept.path, kept.status) == (running.body, "/old", 200)
+    assert not kept.finished  # so the next crawl asks again
+
+
+def test_a_game_that_ends_while_it_is_crawled_is_fetched_again(crawl, tmp_path):
+    """Its record came while a list said that it goes on; then, by another way, it is found to be over."""
+    ended = games()[1]
+    running = dataclasses.replace(ended, actions=ended.actions[:9], resigned=False, winner=None)
+    others = games()[2:20]
+    (tmp_path / "then").mkdir()
+    then = Routes(site_of([running, *others], tmp_path / "then"))
+    now = Routes(site_of([ended, *others], tmp_path))
+    api = []
+
+    def answer(target):
+        api.extend(["begun"] if target.startswith(API_PREFIX) else [])
+        return (now if api else then)(target)
+
+    failing = [f"/servlet/sgf/{game.gid}/" for game in others[-3:]]
+    record = f"/servlet/sgf/{ended.gid}/game{ended.gid}.txt"
+    spider = crawl(answer, failing=failing, ways=("lists", "api"), max_failures=0.1)
+    assert spider.fetch.keys.count(record) == 2
+    assert spider.stored()[ended.gid].body == write_record(ended)
+    assert spider.stored()[ended.gid].finished
+
+    def only_once(target):
+        if api and target == record:
+            return MISSING[0]
+        return answer(target)
+
+    api.clear()
+    spider = crawl(only_once, failing=failing, ways=("lists", "api"), max_failures=0.1)
+    assert spider.stored()[ended.gid].body == write_record(running)
+    assert not spider.stored()[ended.gid].finished
+
+
+def test_only_records_of_finished_games_are_journalled(crawl):
+    running = dataclasses.replace(games()[1], actions=games()[1].actions[:9], resigned=False, winner=None)
+    spider = crawl([running, *games()[2:5]])
+    kept = {key: how["keep"] for key, how in spider.fetch.how.items() if "/servlet/" in key}
+    assert [keep for _, keep in sorted(kept.items())] == [False, True, True, True]
+    assert not any(how for key, how in spider.fetch.how.items() if key not in kept)
+
+
+def test_a_finished_game_is_not_asked_for_and_learns_what_lists_say(crawl):
+    game = games()[0]
+    known = RawGame(game.gid, "/old", 200, b"(;)", seats=(Seat(game.first_plid, "then", "won"),))
+    spider = crawl(known={game.gid: known})
+    assert not any(f"/{game.gid}/" in key for key in spider.fetch.keys)
+    stored = spider.stored()[game.gid]
+    assert stored.body == b"(;)"
+    assert [seat.plid for seat in stored.seats] == sorted((game.first_plid, game.second_plid))
+    assert "then" in {seat.name for seat in stored.seats}
+
+
+def test_a_game_without_a_record_is_asked_for_again(crawl):
+    game = games()[0]
+    known = RawGame(game.gid, "/old", 500, b"", seats=(Seat(game.first_plid, "then", "won"),))
+    spider = crawl(known={game.gid: known})
+    assert spider.stored()[game.gid].body == write_record(game)
+    again = {key: how["again"] for key, how in spider.fetch.how.items() if "/servlet/" in key}
+    assert [key for key, more in again.items() if not more] == [f"/servlet/sgf/{game.gid}/game{game.gid}.txt"]
+
+
+def test_games_that_the_site_no_longer_lists_stay(crawl):
+    known = RawGame(5, "/old", 200, b"(;)", seats=(Seat(1, "a", "won"),))
+    spider = crawl(known={5: known})
+    assert spider.way == "lists"
+    assert spider.stored()[5] == known
+
+
+def test_some_failures_are_kept_as_they_came(crawl):
+    gids = [game.gid for game in games()[3:6]]
+    spider = crawl(failing=[f"/servlet/sgf/{gid}/" for gid in gids])
+    assert spider.way == "lists"
+    assert spider.stored().keys() == ALL.keys()
+    for gid in gids:
+        assert (spider.stored()[gid].status, spider.stored()[gid].body) == (503, b"busy")
+
+
+def test_too_many_failures_end_a_way_at_once(crawl):
+    spider = crawl(failing=["/servlet/"])
+    assert spider.way is None
+    assert "5 records failed" in spider.failures["lists"]
+    assert len(spider.stored()) == 5
+
+
+def test_a_few_failures_at_the_beginning_end_nothing(crawl):
+    gids = sorted(ALL)[:4]
+    spider = crawl(failing=[f"/servlet/sgf/{gid}/" for gid in gids], max_failures=0.1)
+    assert spider.way == "lists"
+    spider = crawl(failing=[f"/servlet/sgf/{gid}/" for gid in gids], max_failures=0.05)
+    assert "4 of 40 games lack their record, first 9980" in spider.failures["lists"]
+
+
+def test_too_many_lists_that_fail(crawl):
+    spider = crawl(failing=["/jsp/info/player_game_list.jsp?gtid=amzn&plid=103"], max_failures=0.2)
+    assert spider.way == "lists"
+    assert "1 of " in spider.warnings[0]
+    assert "players' lists failed, the last: /jsp/info/player_game_list.jsp?gtid=amzn&plid=103" in spider.warnings[0]
+    assert spider.stored().keys() == {game.gid for game in games()}
+    spider = crawl(failing=["/jsp/info/player_game_list.jsp?gtid=amzn&plid=10"])
+    assert "5 of 5 players' lists failed" in spider.failures["lists"]
+
+
+def test_a_variant_that_is_not_there_is_warned_of(crawl):
+    for way, page in (
+        ("lists", "/jsp/info/player_list.jsp?gtvar=amzn_CROSS"),
+        ("api", f"{API}/games/variant/amzn/CROSS"),
+    ):
+        spider = crawl(failing=[page], ways=(way,))
+        assert spider.way == way
+        assert page in spider.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "page", ["/jsp/info/player_list.jsp?gtvar=amzn_DEFAULT&page=2", f"{API}/games/variant/amzn/DEFAULT?state=finished"]
+)
+def test_a_list_that_breaks_off_fails_the_way(crawl, page):
+    way = "api" if page.startswith(API) else "lists"
+    more = [dataclasses.replace(game, gid=gid) for gid, game in enumerate(games() * 4)]
+    failing = page + "&min_rating=0&offset=100" if way == "api" else page
+    spider = crawl(more, failing=[failing], ways=(way,))
+    assert failing in spider.failures[way]
+
+
+def test_text_pages_that_do_not_come_are_given_up(crawl):
+    spider = crawl(failing=["/jsp/info/player_game_list_txt.jsp"], ways=("text",))
+    assert spider.way == "text"
+    assert sum("list_txt" in key for key in spider.fetch.keys) == 3
+    assert bodies(spider) == ALL
+
+
+def test_what_the_first_way_brought_the_second_does_not_fetch_again(crawl):
+    gids = [game.gid for game in games()[20:30]]
+    spider = crawl(failing=[f"/servlet/sgf/{gid}/" for gid in gids], ways=("lists", "text"))
+    asked = records_of(spider)
+    assert len(asked) - len(set(asked)) <= 5  # those that failed
+    assert len(asked) > 5
+    assert "records failed" in spider.failures["lists"]
+
+
+def test_a_defect_is_not_taken_for_a_failure_of_the_site(crawl, tmp_path):
+    def broken(target):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        crawl(broken)
+
+
+def test_an_api_that_ignores_the_offset_ends(crawl, tmp_path):
+    routes = Routes(site_of(games(), tmp_path))
+    spider = crawl(lambda target: routes(re.sub(r"offset=\d+", "offset=0", target)), ways=("api",))
+    assert spider.way == "api"
+    assert sum(key.startswith(API) for key in spider.fetch.keys) == 4

@@ -1,0 +1,235 @@
+"""One signal in each phase of a crawl: it ends within seconds, and what came is not asked for again.
+
+The site is the rehearsal's: its server stops in the middle of an answer and says so; no test waits by the clock.
+"""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import cache
+
+import pytest
+
+from pipeline_src.records.parquet import write_records
+from pipeline_src.records.raw import RawGame, Seat
+from spiders.store import Store
+from tests.rehearsal.ending import time_to_end
+from tests.rehearsal.played import play
+from tests.rehearsal.server import Trap, serving
+from tests.rehearsal.site import Game, Site
+from tests.spiders.sites import (
+    ARCHIVE,
+    CRAWL,
+    ENVIRONMENT,
+    STAGE,
+    WORK,
+    crawled,
+    games,
+    gid_of,
+    quirks,
+    run,
+    wait_until,
+    write_params,
+)
+
+LIMIT_S = 5.0
+RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]]
+MANY = 10_000
+"""Games of one player; no more than a few thousand were seen."""
+
+
+@cache
+def small():
+    site = Site(3)
+    site.add_players(9)
+    site.add_games(60, bad=0.0, running=0.0)
+    return site
+
+
+@cache
+def large():
+    """A site whose first player has a list of 4 MB and a page of records of 5 MB."""
+    site = Site(4)
+    site.add_players(300)
+    plids = list(site.names)
+    turns, _ = play(1, 60)
+    for number in range(MANY):
+        players = (plids[0], plids[1 + number % 299])[:: 1 if number % 2 else -1]
+        names = tuple(site.names[plid] for plid in players)
+        game = Game(1_000 + number, "Size 10", players, names, turns[: 20 + number // 299 % 40], "resign")
+        site.games[game.gid] = game
+        for plid in players:
+            site.of[plid].append(game)
+    return site
+
+
+def end(process, number=signal.SIGINT, group=False):
+    """Send one signal; seconds until the process has ended, its status, and the last line that it said.
+
+    Seconds for which it waited for a processor do not count: they tell of other programs.
+    """
+    if group:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    seconds, queued = time_to_end(process)
+    _, said = process.communicate()
+    return seconds - queued, process.returncode, said.strip().rpartition("\n")[2]
+
+
+def begin(command, folder, **options):
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, **pipes, **options)
+
+
+PHASES = {
+    "robots.txt is awaited": Trap("robots.txt", -1),
+    "the player list is awaited": Trap("player list", -1),
+    "a list begins to come": Trap("list of games", 0.3),
+    "a list is read": Trap("list of games", 1.0, after=2),
+    "a page of records begins to come": Trap("page of records", 0.5),
+    "a page of records is read": Trap("page of records", 1.0, after=1),
+    "a record is awaited": Trap("record", -1, after=3),
+    "a record begins to come": Trap("record", 0.5, after=2),
+    "a record came": Trap("record", 1.0, after=4),
+}
+
+
+def fresh(trap):
+    return Trap(trap.kind, trap.part, trap.after)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
+    ways = ["text"] if "page of records" in phase else ["lists"]
+    with serving(small()) as server:
+        trap = server.trap = fresh(PHASES[phase])
+        write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=ways)
+        process = begin(CRAWL, tmp_path)
+        assert trap.sprung.wait(60)
+        seconds, status, said = end(process, how)
+        trap.release.set()
+        assert seconds < LIMIT_S
+        assert status == 1
+        assert said == "error: the crawl was interrupted; what came is kept, and the same command goes on"
+        assert run(CRAWL, tmp_path)[0] == 0
+        whole = [asked.target for asked in server.asked if asked.status == 200 and asked.kind != "robots.txt"]
+        assert len(whole) == len(set(whole))
+    assert crawled(tmp_path).keys() == small().games.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("kind", "part"), [("list of games", 1.0), ("page of records", 0.99), ("page of records", 1.0)]
+)
+def test_a_signal_ends_a_crawl_amid_a_page_larger_than_any_seen(tmp_path, kind, part):
+    with serving(large()) as server:
+        trap = server.trap = Trap(kind, part)
+        write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"])
+        process = begin(CRAWL, tmp_path)
+        assert trap.sprung.wait(60)
+        seconds, status, said = end(process)
+        trap.release.set()
+        assert seconds < LIMIT_S
+        assert (status, "was interrupted" in said) == (1, True)
+        write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"], max_games=1)
+        assert run(CRAWL, tmp_path)[0] == 0
+        of_first = [asked for asked in server.asked if asked.kind == kind and asked.status == 200]
+        assert len({asked.target for asked in of_first}) == len(of_first)
+
+
+def test_a_signal_ends_the_pause_that_a_site_asks_for(tmp_path):
+    with serving(small(), failing=1e-9) as server:
+        paused = threading.Event()
+        server.mood = lambda target, kind: paused.set() or "503" if gid_of(target) else ""
+        write_params(tmp_path, f"http://127.0.0.1:{server.port}", crawl={"backoff_s": 300.0, "retries": 9})
+        process = begin(CRAWL, tmp_path)
+        assert paused.wait(60)
+        seconds, status, _ = end(process)
+    assert (seconds < LIMIT_S, status) == (True, 1)
+
+
+def test_a_signal_ends_the_pause_between_two_requests_and_none_is_sent_after_it(tmp_path):
+    with serving(small()) as server:
+        came = threading.Event()
+        server.watched = lambda asked: came.set() if asked.kind == "list of games" else None
+        url = f"http://games.example:{server.port}"
+        write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example", "delay_s": 1.5})
+        process = begin(RESOLVED, tmp_path)
+        assert came.wait(60)
+        seconds, status, said = end(process)
+        asked = len(server.asked)
+        time.sleep(2.0)  # longer than the delay: nobody is there to send the next one
+        assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
+        assert len(server.asked) == asked == 3
+
+
+def test_a_signal_ends_a_crawl_that_looks_up_a_host(tmp_path):
+    url = "http://nowhere.example:1"
+    write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example"})
+    process = begin(RESOLVED, tmp_path)
+    for line in process.stderr:
+        if line == "looking up\n":
+            break
+    seconds, status, said = end(process)
+    assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
+
+
+def test_a_second_signal_does_not_wait_for_the_answer_on_its_way(tmp_path):
+    patient = "import spiders.running; spiders.running.LAST_ANSWER_S = 600.0; "
+    program = f"{patient}import sys; sys.argv[1:] = ['crawl', 'amazons']; from pipeline_src.cli import main; main()"
+    with serving(small()) as server:
+        trap = server.trap = Trap("record", 0.5)
+        write_params(tmp_path, f"http://127.0.0.1:{server.port}")
+        process = begin([sys.executable, "-c", program], tmp_path)
+        assert trap.sprung.wait(60)
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        seconds, status, _ = end(process)
+        trap.release.set()
+    assert (seconds < LIMIT_S, status) == (True, 1)
+
+
+@pytest.mark.slow
+def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
+    """Before the site is asked: at a moment that the lock's file tells, and at some after it."""
+    seats = (Seat(1, "a", "won"), Seat(2, "b", "lost"))
+    body = small().games[min(small().games)].record()[1]
+    one = RawGame(0, "/servlet/sgf/0/game0.txt", 200, body, "Size 10", False, seats)
+    many = [dataclasses.replace(one, gid=gid) for gid in range(50_000)]
+    with Store(str(tmp_path / "store"), "http://127.0.0.1:9", "amzn") as store:
+        store.keep(many, {}, complete=False)
+        lock = store.folder / "lock"
+    lock.unlink()
+    write_params(tmp_path)
+    for later in (0.0, 0.5, 1.0):
+        process = begin(CRAWL, tmp_path)
+        while not lock.exists():
+            time.sleep(0.005)
+        time.sleep(later)
+        seconds, status, said = end(process)
+        assert (seconds < LIMIT_S, status) == (True, 1), said
+        lock.unlink()
+    with Store(str(tmp_path / "store"), "http://127.0.0.1:9", "amzn") as store:
+        assert len(store.games) == len(many)
+
+
+@pytest.mark.parametrize("group", [False, True])
+def test_a_signal_ends_the_stage_and_its_replica(tmp_path, group):
+    """To the stage alone, and to its group, as a terminal sends it."""
+    write_records(games(), tmp_path / ARCHIVE)
+    write_params(tmp_path, quirks=quirks(slow=1.0, slow_s=100.0))
+    process = begin(STAGE, tmp_path, start_new_session=True)
+    log = tmp_path / WORK / "scrapy.log"
+    wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
+    seconds, status, said = end(process, group=group)
+    assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
