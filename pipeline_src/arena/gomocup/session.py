@@ -31,6 +31,8 @@ LEAST_MEMORY = 4 << 20
 """Bytes that searches are given, however little of the manager's limit is left."""
 START_MS = 1000.0
 """For half of this START waits for kernels; loading them from disk takes less, compiling more."""
+UNJUDGED = (0, 1, 2)
+"""First stones of swap2 while kernels are still being compiled: a corner, where they help nobody much."""
 NEEDS_A_MODEL = ("zero", "brain")
 """Players that cannot be had on every board."""
 
@@ -269,7 +271,9 @@ class Session:
             movetime = self._bounds(player, board, begin).movetime_ms
             seconds = None if movetime is None else movetime / 2e3  # the rest is for a move
             placed: str | tuple[int, ...]
-            if cells:
+            if not self._ready(board, movetime, search.stopped):  # a choice without kernels is none
+                placed = "stay" if cells else UNJUDGED
+            elif cells:
                 placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
             else:
                 placed = first_stones(board.state, self._rng, seconds)
