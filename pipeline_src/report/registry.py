@@ -164,6 +164,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "forced_wins_25": Figure("announced wins of 16 to 25 plies that it proves in 1 s", "fraction"),
         "score_vs_previous_15": Figure("engine against plain alpha-beta, 300 ms a move, 15x15", "score"),
         "score_vs_previous_20": Figure("engine against plain alpha-beta, 300 ms a move, 20x20", "score"),
+        "score_solver_in_zero": Figure("self-play net with the solver against the net without, 300 ms a move", "score"),
         "late_moves": Figure("answers of the brain, of 1,000 beside a busy process, later than 300 ms", "moves"),
         "renju_suite": Figure("known stones of Renju, forbidden or not, that the rules tell right", "fraction"),
     },
