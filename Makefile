@@ -7,6 +7,7 @@ PROFILE ?=
 JOBS ?=
 GAMES ?=
 DATA ?= SGF files
+POSITIONS ?=
 A ?= HEAD
 B ?= workspace
 export DO_NOT_TRACK = 1
@@ -16,7 +17,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-crawl measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -54,6 +55,9 @@ measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measur
 	$(BIN)/python -m bench.strength.amazons_engine
 
 measure-crawl: rehearse
+
+measure-gomoku_engine: $(STAMP)  ## Forced wins (POSITIONS=file), matches, late moves of Gomoku's engine: docs/measured/gomoku_engine.json; resumes.
+	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')
 
 measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero

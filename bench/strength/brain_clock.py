@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=int, default=200, help="milliseconds of a turn")
     parser.add_argument("--size", type=int, default=15)
     options = parser.parse_args()
-    times = play(options.brain, options.moves, options.timeout, options.size)
+    times, _ = play_moves(options.brain, options.moves, options.timeout, options.size)
     late = int((times > options.timeout).sum())
     told = f"{late} late, longest {times.max():.0f} ms, mean {times.mean():.0f}"
     print(f"{len(times)} moves of {options.timeout} ms: {told}")
@@ -80,8 +80,8 @@ def main() -> None:
     write_json(OUT, (read_json(OUT) if OUT.exists() else {}) | {"brain_time_losses": row})
 
 
-def play(command: str, moves: int, timeout: int, size: int) -> np.ndarray:
-    """Milliseconds of each of the brain's moves, float64 [moves]."""
+def play_moves(command: str, moves: int, timeout: int, size: int) -> tuple[np.ndarray, float]:
+    """Milliseconds of each of the brain's moves, float64 [moves], and the most memory that it had, in MiB."""
     brain, rng, times = Manager(command), np.random.default_rng(0), list[float]()
     while len(times) < moves:
         state = gomoku.initial_state(size)
@@ -103,10 +103,11 @@ def play(command: str, moves: int, timeout: int, size: int) -> np.ndarray:
                 state = gomoku.play(state, cell)
                 ask = f"TURN {cell % size},{cell // size}"
         print(f"\r{len(times)} moves", end="", file=sys.stderr)
+    status = Path(f"/proc/{brain.process.pid}/status").read_text(encoding="ascii")
     brain.tell("END")
-    brain.process.wait(timeout=10)
+    brain.process.communicate(timeout=10)  # closes the pipes too
     print(file=sys.stderr)
-    return np.array(times)
+    return np.array(times), int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 if __name__ == "__main__":

@@ -20,7 +20,17 @@ class Conversation(Protocol):
         """Stop what is searched and wait so long at most for the answers."""
 
 
-def converse(begin: Callable[[Write], Conversation], source: BinaryIO, sink: BinaryIO, complaint: str) -> None:
+def nobody() -> None:
+    """Do nothing."""
+
+
+def converse(
+    begin: Callable[[Write], Conversation],
+    source: BinaryIO,
+    sink: BinaryIO,
+    complaint: str,
+    deaf: Callable[[], None] = nobody,
+) -> None:
     """Answer the lines of ``source`` until the conversation or the input is over.
 
     At the end of the input a running search is stopped and still answers. The thread of a search may still run when
@@ -31,13 +41,18 @@ def converse(begin: Callable[[Write], Conversation], source: BinaryIO, sink: Bin
         source: where lines come from.
         sink: where answers go.
         complaint: the answer to a line that is too long.
+        deaf: called where nobody reads the answers any more; from any thread, whose write then fails.
     """
     lock = threading.Lock()
 
     def write(line: str) -> None:
         with lock:
-            sink.write(line.encode() + b"\n")
-            sink.flush()
+            try:
+                sink.write(line.encode() + b"\n")
+                sink.flush()
+            except OSError:
+                deaf()
+                raise
 
     conversation = begin(write)
     while line := source.readline(LONGEST):

@@ -1,4 +1,4 @@
-"""``zugwerk gomoku``: perft, move, show, solve, brain, generations."""
+"""``zugwerk gomoku``: perft, move, show, solve, openings, brain, generations."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ Fen = typer.Option(
 )
 Size = typer.Option(None, "--size", help=f"Of the empty board, 3 to 25.  [default: {SIZE}]")
 Variant = typer.Option(
-    None, "--variant", help=f"freestyle or exact; freestyle-4 for lines of four.  [default: {VARIANT}]"
+    None, "--variant", help=f"freestyle, exact, renju or caro; freestyle-4: lines of four.  [default: {VARIANT}]"
 )
 
 
@@ -138,10 +138,32 @@ def _solve_file(solver: Any, file: Path, limit: Any, as_json: bool) -> None:
             typer.echo(f"{name} plies: {sum(won)} of {len(won)} won, {sum(won) / len(won):.1%}")
 
 
-@app.command(epilog="Example: zugwerk gomoku brain --player alphabeta:movetime=1000")
+@app.command(epilog="Example: zugwerk gomoku openings 50 --size 20 --plies 5 > openings.txt")
+def openings(
+    count: int = typer.Argument(..., min=1, help="How many, no two the same up to the board's symmetries."),
+    plies: int = typer.Option(5, min=1, max=40, help="Stones of an opening."),
+    size: int | None = Size,
+    variant: str | None = Variant,
+    within: float = typer.Option(100.0, min=0.0, help="Points by which a side may be ahead; 400: odds of e to 1."),
+    square: int = typer.Option(7, min=1, help="Side of the square in the middle in which the stones lie."),
+    nodes: int = typer.Option(10_000, min=1, help="Positions that the engine looks at for its judgement."),
+    seed: int = typer.Option(0, min=0, help="Of the stones."),
+) -> None:
+    """Print openings that our engine calls level, one a line, as `zugwerk match --openings FILE` reads them."""
+    from pipeline_src.arena.balance import balanced_openings, central_cells
+    from pipeline_src.games import gomoku
+
+    start = _position(None, size, variant)
+    side = start.board.shape[0]
+    judge, among = f"engine:nodes={nodes}", central_cells(side, min(square, side))
+    for opening in balanced_openings("gomoku", start, count, plies, [seed], judge, within, among):
+        typer.echo(" ".join(gomoku.format_move(action, side, side) for action in opening))
+
+
+@app.command(epilog="Example: zugwerk gomoku brain --player engine:movetime=1000")
 def brain(
     player: str | None = typer.Option(
-        None, "--player", help="Who plays, e.g. zero:MODEL.  [default: alphabeta:movetime=1000]"
+        None, "--player", help="Who plays, e.g. zero:MODEL.  [default: engine:movetime=1000]"
     ),
     margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time left for delays."),
     seed: int = typer.Option(0, min=0, help="Of what is random."),
@@ -161,6 +183,7 @@ def brain(
             sys.stdin.buffer,
             sys.stdout.buffer,
             "ERROR line too long",
+            deaf=lambda: os._exit(1),
         )
     os._exit(0)  # at once, even where a search still runs in its thread
 

@@ -137,6 +137,9 @@ class Player:
     def new_game(self) -> None:
         """Forget what is remembered of the game before: the next position belongs to another one."""
 
+    def use_memory(self, size: int) -> None:
+        """Let what grows with a search take so many bytes at most."""
+
     def stop(self) -> None:
         """End the search under way, from another thread; a player that does not search goes on to its choice."""
 

@@ -19,6 +19,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.players import engines
 from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import Player, PlayerText
+from pipeline_src.players.searching import Nodes
+from pipeline_src.search.limits import Limit
 
 
 def players_of(game: str) -> dict[str, str]:
@@ -61,6 +63,23 @@ def open_maker(where: str) -> tuple[Callable[[Any], Player], type[Options]]:
     maker = getattr(importlib.import_module(module), name)
     (parameter,) = inspect.signature(maker).parameters.values()
     return maker, parameter.annotation
+
+
+def limits_in(game: str, text: str) -> Limit | None:
+    """The limits that a player's text sets, without those that it has by default; None of one that needs its own.
+
+    Raises:
+        ZugwerkError: see `make_player`.
+    """
+    parsed = PlayerText.parse(text)
+    _, kind = open_maker(maker_of(game, parsed))
+    options = read_options(kind, parsed)
+    if not isinstance(options, Nodes):
+        return None
+    given = {
+        name: getattr(options, name) for name in ("depth", "nodes", "movetime") if name in options.model_fields_set
+    }
+    return Limit(given.get("depth"), given.get("nodes"), given.get("movetime"))
 
 
 def make_player(game: str, text: str) -> Player:

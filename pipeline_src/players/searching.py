@@ -1,7 +1,7 @@
 """A search as a player, and the limits that its options may set."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -43,6 +43,14 @@ class Limits(Nodes, Depth):
     """Limits of a move by depth, nodes or time; the first one reached counts."""
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """A search with a tree or a table."""
+
+    def use_memory(self, size: int) -> None:
+        """Let it take so many bytes at most."""
+
+
 class SearchPlayer(Player):
     """Searches each position in turn."""
 
@@ -75,6 +83,11 @@ class SearchPlayer(Player):
 
     def _warm_up(self, position: Position) -> None:
         self.think(position, Bounds(depth=1 if self.limit.depth is not None else None, nodes=1))  # minimax needs depth
+
+    def use_memory(self, size: int) -> None:
+        """See `Player.use_memory`."""
+        if isinstance(self.searcher, Remembering):
+            self.searcher.use_memory(size)
 
     def stop(self) -> None:
         """See `Player.stop`."""

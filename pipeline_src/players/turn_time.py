@@ -1,11 +1,16 @@
-"""How long to think about a move: the turn's time or the match's, whichever is shorter, less what the answer costs."""
+"""How long to think about a move of Gomoku: the lesser of the turn's and the match's time, less an answer's cost."""
 
-from pipeline_src.search.clock import expected_plies, movetime_ms
+from math import isqrt
+
+from pipeline_src.search.clock import movetime_ms
 from pipeline_src.search.limits import Clock
 
 AT_ONCE_MS = 20.0
 """Where the manager wants a move as fast as possible."""
 LEAST_MS = 1.0
+PLIES_A_ROW, AT_LEAST = 3, 16
+"""Plies of a whole game between good players, for each row of the board; those that a longer one is still expected to
+take."""
 LAGS = 200
 """Moves whose margins a whole match has room for, if there are no more of them and nothing is searched."""
 
@@ -16,7 +21,7 @@ def thinking_ms(
     used: float,
     margin: float,
     played: int,
-    legal: int,
+    cells: int,
     match: float | None = None,
 ) -> float | None:
     """Milliseconds to search; None where nobody has set a time.
@@ -27,7 +32,7 @@ def thinking_ms(
         used: since the manager asked for the move.
         margin: for the answer's way and the search's own lateness; of a shorter time, half of it.
         played: plies so far.
-        legal: number of legal actions.
+        cells: of the board.
         match: what the game began with, where that is known: of a short one, less is set aside for each move.
     """
     times = []
@@ -37,5 +42,10 @@ def thinking_ms(
         own = max(left - margin, left / 2, LEAST_MS)
         clock = Clock(own, own)
         lag = margin if match is None else min(margin, match / LAGS)
-        times.append(movetime_ms(clock, played, expected_plies(played, legal), lag))
+        times.append(movetime_ms(clock, played, expected_plies(played, cells), lag, even=True))
     return max(LEAST_MS, min(times) - used) if times else None
+
+
+def expected_plies(played: int, cells: int) -> int:
+    """Plies that a game has left, both sides' counted: every one takes a cell."""
+    return max(2, min(max(PLIES_A_ROW * isqrt(cells) - played, AT_LEAST), cells - played))

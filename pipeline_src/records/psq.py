@@ -24,6 +24,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, GomokuState, format_variant
+from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import shown
@@ -147,7 +148,9 @@ def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:
         raise PsqError(f"{where}: no cell {x},{y} on a board of {width}x{height}")
     action = int((y - 1) * width + x - 1)
     if not gomoku.is_legal(state, action):
-        reason = "there is a stone already" if gomoku.winner(state) is None else "the game was over before it"
+        reason = f"Black may not make {WHAT}"
+        if state.board.flat[action] or gomoku.winner(state) is not None:
+            reason = "there is a stone already" if gomoku.winner(state) is None else "the game was over before it"
         raise PsqError(f"{where}: {x},{y} is not legal, {reason}")
     return action
 

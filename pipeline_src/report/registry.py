@@ -158,6 +158,16 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "train_hours": _gomoku_time("self-play, training and gates", "hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time("speed of self-play", "games an hour", "self_play_games_per_hour"),
     },
+    "gomoku_engine": {
+        "forced_wins_9": Figure("announced wins of 3 to 9 plies that the solver proves in 1 s", "fraction"),
+        "forced_wins_15": Figure("announced wins of 10 to 15 plies that it proves in 1 s", "fraction"),
+        "forced_wins_25": Figure("announced wins of 16 to 25 plies that it proves in 1 s", "fraction"),
+        "score_vs_previous_15": Figure("engine against plain alpha-beta, 300 ms a move, 15x15", "score"),
+        "score_vs_previous_20": Figure("engine against plain alpha-beta, 300 ms a move, 20x20", "score"),
+        "score_solver_in_zero": Figure("self-play net with the solver against the net without, 300 ms a move", "score"),
+        "late_moves": Figure("answers of the brain, of 1,000 beside a busy process, later than 300 ms", "moves"),
+        "renju_suite": Figure("known stones of Renju, forbidden or not, that the rules tell right", "fraction"),
+    },
     "growing_boards": {
         "sizes": Figure("sizes of boards", "boards", GROWING, "sizes", "growing_evaluate", data=SELF_PLAY),
         "time_to_scratch_strength": Figure(

@@ -33,6 +33,13 @@ SYSTEMS = {
         "",
         "engine.md",
     ),
+    "gomoku_engine": System(
+        "A Gomoku engine",
+        "",
+        "Forced wins proven by threats, and alpha-beta on boards that keep the patterns of every line.",
+        "",
+        "gomoku.md",
+    ),
     "gomoku_zero": System(
         "Gomoku from self-play",
         "Li et al.: Monte Carlo tree search and one residual network",

@@ -30,7 +30,7 @@ def expected_plies(played: int, legal: int, game_plies: int = GAME_PLIES) -> int
     return max(2, min(max(game_plies - played, AT_LEAST), 2 * legal))
 
 
-def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS) -> float:
+def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS, even: bool = False) -> float:
     """Milliseconds to search for this move; above 0, and while there is any time never more than is left.
 
     Args:
@@ -38,9 +38,10 @@ def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS
         played: plies so far.
         expected: plies that the game has left, see `expected_plies`.
         lag_ms: what each move costs beside its search.
+        even: whether all moves have the same weight.
     """
     length = played + expected
-    weights = [_weight(ply / length) for ply in range(played, length, 2)]
+    weights = [1.0 if even else _weight(ply / length) for ply in range(played, length, 2)]
     moves = len(weights)
     # The increment comes after each move, so that of the last one is of no use.
     usable = clock.own_ms + (moves - 1) * clock.increment_ms - moves * lag_ms

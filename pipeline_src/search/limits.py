@@ -58,6 +58,15 @@ class SearchResult:
 
 
 OnInfo = Callable[[SearchResult], None]
+MARGIN_MS, MARGIN_SHARE, MOST_MARGIN_MS = 4.0, 0.05, 20.0
+"""How long before its time is over a search is told to end: what it takes to notice, and to answer. The share of its
+time is for the turns of other processes on a busy machine."""
+
+
+def searching_seconds(movetime_ms: float) -> float:
+    """Seconds after which a search that has so many milliseconds is told to end; above 0."""
+    margin = max(MARGIN_MS, min(MARGIN_SHARE * movetime_ms, MOST_MARGIN_MS))
+    return (movetime_ms - min(margin, movetime_ms / 4)) / 1e3
 
 
 class Searcher(Protocol):

@@ -3,6 +3,7 @@
 import os
 import queue
 import random
+import re
 import subprocess
 import sys
 import time
@@ -14,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline_src import __version__
-from pipeline_src.arena.gomocup import session
+from pipeline_src.arena.gomocup import session, swap2
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
-from pipeline_src.arena.gomocup.session import Session
+from pipeline_src.arena.gomocup.session import LEAST_MEMORY, Session
 from pipeline_src.arena.gomocup.settings import Settings
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
@@ -25,6 +26,8 @@ from pipeline_src.players.engines.process import EngineProcess
 from pipeline_src.players.player import OneBoard
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.players.turn_time import AT_ONCE_MS, thinking_ms
+from pipeline_src.search.gomoku.engine import Engine
+from pipeline_src.search.limits import Limit
 from pipeline_src.systems.gomoku_zero.player import check_state
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 
@@ -75,7 +78,7 @@ def brain():
 def test_the_conversation_of_a_game(brain):
     one = brain()
     assert one.ask("START 20") == ["OK"]
-    one.send("INFO timeout_turn 30", "INFO max_memory 83886080", "INFO folder C:\\some where", "INFO unheard of")
+    one.send("INFO timeout_turn 30", "INFO max_memory 8388608000", "INFO folder C:\\some where", "INFO unheard of")
     assert one.ask("BEGIN") == ["0,0"]
     assert one.ask("TURN 1,0") == ["2,0"]
     assert one.ask("turn 3 , 0\r") == ["4,0"]
@@ -126,8 +129,6 @@ BAD = [
     ("NONSENSE 1,2", "UNKNOWN command NONSENSE"),
     ("DONE", "UNKNOWN"),
     ("\x00\xff", "UNKNOWN"),
-    ("INFO timeout_turn soon", "MESSAGE INFO timeout_turn: 'soon' is not a whole number"),
-    ("INFO", "MESSAGE INFO"),
 ]
 
 
@@ -138,6 +139,34 @@ def test_bad_lines_are_answered_and_change_nothing(brain, line, answer):
     assert one.ask(line)[0].startswith(answer)
     assert one.ask("TURN 8,8") == ["1,0"]
     assert one.silent()
+
+
+@pytest.mark.parametrize("line", ["INFO timeout_turn soon", "INFO", "INFO rule 2", "INFO rule 77", "INFO max_memory 1"])
+def test_info_has_no_answer(brain, line):
+    """What is wrong with it is told before the answer to the next command that has one."""
+    one = brain()
+    one.ask("START 15")
+    one.send(line)
+    time.sleep(0.2)
+    assert one.answers.empty()
+    said = one.ask("ABOUT")
+    while said[-1] != ABOUT.replace("PLAYER", "fake"):
+        said.append(one.answers.get(timeout=20))
+    assert all(text.startswith("MESSAGE INFO") for text in said[:-1])
+    assert len(said) == (1 if "rule" in line else 2)
+
+
+def test_a_refused_turn_changes_nothing(brain):
+    one = brain("fake:fail=1")
+    assert one.ask("START 15") == ["ERROR RuntimeError: the search failed"]
+    one = brain()
+    assert one.ask("START 15", "TURN 7,7", count=2) == ["OK", "0,0"]
+    one.send("INFO rule 2")
+    assert one.ask("TURN 8,8")[0].startswith("ERROR rule 2 (continuous) is not played here")
+    assert one.ask("BOARD", "3,3,2", "DONE")[0].startswith("ERROR rule 2")
+    one.send("INFO rule 0")
+    assert one.ask("TURN 8,8") == ["1,0"]
+    assert one.ask("TURN 3,3") == ["2,0"]
 
 
 def test_before_the_start_there_is_no_board(brain):
@@ -164,25 +193,91 @@ def test_the_rule_decides_who_has_won(brain):
 def test_rules_that_are_not_played(brain):
     one = brain()
     one.ask("START 15")
-    assert one.ask("INFO rule 4") == ["MESSAGE rule 4 (renju) is not played here; there are: 0 freestyle, 1 exact"]
-    assert one.ask("BEGIN")[0].startswith("ERROR rule 4 (renju)")
+    one.send("INFO rule 2")
+    told = "ERROR rule 2 (continuous) is not played here; there are: 0 freestyle, 1 exact, 4 renju, 8 caro"
+    assert one.ask("BEGIN")[0].startswith(told)
     one.send("INFO rule 0")
     assert one.ask("BEGIN") == ["0,0"]
 
 
-def test_swap2(brain):
-    one = brain("fake:value=-1")
+BLACK_AHEAD = ["7,7", "14,0", "8,8"]
+WHITE_AHEAD = ["0,0", "7,7", "14,14"]
+
+
+def infos(state):
+    found = []
+    Engine().search(state, Limit(nodes=20_000), on_info=found.append)
+    return found
+
+
+def test_swap2_the_first_player_places_three_stones(brain):
+    one = brain()
     one.ask("START 15")
     laid = one.ask("SWAP2BOARD", "DONE")[0].split()
     assert len(set(laid)) == 3
-    assert one.ask("SWAP2BOARD", *laid, "DONE") == ["SWAP"]
+    board = Board(15, 15, "freestyle")
+    for text in laid:
+        board.place(board.read(text))
+    values = {found.depth: found.value for found in infos(board.state)}
+    assert abs(sum(list(values.values())[-2:]) / 2) < 150, "neither side is far ahead"
+    assert one.ask("RESTART", "BEGIN", count=2) == ["OK", "0,0"]
+
+
+def test_swap2_the_second_player_chooses(brain):
+    one = brain()
+    one.ask("START 15")
+    assert one.ask("SWAP2BOARD", *BLACK_AHEAD, "DONE") == ["SWAP"]
     assert one.ask("TURN 0,0") == ["1,0"]  # it is Black now, after White's first
-    assert one.ask("SWAP2BOARD", "7,7", "8,8", "9,9", "0,0", "2,0", "DONE") == ["SWAP"]
-    content = brain("fake:value=1")
-    content.ask("START 15")
-    assert content.ask("SWAP2BOARD", *laid, "DONE") == ["0,0"]
+    assert one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE") == ["1,0"]
+    assert one.ask("TURN 2,0") == ["3,0"]
     for lines in (["7,7"], ["7,7", "7,7", "8,8"], ["7,7", "8,8", "x"]):
-        assert content.ask("SWAP2BOARD", *lines, "DONE")[0].startswith("ERROR")
+        assert one.ask("SWAP2BOARD", *lines, "DONE")[0].startswith("ERROR")
+    assert one.ask("TURN 5,0") == ["4,0"]  # what was refused has changed nothing
+
+
+def test_swap2_where_neither_side_is_ahead_two_stones_are_placed(brain, monkeypatch):
+    monkeypatch.setattr(swap2, "EVEN", 1e4)
+    one = brain()
+    one.ask("START 15", "INFO timeout_turn 2000")
+    placed = one.ask("SWAP2BOARD", *WHITE_AHEAD, "DONE")[0].split()
+    assert len({*placed, *WHITE_AHEAD}) == 5
+    assert one.ask("SWAP2BOARD", *WHITE_AHEAD, *placed, "DONE")[0] in ("SWAP", "1,0"), "of five stones a side is chosen"
+
+
+def test_swap1_has_no_third_choice():
+    board = Board(15, 15, "freestyle")
+    for text in WHITE_AHEAD:
+        board.place(board.read(text))
+    assert swap2.choose(board.state, np.random.default_rng(0), may_place=False) == "stay"
+
+
+@pytest.mark.parametrize(
+    ("rule", "player"), [(4, "engine:nodes=300"), (8, "engine:nodes=300"), (4, "mcts:playouts=30")]
+)
+def test_renju_and_caro_are_played(brain, rule, player):
+    one = brain(player)
+    one.ask("START 15")
+    one.send(f"INFO rule {rule}")
+    rng, state = np.random.default_rng(1), gomoku.initial_state(15, {4: "renju", 8: "caro"}[rule])
+    ask = "BEGIN"
+    while gomoku.winner(state) is None:
+        x, y = map(int, one.ask(ask)[0].split(","))
+        state = gomoku.play(state, 15 * y + x)  # raises where it is forbidden
+        if gomoku.winner(state) is None:
+            action = int(rng.choice(gomoku.legal_actions(state)))
+            state = gomoku.play(state, action)
+            ask = f"TURN {action % 15},{action // 15}"
+    if player.startswith("engine"):
+        assert gomoku.winner(state) == "first"
+
+
+def test_a_forbidden_stone_is_refused(brain):
+    one = brain()
+    one.ask("START 15")
+    one.send("INFO rule 4")
+    one.ask("BOARD", "7,5,2", "0,14,1", "7,6,2", "2,14,1", "5,7,2", "4,14,1", "6,7,2", "DONE")
+    assert one.ask("TURN 7,7") == ["ERROR 7,7 is forbidden to Black: six in a row, two fours or two threes"]
+    assert one.ask("TURN 8,8") == ["1,0"]
 
 
 def test_limits_that_reach_the_search(brain):
@@ -197,6 +292,41 @@ def test_limits_that_reach_the_search(brain):
     assert match.movetime_ms < 80
 
 
+def test_what_a_player_has_by_default_gives_way_to_the_clock(brain):
+    one = brain("fake")  # a single node by default
+    one.ask("START 15", "BEGIN", count=2)
+    one.ask("INFO timeout_turn 150", "TURN 1,1")
+    own, clock = one.session._player.searcher.limits[1:]
+    assert (own.nodes, own.movetime_ms) == (1, None)
+    assert clock.nodes is None
+    assert 50 <= clock.movetime_ms <= 75
+
+
+def test_what_needs_a_limit_of_its_own_keeps_it(brain):
+    one = brain("minimax")
+    one.ask("START 5")
+    assert re.fullmatch("[0-4],[0-4]", one.ask("INFO timeout_turn 20000", "TURN 1,1")[0])
+
+
+class Hoarder(SearchPlayer):
+    """Remembers how much memory it was given."""
+
+    def use_memory(self, size):
+        self.given = size
+
+
+def test_memory_is_what_the_manager_allows_less_what_the_process_has(brain):
+    one = brain()
+    one.ask("START 9")
+    made = one.session._player
+    one.session._player = hoarder = Hoarder(made.searcher, made.limit)
+    one.ask("INFO max_memory 100000000000", "ABOUT")
+    assert 0.7e11 < hoarder.given < 0.8 * (1e11 - 5e7)
+    assert one.ask("INFO max_memory 1000000", "ABOUT", count=2)[0].startswith("MESSAGE INFO max_memory: 0 MiB, and ")
+    assert hoarder.given == LEAST_MEMORY
+    one.session._player = made
+
+
 @given(
     turn=st.none() | st.floats(0, 1e6),
     left=st.none() | st.floats(0, 1e8),
@@ -204,7 +334,7 @@ def test_limits_that_reach_the_search(brain):
     played=st.integers(0, 399),
 )
 def test_thinking_ends_before_the_time_does(turn, left, used, played):
-    found = thinking_ms(turn, left, used, 100, played, 400 - played)
+    found = thinking_ms(turn, left, used, 100, played, 400)
     if turn is None and left is None:
         assert found is None
         return
@@ -223,8 +353,14 @@ def test_a_match_is_never_used_up():
     """Two hundred moves, the most that a board of 20x20 has for a side."""
     left = 30_000.0
     for played in range(0, 400, 2):
-        left -= thinking_ms(None, left, 0, 100, played, 400 - played) + 3
+        left -= thinking_ms(None, left, 0, 100, played, 400) + 3
         assert left > 0, played
+
+
+def test_a_match_is_shared_out_over_the_moves_that_its_board_will_see():
+    """Three minutes: on 20x20 games have some sixty plies, on a small board far fewer."""
+    second = [thinking_ms(None, 180_000, 0, 100, 2, size * size) for size in (20, 15, 7)]
+    assert 5_000 < second[0] < 7_000 < second[1] < 9_000 < second[2]
 
 
 def test_settings():
@@ -243,6 +379,15 @@ def test_a_position_whose_order_would_have_ended_the_game():
     board.set_up([*six, *own])  # five of the six come first
     assert (board.played, board.actions, board.over) == (11, [], False)
     assert gomoku.to_play(board.state) == 1
+
+
+def test_a_board_is_taken_if_any_order_of_its_stones_makes_a_game(brain):
+    one = brain("fake:value=1")
+    one.ask("START 10")
+    five_last = ["1,0,2", "2,0,2", "3,0,2", "4,0,2", "0,9,1", "2,9,1", "4,9,1", "6,9,1"]
+    assert one.ask("BOARD", *five_last, "DONE") == ["0,0"]
+    own_line = [f"{x},5,1" for x in range(5)] + [f"{2 * (x % 5)},{7 + x // 5},2" for x in range(6)]
+    assert one.ask("BOARD", *own_line, "DONE") == ["ERROR own stones make a line already, with own to move"]
 
 
 def test_a_search_that_fails_is_reported(brain):
@@ -284,7 +429,7 @@ def test_a_model_offers_what_it_plays(brain):
     assert answer.startswith("ERROR a 15x15 board, but this model plays on 9x9; on any board, by any rule: --player")
     assert "alphabeta" in answer
     assert one.ask("START 9", "BEGIN", count=2) == ["OK", "0,0"]
-    assert one.ask("INFO rule 1")[0].startswith("MESSAGE variant exact of Gomoku, but this model plays freestyle")
+    one.send("INFO rule 1")
     assert one.ask("TURN 5,5")[0].startswith("ERROR variant exact")
 
 
@@ -294,14 +439,23 @@ def test_verbose(brain):
     assert one.ask("BEGIN", count=2) == ["MESSAGE depth 1, 1 nodes, value +0.50", "0,0"]
 
 
-def test_the_end_stops_a_search_that_still_answers():
+def test_nothing_is_said_after_the_end():
     one = Brain("fake:movetime=100000")
     one.session._settings.timeout_turn = 100_000
     one.send("START 15", "BEGIN")
-    begin = time.perf_counter()
     assert one.answers.get(timeout=20) == "OK"
+    begin = time.perf_counter()
     assert not one.session.handle("END")
-    assert time.perf_counter() - begin < 5
+    assert time.perf_counter() - begin < 1
+    time.sleep(0.2)
+    assert one.answers.empty()
+
+
+def test_the_end_of_the_input_stops_a_search_that_still_answers():
+    one = Brain("fake:movetime=100000")
+    one.send("START 15", "BEGIN")
+    assert one.answers.get(timeout=20) == "OK"
+    one.session.finish(10)
     assert one.answers.get(timeout=1) == "0,0"
 
 
@@ -330,7 +484,7 @@ COMMAND = f"'{sys.executable}' -m tests.arena.gomoku_fakes gomoku brain --player
 
 
 def test_the_command_on_pipes():
-    lines = b"START 15\r\nBEGIN\r\n" + b"x" * 200_000 + b"\nTURN 7,7\nABOUT\nEND\nBEGIN\n"
+    lines = b"START 15\r\nBEGIN\r\n" + b"x" * 200_000 + b"\nTURN 7,7\nABOUT\n"
     done = subprocess.run(
         [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"],
         input=lines,
@@ -340,6 +494,20 @@ def test_the_command_on_pipes():
     answers = done.stdout.decode().split("\n")
     assert sorted(answers) == sorted(["OK", "0,0", "ERROR line too long", "1,0", ABOUT.replace("PLAYER", "fake"), ""])
     assert done.returncode == 0
+
+
+def test_a_brain_that_nobody_listens_to_ends():
+    """Its input stays open, as that of a manager that has gone away without closing it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    process.stdout.close()
+    process.stdin.write(b"ABOUT\n")
+    process.stdin.flush()
+    assert process.wait(timeout=60) == 1
+    process.stdin.close()
 
 
 def test_a_match_against_our_own_brain():

@@ -4,14 +4,18 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from pipeline_src.arena.openings import read_openings
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.games.game import get_game
+from pipeline_src.games.gomoku.board import PLY
 from pipeline_src.players.gomoku import PLAYERS
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
+from pipeline_src.search.gomoku.engine import Engine
 from pipeline_src.search.limits import Limit, SearchResult
 
 OVER = "xxx/oo1/3 w freestyle-3"
@@ -105,7 +109,7 @@ def test_show_a_record(tmp_path, name):
         (["perft", "2", "--size", "26"], "no Gomoku board of size 26"),
         (["perft", "2", "--size", "0"], "no Gomoku board of size 0"),
         (["perft", "2", "--size", "4"], "a line of 5 does not fit a board of 4x4"),
-        (["perft", "2", "--variant", "renju"], "no variant 'renju'"),
+        (["perft", "2", "--variant", "pente"], "no variant 'pente'"),
         (["perft", "2", "--variant", ""], "no variant ''"),
         (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen tells size and variant itself"),
         (
@@ -115,6 +119,10 @@ def test_show_a_record(tmp_path, name):
         (["move", "--player", "last_cell", "--fen", OVER], "the game is over"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "no/game.psq"], "no/game.psq: no such file"),
+        (["solve"], "give --fen or --file, one of them"),
+        (["solve", "--fen", OVER], "the game is over"),
+        (["solve", "--fen", "6/6/6/6/6/6 b freestyle-6"], "the threat search knows lines of 3 to 5, not 6"),
+        (["solve", "--file", "no.jsonl"], "no.jsonl: cannot be read"),
         (["show", OVER, "--variant", "exact"], "a FEN tells its variant itself"),
     ],
 )
@@ -125,7 +133,53 @@ def test_errors_say_what_is_wrong(words, message):
     assert message in str(done.exception)
 
 
-@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"]])
+WON = "5/5/1x1x1/2oo1/5 b freestyle-4"
+
+
+def test_a_forced_win_is_printed_with_its_line():
+    assert json.loads(run("solve", "--fen", WON, "--json").stdout) == {
+        "win": True,
+        "move": "c3",
+        "plies": 3,
+        "line": ["c3", "a3", "e3"],
+    }
+    assert run("solve", "--fen", WON).stdout == "c3 wins in 3 plies: c3 a3 e3\n"
+    assert run("solve", "--fen", "5/5/5/5/5 b", "--movetime", "50").stdout.startswith("no forced win found in ")
+    none = {"win": False, "move": None, "plies": None, "line": []}
+    assert json.loads(run("solve", "--fen", "5/5/5/5/5 b", "--json").stdout) == none
+
+
+def test_a_file_of_positions_is_solved(tmp_path):
+    path, row = tmp_path / "positions.jsonl", {"size": 5, "variant": "freestyle-4", "plies": 3}
+    rows = [row | {"actions": [12, 17, 11, 16]}, row | {"actions": [12, 17], "plies": 12}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    lines = [json.loads(line) for line in run("solve", "--file", str(path), "--json").stdout.splitlines()]
+    assert [line["announced"] for line in lines] == [3, 12]
+    assert lines[0]["win"] is True
+    assert lines[0]["plies"] == 3
+    assert all(set(line) == {"announced", "win", "move", "plies", "ms"} for line in lines)
+    shown = run("solve", "--file", str(path)).stdout.splitlines()
+    assert shown[0] == "3-5 plies: 1 of 1 won, 100.0%"
+    assert shown[1].startswith("10-15 plies: ")
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "renju"])
+def test_openings_are_level_and_a_match_reads_them(tmp_path, variant):
+    words = ["openings", "3", "--size", "9", "--plies", "3", "--variant", variant, "--nodes", "300", "--within", "150"]
+    path = tmp_path / "openings.txt"
+    path.write_text(run(*words).stdout)
+    found = read_openings(get_game("gomoku"), str(path), gomoku.initial_state(9, variant), 3, [1])
+    engine = Engine()
+    for opening in found:
+        state = gomoku.initial_state(9, variant)
+        for action in opening.actions:
+            state = gomoku.play(state, action)
+        assert state.turn[PLY] == 3
+        assert abs(engine.search(state, Limit(nodes=300)).value) <= 150
+    assert run(*words).stdout == path.read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"], ["solve"], ["openings"]])
 def test_help_shows_an_example(words):
     shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
     assert "Example: zugwerk gomoku" in shown

@@ -37,6 +37,7 @@ TEXTS = {
         "zero:simulations=16",
         "zero:simulations=16,temperature=1",
         "zero:simulations=16,search=gumbel",
+        "zero:simulations=16,solver=50",
         ENGINES["brain"],
     ],
 }

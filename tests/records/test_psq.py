@@ -64,6 +64,20 @@ def test_the_winner_depends_on_the_rule():
     assert (exact.winner, exact.variant) == (None, "exact")
 
 
+def test_renju_and_caro_are_replayed_by_their_rules():
+    cross = [(5, 3), (1, 1), (5, 4), (3, 1), (3, 5), (5, 1), (4, 5), (7, 1), (5, 5)]
+    text = "Piskvorky 9x9, 1:1, 0\n" + "".join(f"{x},{y},0\n" for x, y in cross)
+    assert len(parse_psq(text).record.actions) == 9
+    with pytest.raises(PsqError, match="line 10: 5,5 is not legal, Black may not make six in a row, two fours"):
+        parse_psq(text, variant="renju")
+    shut = [(2, 5), (1, 5), (3, 5), (7, 5), (4, 5), (1, 1), (5, 5), (3, 1), (6, 5)]
+    text = "Piskvorky 9x9, 1:1, 0\n" + "".join(f"{x},{y},0\n" for x, y in shut)
+    winners = [parse_psq(text, variant=name).record.winner for name in ("freestyle", "exact", "renju", "caro")]
+    assert winners == ["first", "first", "first", None]
+    record = parse_psq(text, variant="caro").record
+    assert parse_psq(write_psq(record), variant="caro").record.actions == record.actions
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -93,8 +107,8 @@ def test_errors_name_the_line(text, message):
 
 
 def test_other_errors():
-    with pytest.raises(ZugwerkError, match="no variant 'renju'"):
-        parse_psq(WON, variant="renju")
+    with pytest.raises(ZugwerkError, match="no variant 'pente'"):
+        parse_psq(WON, variant="pente")
     with pytest.raises(ZugwerkError, match="a line of 5 does not fit"):
         parse_psq("Piskvorky 4x4, 1:1, 0\n")
     with pytest.raises(ZugwerkError, match=r"no/game\.psq: no such file"):

@@ -1,6 +1,7 @@
 """The board of a session, as the manager's commands build it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, FIRST, LINE_LENGTH, MAX_SIDE, PLY, SECOND, WHITE, GomokuState
+from pipeline_src.games.gomoku.moves import any_line
+from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.jit.parts import plainly
 from pipeline_src.players.engines.gomocup_text import read_cell, write_cell
@@ -64,12 +67,14 @@ class Board:
         """A stone of the side to move.
 
         Raises:
-            ZugwerkError: there is one already, or the game is over.
+            ZugwerkError: there is one already, Renju forbids it, or the game is over.
         """
         if self.over:
             raise ZugwerkError("the game is over")
         if not gomoku.is_legal(self.state, action):
-            raise ZugwerkError(f"there is a stone on {self.write(action)} already")
+            if self.state.board.flat[action]:
+                raise ZugwerkError(f"there is a stone on {self.write(action)} already")
+            raise ZugwerkError(f"{self.write(action)} is forbidden to Black: {WHAT}")
         self.state = gomoku.play(self.state, action)
         self.actions.append(action)
 
@@ -84,6 +89,16 @@ class Board:
             raise ZugwerkError(f"cannot take back {self.write(action)}: {last}")
         self._replay(self.actions[:-1])
 
+    @contextmanager
+    def unless_refused(self) -> Iterator["Board"]:
+        """The board, which is put back as it was if what follows fails."""
+        before = self.variant, self.start, self.state, list(self.actions)
+        try:
+            yield self
+        except Exception:
+            self.variant, self.start, self.state, self.actions = before
+            raise
+
     @plainly()
     def change_rule(self, variant: str) -> None:
         """Go on by another rule."""
@@ -95,11 +110,12 @@ class Board:
     def set_up(self, stones: Sequence[tuple[int, int]]) -> None:
         """The position of a ``BOARD``: cells with OWN or OTHER; it is our turn.
 
-        The order of the moves is that of the lines, each colour's own; only where it would have ended the game
-        before is it forgotten.
+        The order of the moves is that of the lines, each colour's own; where no game is played in that order, it is
+        forgotten, for the stones may have come in any other.
 
         Raises:
-            ZugwerkError: two stones on a cell, or numbers of stones that no game has; the board stays as it was.
+            ZugwerkError: two stones on a cell, numbers of stones that no game has, or a line of our own, which has
+                ended the game before; the board stays as it was.
         """
         own, other = ([cell for cell, whose in stones if whose == side] for side in (OWN, OTHER))
         if len({cell for cell, _ in stones}) < len(stones):
@@ -111,15 +127,21 @@ class Board:
         order = [cell for pair in zip_longest(black, white) for cell in pair if cell is not None]
         state: Any = empty
         for cell in order:
-            if gomoku.winner(state) is not None:
-                board = np.zeros(self.height * self.width, np.int8)
-                board[black], board[white] = BLACK, WHITE
-                side = FIRST if len(black) == len(white) else SECOND
-                self.start = self.state = from_board(board.reshape(self.height, self.width), side, self.variant)
-                self.actions = []
+            if not gomoku.is_legal(state, cell):
+                self._forget_order(black, white)
                 return
             state = gomoku.play(state, cell)
         self.start, self.state, self.actions = empty, state, order
+
+    def _forget_order(self, black: Sequence[int], white: Sequence[int]) -> None:
+        board = np.zeros(self.height * self.width, np.int8)
+        board[black], board[white] = BLACK, WHITE
+        side = FIRST if len(black) == len(white) else SECOND
+        start = from_board(board.reshape(self.height, self.width), side, self.variant)
+        if any_line(start, BLACK if side == FIRST else WHITE):
+            raise ZugwerkError("own stones make a line already, with own to move")
+        self.start = self.state = start
+        self.actions = []
 
     @plainly()
     def _replay(self, actions: Sequence[int]) -> None:

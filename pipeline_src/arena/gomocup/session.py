@@ -7,23 +7,32 @@ from collections.abc import Callable
 import numpy as np
 
 from pipeline_src import __version__
-from pipeline_src.arena.conversation import LAST_ANSWER_S
+from pipeline_src.arena.gomocup.memory import resident_bytes
 from pipeline_src.arena.gomocup.position import OTHER, OWN, Board
 from pipeline_src.arena.gomocup.settings import ENDLESS_MS, Settings
-from pipeline_src.arena.gomocup.swap2 import first_stones
+from pipeline_src.arena.gomocup.swap2 import choose, first_stones
 from pipeline_src.arena.preparation import Preparation, any_move
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.players.engines.gomocup_text import RULES, is_cell, rule_words
 from pipeline_src.players.player import Bounds, Player, Position, Thought
-from pipeline_src.players.registry import build_player, players_of
+from pipeline_src.players.registry import build_player, limits_in, players_of
 from pipeline_src.players.turn_time import thinking_ms
+from pipeline_src.search.limits import Limit
 
-DEFAULT_PLAYER = "alphabeta:movetime=1000"
+DEFAULT_PLAYER = "engine:movetime=1000"
 MARGIN_MS = 100.0
+END_S = 0.5
+"""After ``END``; a manager kills what does not end within a second."""
+MEMORY_SHARE = 0.8
+"""Of the memory left, what searches may take; the rest is for what they bring with them."""
+LEAST_MEMORY = 4 << 20
+"""Bytes that searches are given, however little of the manager's limit is left."""
 START_MS = 1000.0
 """For half of this START waits for kernels; loading them from disk takes less, compiling more."""
+UNJUDGED = (0, 1, 2)
+"""First stones of swap2 while kernels are still being compiled: a corner, where they help nobody much."""
 NEEDS_A_MODEL = ("zero", "brain")
 """Players that cannot be had on every board."""
 
@@ -42,15 +51,17 @@ class Session:
         """Nothing is loaded yet.
 
         Args:
-            player: a text for `registry.build_player`, read at the first ``START``. Its ``movetime`` holds until the
-                manager sets a time; a depth or a number of nodes holds beside it.
+            player: a text for `registry.build_player`, read at the first ``START``. Once the manager has set a time,
+                that alone decides how long is thought, but for a depth or nodes in the text, which hold beside it.
             write: takes an answer.
             seed: of what is random.
             margin_ms: of a turn's time, left for delays.
             verbose: tell what each search found, as a MESSAGE before its move.
         """
-        self._text, self._write, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
+        self._text, self._out, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
         self._player: Player | None = None
+        self._given: Limit | None = None
+        self._ended, self._notes = False, list[str]()
         self._preparation: Preparation | None = None
         self._settings = Settings()
         self._board: Board | None = None
@@ -69,7 +80,8 @@ class Session:
         if self._listing is not None and self._listed(given, name, begin):
             return True
         if name == "END":
-            self.finish(LAST_ANSWER_S)
+            self._ended = True
+            self.finish(END_S)
             return False
         if name in ("BOARD", "SWAP2BOARD"):
             self._listing = (name, [])
@@ -112,6 +124,15 @@ class Session:
     def _fail(self, text: str) -> None:
         self._write("ERROR " + " ".join(text.split())[:300])
 
+    def _write(self, line: str) -> None:
+        """Say a line; after ``END`` nothing is said. What is wrong with an ``INFO`` goes before it, as a MESSAGE."""
+        if self._ended:
+            return
+        notes, self._notes = self._notes, []
+        for note in notes:
+            self._out(f"MESSAGE {note}")
+        self._out(line)
+
     # What follows runs in the searches' thread, one job after the other.
 
     def _start(self, words: list[str]) -> None:
@@ -134,7 +155,7 @@ class Session:
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
         if self._player is None:
-            self._player = build_player("gomoku", self._text)
+            self._player, self._given = build_player("gomoku", self._text), limits_in("gomoku", self._text)
             self._preparation = Preparation(self._player, board.start)
         self._player.new_game()
         refusal = self._refusal(board)
@@ -144,6 +165,7 @@ class Session:
             self._write(f"MESSAGE {refusal}")
         else:
             self._ready(board, START_MS)  # else OK at once, and moves without a search until all is compiled
+        self._fit_memory()
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
 
@@ -160,7 +182,7 @@ class Session:
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
-            self._write(f"MESSAGE {error}")  # INFO has no answer
+            self._notes.append(str(error))  # INFO has no answer, and its manager reads none
             return
         settings = self._settings
         if changed == "timeout_match":
@@ -168,15 +190,23 @@ class Session:
         elif changed == "time_left":
             told = settings.time_left
             self._left = None if told is None or told >= ENDLESS_MS else told
-        elif changed == "rule":
-            variant = self._variant()
-            if variant is None:
-                self._write(f"MESSAGE {self._no_rule()}")
-            elif self._board is not None:
-                self._board.change_rule(variant)
-                refusal = self._refusal(self._board)
-                if refusal is not None:
-                    self._write(f"MESSAGE {refusal}")
+        elif changed == "max_memory":
+            self._fit_memory()
+        elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
+            self._board.change_rule(variant)  # another rule is refused when a move is asked for
+
+    def _fit_memory(self) -> None:
+        """Let the player use what the process leaves of the manager's limit."""
+        most = self._settings.max_memory
+        if self._player is None or most == 0:
+            return
+        self._player.use_memory(LEAST_MEMORY)  # what searches have taken is free again
+        left = most - resident_bytes()
+        if left < LEAST_MEMORY:
+            self._notes.append(
+                f"INFO max_memory: {most >> 20} MiB, and {resident_bytes() >> 20} are used before any search"
+            )
+        self._player.use_memory(max(LEAST_MEMORY, int(MEMORY_SHARE * left)))
 
     def _take_back(self, words: list[str]) -> None:
         board = self._known()
@@ -223,32 +253,44 @@ class Session:
         self._write(answer)
 
     def _move(self, search: Search, begin: float, place: Callable[[], None]) -> str:
-        """The answer to what has been placed on the board."""
-        place()
-        board = self._known()
-        action = self._think(search, board, begin).action
-        board.place(action)
+        """The answer to what has been placed on the board; where there is none, the board stays as it was."""
+        with self._known().unless_refused() as board:
+            place()
+            action = self._think(search, board, begin).action
+            board.place(action)
         return board.write(action)
 
     def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
-        """Swap2: lay three stones, or of three or five choose the better side."""
-        board = self._known()
-        if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
-            raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
-        cells = [board.read(line) for line in lines]
-        board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
-        if not cells:
-            laid = first_stones(board.state, self._rng)
-            for action in laid:
+        """Swap2: place three stones, or of three or five choose the better side, or place two more."""
+        with self._known().unless_refused() as board:
+            if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
+                raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
+            cells = [board.read(line) for line in lines]
+            board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
+            player = self._player_for(board)
+            movetime = self._bounds(player, board, begin).movetime_ms
+            seconds = None if movetime is None else movetime / 2e3  # the rest is for a move
+            placed: str | tuple[int, ...]
+            if not self._ready(board, movetime, search.stopped):  # a choice without kernels is none
+                placed = "stay" if cells else UNJUDGED
+            elif cells:
+                placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
+            else:
+                placed = first_stones(board.state, self._rng, seconds)
+            if placed == "swap":
+                return "SWAP"
+            if isinstance(placed, str):
+                placed = (self._think(search, board, begin).action,)
+            for action in placed:
                 board.place(action)
-            return " ".join(map(board.write, laid))
-        thought = self._think(search, board, begin)
-        if thought.found is not None and thought.found.value < 0:
-            return "SWAP"
-        board.place(thought.action)
-        return board.write(thought.action)
+        return " ".join(map(board.write, placed))
 
-    def _think(self, search: Search, board: Board, begin: float) -> Thought:
+    def _player_for(self, board: Board) -> Player:
+        """The player, if there is anything to be played on that board and it can do so.
+
+        Raises:
+            ZugwerkError: the game is over, or neither we nor the player know its rule.
+        """
         if board.over:
             raise ZugwerkError("the game is over")
         if self._variant() is None:
@@ -257,13 +299,17 @@ class Session:
         if refusal is not None:
             raise ZugwerkError(refusal)
         assert self._player is not None
+        return self._player
+
+    def _think(self, search: Search, board: Board, begin: float) -> Thought:
+        player = self._player_for(board)
         position = Position(board.state, self._rng, board.start, tuple(board.actions))
-        if self._ready(board, self._bounds(self._player, board, begin).movetime_ms, search.stopped):
-            search.begin(self._player)
-            thought = self._player.think(position, self._bounds(self._player, board, begin))
+        if self._ready(board, self._bounds(player, board, begin).movetime_ms, search.stopped):
+            search.begin(player)
+            thought = player.think(position, self._bounds(player, board, begin))
         else:
             thought = Thought(any_move(get_game("gomoku"), board.state))
-            self._write("MESSAGE kernels are still being compiled: any legal move")
+            self._notes.append("kernels are still being compiled: any legal move")
         if self._left is not None:
             self._left = max(0.0, self._left - _since(begin))
         if self._verbose and (found := thought.found) is not None:
@@ -271,10 +317,9 @@ class Session:
         return thought
 
     def _bounds(self, player: Player, board: Board, begin: float) -> Bounds:
-        own = player.limit
-        turn, legal = self._settings.timeout_turn, board.state.board.size - board.played
-        match = self._settings.match_ms
-        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, legal, match)
+        own, cells = self._given or player.limit, board.state.board.size
+        turn, match = self._settings.timeout_turn, self._settings.match_ms
+        movetime = thinking_ms(turn, self._left, _since(begin), self._margin_ms, board.played, cells, match)
         if movetime is None:
             return Bounds()
         return Bounds(own.depth if own else None, own.nodes if own else None, movetime)

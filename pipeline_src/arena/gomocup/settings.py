@@ -21,7 +21,7 @@ class Settings:
     time_left: float | None = None
     """Of a game, as told last."""
     max_memory: int = 0
-    """Bytes, 0 no limit. Kept for whoever asks; a Python process with compiled kernels cannot promise a small one."""
+    """Bytes of the whole process, 0 no limit. Searches get what the interpreter and the compiled kernels leave."""
     game_type: int = 0
     """0 against a person, 1 against a program, 2 a tournament, 3 a tournament over a network."""
     rule: int = 0

@@ -4,24 +4,32 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.gomoku.board import (
+    AT_LEAST,
+    BLACK,
+    CARO,
     DRAWN,
     EMPTY,
     EXACT,
+    EXACTLY,
+    FIRST,
     GOING,
     KEYS,
     LINE,
+    ONE_END_OPEN,
     PLY,
+    RENJU,
+    RULE,
     SIDE,
     SIDE_KEY,
     STANDING,
     WON,
     GomokuState,
 )
+from pipeline_src.games.gomoku.renju import forbidden
+from pipeline_src.games.gomoku.rows import At, line_at
 from pipeline_src.jit import njit
 
 Ids = npt.NDArray[np.int32]
-At = np.uint64
-"""Type of an index that cannot be negative: numba leaves out the test for those that count from the end."""
 
 
 @njit(cache=True)
@@ -38,77 +46,82 @@ def copy_into(state: GomokuState, other: GomokuState) -> None:
 
 
 @njit(cache=True)
-def _run(board: npt.NDArray[np.int8], row: int, column: int, down: int, right: int, colour: int) -> int:
-    """Stones of ``colour`` in a row from the cell after (row, column) on, in one direction."""
-    height, width = board.shape
-    found = 0
-    row, column = row + down, column + right
-    # One test, of the sign, for all four edges: with four of them this loop takes three times as long.
-    while (row | column | (height - 1 - row) | (width - 1 - column)) >= 0 and board[At(row), At(column)] == colour:
-        found += 1
-        row, column = row + down, column + right
-    return found
+def kind_of_line(state: GomokuState, colour: int) -> int:
+    """Which lines of a colour win: `AT_LEAST`, `EXACTLY` or `ONE_END_OPEN`."""
+    rule = state.turn[RULE]
+    if rule == RENJU:
+        return EXACTLY if colour == BLACK else AT_LEAST
+    return ONE_END_OPEN if rule == CARO else EXACTLY if rule == EXACT else AT_LEAST
 
 
 @njit(cache=True)
-def _line_at(board: npt.NDArray[np.int8], row: int, column: int, colour: int, line: int, exact: bool) -> bool:
-    # Written out by direction, not looped over.
-    length = 1 + _run(board, row, column, 0, 1, colour) + _run(board, row, column, 0, -1, colour)
-    if length == line or (length > line and not exact):
-        return True
-    length = 1 + _run(board, row, column, 1, 0, colour) + _run(board, row, column, -1, 0, colour)
-    if length == line or (length > line and not exact):
-        return True
-    length = 1 + _run(board, row, column, 1, 1, colour) + _run(board, row, column, -1, -1, colour)
-    if length == line or (length > line and not exact):
-        return True
-    length = 1 + _run(board, row, column, 1, -1, colour) + _run(board, row, column, -1, 1, colour)
-    return length == line or (length > line and not exact)
-
-
-@njit(cache=True)
-def line_through(board: npt.NDArray[np.int8], cell: int, colour: int, line: int, exact: bool) -> bool:
-    """Whether a stone of ``colour`` on ``cell`` (there or not) makes a winning line."""
+def line_through(board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int) -> bool:
+    """Whether a stone of ``colour`` on ``cell`` (there or not) makes a winning line; see `kind_of_line`."""
     row = cell // board.shape[1]
-    return _line_at(board, row, cell - row * board.shape[1], colour, line, exact)
+    return bool(line_at(board, row, cell - row * board.shape[1], colour, line, kind))
 
 
 @njit(cache=True)
 def any_line(state: GomokuState, colour: int) -> bool:
     """Whether ``colour`` has a winning line anywhere."""
-    board, line, exact = state.board, int(state.turn[LINE]), state.turn[EXACT] == 1
+    board, line, kind = state.board, int(state.turn[LINE]), kind_of_line(state, colour)
     for row in range(board.shape[0]):
         for column in range(board.shape[1]):
-            if board[row, column] == colour and _line_at(board, row, column, colour, line, exact):
+            if board[row, column] == colour and line_at(board, row, column, colour, line, kind):
                 return True
     return False
 
 
 @njit(cache=True)
+def nowhere_to_play(state: GomokuState) -> bool:
+    """Whether it is Black's turn in Renju, and every empty cell is forbidden: a draw."""
+    if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
+        return False
+    board = state.board
+    for row in range(board.shape[0]):
+        for column in range(board.shape[1]):
+            if board[row, column] == EMPTY and not forbidden(board, row, column):
+                return False
+    return True
+
+
+@njit(cache=True)
 def legal(state: GomokuState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is an empty cell."""
+    """Whether the game goes on and ``action``, any int, is an empty cell, and not one that Renju forbids."""
     board = state.board
     if state.turn[STANDING] != GOING or not 0 <= action < board.size:
         return False
     row = action // board.shape[1]
-    return bool(board[row, action - row * board.shape[1]] == EMPTY)
+    if board[row, action - row * board.shape[1]] != EMPTY:
+        return False
+    if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
+        return True
+    return not forbidden(board, row, action - row * board.shape[1])
 
 
 @njit(cache=True)
 def write_actions(state: GomokuState, out: Ids) -> int:
-    """Write the empty cells, ascending, to ``out``, none where the game is over; return how many."""
+    """Write the legal cells, ascending, to ``out``, none where the game is over; return how many."""
     if state.turn[STANDING] != GOING:
         return 0
     cells, count = state.board.flat, 0
     for cell in range(state.board.size):
         out[At(count)] = cell  # without a branch: what is not empty is written over
         count += int(cells[cell] == EMPTY)
-    return count
+    if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
+        return count
+    kept, width = 0, state.board.shape[1]
+    for i in range(count):
+        cell = int(out[At(i)])
+        if not forbidden(state.board, cell // width, cell % width):
+            out[At(kept)] = cell
+            kept += 1
+    return kept
 
 
 @njit(cache=True)
 def play(state: GomokuState, action: int) -> None:
-    """Place a stone on an empty cell while the game goes on."""
+    """Place a stone on a legal cell."""
     board, turn = state.board, state.turn
     side, ply, cell = int(turn[SIDE]), int(turn[PLY]), int(action)
     row = cell // board.shape[1]
@@ -118,9 +131,9 @@ def play(state: GomokuState, action: int) -> None:
     state.hash[0] ^= KEYS[At(side), At(cell)] ^ SIDE_KEY
     turn[SIDE] = 1 - side
     turn[PLY] = ply + 1
-    if _line_at(board, row, column, side + 1, int(turn[LINE]), turn[EXACT] == 1):
+    if line_at(board, row, column, side + 1, int(turn[LINE]), kind_of_line(state, side + 1)):
         turn[STANDING] = WON
-    elif ply + 1 == board.size:
+    elif ply + 1 == board.size or nowhere_to_play(state):
         turn[STANDING] = DRAWN
 
 

@@ -26,7 +26,7 @@ from pipeline_src.games.gomoku.board import (
     parse_variant,
     to_play,
 )
-from pipeline_src.games.gomoku.moves import any_line
+from pipeline_src.games.gomoku.moves import any_line, nowhere_to_play
 
 
 def initial_state(size: int = 15, variant: str = "freestyle") -> GomokuState:
@@ -46,7 +46,7 @@ def from_board(board: npt.NDArray[np.int8], side: int, variant: str = "freestyle
     Raises:
         ZugwerkError: no such variant, or a line longer than the board.
     """
-    line, exact = parse_variant(variant)
+    line, rule = parse_variant(variant)
     if line > max(board.shape):
         raise ZugwerkError(f"a line of {line} does not fit a board of {board.shape[0]}x{board.shape[1]}")
     board = np.array(board, dtype=np.int8, order="C")
@@ -56,12 +56,12 @@ def from_board(board: npt.NDArray[np.int8], side: int, variant: str = "freestyle
     state = GomokuState(
         board,
         np.full(board.size, -1, np.int16),
-        np.array([side, len(stones), GOING, line, exact], np.int16),
+        np.array([side, len(stones), GOING, line, rule], np.int16),
         np.array([key], np.uint64),
     )
     if any_line(state, BLACK if side == SECOND else WHITE):
         state.turn[STANDING] = WON
-    elif len(stones) == board.size:
+    elif len(stones) == board.size or nowhere_to_play(state):
         state.turn[STANDING] = DRAWN
     return state
 

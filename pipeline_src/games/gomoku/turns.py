@@ -11,13 +11,13 @@ from pipeline_src.games.gomoku.board import GOING, SIDE, STANDING, WON, GomokuSt
 
 
 def legal_actions(state: GomokuState) -> npt.NDArray[np.int32]:
-    """The empty cells, int32 [A], ascending; none where the game is over."""
+    """The empty cells that are not forbidden, int32 [A], ascending; none where the game is over."""
     out = np.empty(state.board.size, np.int32)
     return out[: moves.write_actions(state, out)]
 
 
 def is_legal(state: GomokuState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is an empty cell."""
+    """Whether the game goes on and ``action``, any int, is an empty cell that is not forbidden."""
     return bool(0 <= action < state.board.size and moves.legal(state, action))
 
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import BLACK, format_variant
+from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
 from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
 from pipeline_src.players.engines.process import EngineProcess
@@ -149,7 +150,8 @@ class BrainPlayer(EnginePlayer):
         except ZugwerkError as error:
             raise process.fault(f"plays {answer}: {error}", "illegal") from None
         if not gomoku.is_legal(state, action):
-            raise process.fault(f"plays {answer}, where there is a stone", "illegal")
+            reason = "where there is a stone" if state.board.flat[action] else f"where Black may not make {WHAT}"
+            raise process.fault(f"plays {answer}, {reason}", "illegal")
         return action
 
 

@@ -4,9 +4,9 @@ import re
 
 from pipeline_src.errors import ZugwerkError
 
-RULES = {0: "freestyle", 1: "exact"}
-"""Variants of ours by the number in ``INFO rule``; its bits 2, 4 and 8 are a game that goes on, Renju and Caro."""
-OTHER_RULES = {2: "continuous", 4: "renju", 8: "caro"}
+RULES = {0: "freestyle", 1: "exact", 4: "renju", 8: "caro"}
+"""Variants of ours by the number in ``INFO rule``, whose bits may be put together."""
+OTHER_RULES = {2: "continuous"}
 _CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})")
 
 
@@ -44,10 +44,10 @@ def rule_number(variant: str) -> int:
     for number, name in RULES.items():
         if name == variant:
             return number
-    raise ZugwerkError(f"Gomocup's programs know {' and '.join(RULES.values())}, not {variant}")
+    raise ZugwerkError(f"Gomocup's programs know {', '.join(RULES.values())}, not {variant}")
 
 
 def rule_words(number: int) -> str:
     """The name of a rule that we do not have."""
-    bits = [name for bit, name in OTHER_RULES.items() if number & bit]
+    bits = [name for bit, name in (RULES | OTHER_RULES).items() if number & bit]
     return " ".join(bits) or "unknown"

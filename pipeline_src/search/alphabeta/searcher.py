@@ -11,14 +11,12 @@ from pipeline_src.jit.needs import Need
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.evaluator import WIN
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 
 MAX_DEPTH = 96
 """Plies that a search goes deep at most, whatever its limit."""
 DECIDED = WIN - 2000.0
 """Values beyond it are games that are over or counted to their end; looking deeper would change nothing."""
-MARGIN_MS = 4.0
-"""How long before its time limit a search is told to end: what it takes to notice, and to answer."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,10 @@ class AlphaBeta:
         """
         self._stop.set()
 
+    def use_memory(self, size: int) -> None:
+        """Let the table take so many bytes at most, where that is less than the options say."""
+        self._table = make_table(min(self.options.table_mb, size / 1e6))
+
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
         space = nodes.make_space(1, 1, self.options.widths, self.options.killers, self._stop.raised)
@@ -107,8 +109,7 @@ class AlphaBeta:
         space = self._start(state, limit)
         seconds = None
         if limit.movetime_ms is not None:
-            margin = min(MARGIN_MS, limit.movetime_ms / 4)
-            seconds = (limit.movetime_ms - margin) / 1e3 - (time.perf_counter() - began)
+            seconds = searching_seconds(limit.movetime_ms) - (time.perf_counter() - began)
         with self._stop.after(seconds):
             return self._deepen(state, limit, space, began, on_info)
 

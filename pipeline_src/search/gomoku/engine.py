@@ -12,20 +12,31 @@ from pipeline_src.games.gomoku.turns import winner
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku import fours, pvs, threats
 from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
-from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, cell_of, lift, lines_need, make_lines, place
+from pipeline_src.search.gomoku.lines import (
+    FIRST,
+    LAST,
+    Lines,
+    action_of,
+    cell_of,
+    lift,
+    lines_need,
+    make_lines,
+    may_play,
+    place,
+)
 from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.worth import TEMPO
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 
 MAX_DEPTH = 60
-MARGIN_MS = 4.0
-"""How long before its time limit a search is told to end: what it takes to notice, and to answer."""
 SHARE = 0.4
 """Of the time, what searches by threats at the root may take."""
 STEP = 10_000
 """Positions of such a search between two looks at the clock."""
 EACH = 5_000
 """Positions of the first search by threats behind the best move."""
+PROOFS = 1 << 18
+"""Entries of the table of proofs."""
 NEVER = 1 << 60
 
 
@@ -51,7 +62,7 @@ class Options:
     tempo: int = TEMPO
     """Points of being to move."""
     threats: int = 1 << 20
-    """Positions of searches by threats at the root and behind its best moves, 0 for none."""
+    """Positions of searches by threats at the root and behind its best moves, in `SHARE` of the time; 0 is none."""
     prove_from: int = 0
     """From which depth on a win by threats is looked for; 0 is never."""
     prove_nodes: int = 300
@@ -67,7 +78,7 @@ class Engine:
         self.options = options or Options()
         self._stop = StopFlag()
         self.table, self.fours = pvs.make_table(self.options.table_mb), fours.make_space()
-        self.proofs = threats.make_table(1 << 18)
+        self.proofs = threats.make_table(PROOFS)
         self.space = pvs.make_space(1, self._stop.raised)
         self.threats = threats.make_space(1, self._stop.raised)
         self.generation = 0
@@ -75,6 +86,11 @@ class Engine:
     def stop(self) -> None:
         """See `Searcher`."""
         self._stop.set()
+
+    def use_memory(self, size: int) -> None:
+        """Let the tables take so many bytes at most, where that is less than by default."""
+        self.table = pvs.make_table(min(self.options.table_mb, 0.75 * size / 1e6))
+        self.proofs = threats.make_table(min(PROOFS, 1 << max(4, (size // 4 // threats.ENTRY_BYTES).bit_length() - 1)))
 
     @property
     def stopped(self) -> bool:
@@ -107,7 +123,7 @@ class Engine:
         self._stop.clear()
         seconds = None
         if limit.movetime_ms is not None:
-            seconds = (limit.movetime_ms - min(MARGIN_MS, limit.movetime_ms / 4)) / 1e3
+            seconds = searching_seconds(limit.movetime_ms)
         with self._stop.after(seconds):
             return self._search(state, limit, began, seconds, on_info)
 
@@ -237,12 +253,12 @@ class _Root:
         self.banned.clear()
 
     def by_worth(self) -> list[int]:
-        """The empty cells, those of most worth to either side first."""
+        """The cells that may be played on, those of most worth to either side first."""
         lines = self.lines
-        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
         first, last = int(lines.sizes[FIRST]), int(lines.sizes[LAST])
         cells = first + np.flatnonzero(lines.cells[first:last] == 0)
-        return [int(cell) for cell in cells[np.argsort(-worth[cells], kind="stable")]]
+        cells = cells[np.argsort(-lines.scores[cells], kind="stable")]
+        return [int(cell) for cell in cells if may_play(lines, self.c, int(cell))]
 
     def _prove(self, c: int, limit: int) -> tuple[int, int]:
         """(first stone of a win of colour c, were it to move, its plies); (-1, 0) where none was found."""

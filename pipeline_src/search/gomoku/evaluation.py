@@ -8,7 +8,8 @@ will almost always win. Only the first two are certain.
 Such sums are the old way to judge Gomoku, and the threats are those of Allis, van den Herik and Huntjens, "Go-Moku and
 threat-space search" (1993). The weights come from matches (``python -m bench.tune_gomoku``); in them neither weights
 for spans nor other ones for the side to move made it any stronger. Where only just a line wins, spans do not look at
-the stones beyond their ends; the windows, and so all that is certain, do.
+the stones beyond their ends; the windows, and so all that is certain, do. In Renju the windows are those of exact lines
+for both sides, and know of no forbidden cells; in Caro those of freestyle.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.gomoku import moves
-from pipeline_src.games.gomoku.board import EXACT, LINE, PLY, SIDE, STANDING, WON, GomokuState
+from pipeline_src.games.gomoku.board import EXACT, LINE, PLY, RULE, SIDE, STANDING, WON, GomokuState
 from pipeline_src.games.kernels import implement
 from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
@@ -78,11 +79,11 @@ def _count(counts: int, where: int, bits: int) -> int:
 @njit(cache=True)
 def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
     """(how many empty cells, 2 at the most, make a line for ``colour``, the first of them)."""
-    board, line, exact = state.board, state.turn[LINE], state.turn[EXACT] == 1
+    board, line, kind = state.board, state.turn[LINE], moves.kind_of_line(state, colour)
     n, first = 0, -1
     for cell in range(board.size):
         if board[cell // board.shape[1], cell % board.shape[1]] == 0 and moves.line_through(
-            board, cell, colour, line, exact
+            board, cell, colour, line, kind
         ):
             n += 1
             if n == 2:
@@ -94,7 +95,7 @@ def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
 @njit(cache=True)
 def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int, int]:
     """As `_winning_cells`, of the lines through a stone: on each ray the first empty cell, if stones lead up to it."""
-    board, line, exact = state.board, state.turn[LINE], state.turn[EXACT] == 1
+    board, line, kind = state.board, state.turn[LINE], moves.kind_of_line(state, colour)
     height, width = board.shape
     n, first = 0, -1
     for down in range(-1, 2):
@@ -106,7 +107,7 @@ def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int,
                 row, column = row + down, column + right
             if not (0 <= row < height and 0 <= column < width) or board[row, column] != 0:
                 continue
-            if moves.line_through(board, row * width + column, colour, line, exact):
+            if moves.line_through(board, row * width + column, colour, line, kind):
                 n += 1
                 if n == 2:
                     return n, first
@@ -189,6 +190,10 @@ def rank_up_to(
     n = moves.write_actions(state, actions)
     if n == 0:
         return 0
+    if state.turn[RULE] > EXACT:  # what is cut short below is not so where cells are forbidden or ends shut
+        for i in range(n):
+            values[i] = _play_and_evaluate(state, evaluator, actions[i])
+        return n
     windows, own = evaluator.windows, state.turn[SIDE] + 1
     prepare(windows, state)
     worth, counts = changes(windows, state.board.reshape(state.board.size), own)

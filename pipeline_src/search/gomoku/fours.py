@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.search.gomoku.lines import ENDS, FIRST, HALF, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.lines import ENDS, FIRST, FORBIDS, HALF, At, Int, Lines, lift, may_surely_play, place
 from pipeline_src.search.gomoku.patterns import FIVE, ONE_FOUR, SURE, WINS
 
 FOURS, NODES, NODE_LIMIT, LENGTH, SALT = range(5)
@@ -117,11 +117,18 @@ def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
     """Write the fours of a node where nothing wins at once; how many."""
     if lines.counts[At(1 - c), WINS] > 0:
         cell = only_answer(lines, 1 - c)
-        if cell < 0 or lines.classes[At(c), At(cell)] < ONE_FOUR:
+        if cell < 0 or lines.classes[At(c), At(cell)] < ONE_FOUR or not may_surely_play(lines, c, cell):
             return 0
         space.moves[At(depth), 0] = cell
         return 1
     n = write_cells(lines, c, Int(ONE_FOUR), space.moves, depth, Int(0))
+    if c == 0 and lines.sizes[FORBIDS] != 0:
+        kept = Int(0)
+        for i in range(n):
+            if may_surely_play(lines, c, Int(space.moves[At(depth), At(i)])):
+                space.moves[At(depth), At(kept)] = space.moves[At(depth), At(i)]
+                kept += 1
+        n = kept
     _sort(lines, c, space.moves, depth, n)
     return int(n)
 

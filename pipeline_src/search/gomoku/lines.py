@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import EXACT, LINE, GomokuState
+from pipeline_src.games.gomoku.board import CARO, LINE, RENJU, RULE, GomokuState
+from pipeline_src.games.gomoku.renju import forbidden
 from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, WINS, Patterns, fill, make_patterns
-from pipeline_src.search.gomoku.worth import MOVER, ORDER, WAITER, make_points
+from pipeline_src.search.gomoku.patterns import THREE, WIDE_THREE, WINS, Patterns, fill, forbid, make_patterns
+from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_WORTH, make_points, make_renju_points
 
 BORDER = 3
 MARGIN = 5
@@ -23,9 +24,10 @@ Int: Any = np.int64
 """Makes of a constant an argument like all others: numba compiles a kernel anew for each constant it is called with."""
 At: Any = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
-STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS = range(6)
+STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
 """Entries of `Lines.sizes`: from a cell to the one below; cells of a key to each side; the first cell of the board, and
-that after its last; how many are empty; 1 where lines win only with an open end."""
+that after its last; how many are empty; 1 where lines win only with an open end; 1 where cells are forbidden to Black.
+"""
 _RNG = np.random.default_rng(20)
 
 
@@ -34,6 +36,8 @@ class Lines(NamedTuple):
 
     cells: npt.NDArray[np.int8]
     """[C]: 0 empty, 1 black, 2 white, `BORDER`."""
+    rows: npt.NDArray[np.int8]
+    """[R, stride]: the memory of ``cells``, row by row."""
     near: npt.NDArray[np.int32]
     """[C, 4]: keys of the four lines through a cell."""
     packed: npt.NDArray[np.uint16]
@@ -45,7 +49,7 @@ class Lines(NamedTuple):
     counts: npt.NDArray[np.int32]
     """[2, 16]: how many empty cells have a class."""
     worth: npt.NDArray[np.int64]
-    """[2, 2]: sums of ``values`` over the empty cells."""
+    """[2, 2]: sums of ``points`` over the empty cells, of a side that is to move and of one that is not."""
     hash: npt.NDArray[np.uint64]
     """[1]: of the stones, whoever is to move."""
     sizes: npt.NDArray[np.int64]
@@ -55,26 +59,23 @@ class Lines(NamedTuple):
     """[2, C]: random numbers of the hash."""
     table: npt.NDArray[np.uint8]
     """See `Patterns`."""
-    class_of: npt.NDArray[np.uint8]
-    """[2, 16^4]: see `Patterns.classes`."""
-    values: npt.NDArray[np.int16]
-    """[2, 16^4, 2]: worth of a cell to colour c by its patterns, while it is to move and while it is not."""
-    orders: npt.NDArray[np.int16]
-    """[2, 16^4, 1]: the same for the order of moves."""
+    points: npt.NDArray[np.int16]
+    """[2, 16^4, 4]: of a cell by its patterns, for colour c: `worth.MOVER_WORTH` and the other columns."""
+    scores: npt.NDArray[np.int32]
+    """[C]: of empty cells the points for the order of moves, of both colours; 0 elsewhere."""
 
 
-def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) -> Lines:
+def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) -> Lines:
     """The board of a state.
 
     Args:
         state: unfinished or not.
-        values: int16 [2, 16^4, 2], see `Lines.values`; those of `worth` if not given.
+        points: int16 [2, 16^4, 4], see `worth.make_points`; those by default if not given.
 
     Raises:
         ZugwerkError: its rule has lines that patterns do not know.
     """
-    line, exact = int(state.turn[LINE]), state.turn[EXACT] == 1
-    lines = _blank(state, make_patterns(line, EXACTLY if exact else AT_LEAST), values)
+    lines = _blank(state, make_patterns(int(state.turn[LINE]), int(state.turn[RULE])), points)
     height, width = state.board.shape
     for row in range(height):
         at = cell_of(row * width, width, lines)
@@ -85,15 +86,20 @@ def make_lines(state: GomokuState, values: npt.NDArray[np.int16] | None = None) 
     return lines
 
 
-def _blank(state: GomokuState, patterns: Patterns, values: npt.NDArray[np.int16] | None) -> Lines:
+def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16] | None) -> Lines:
     """All border, and nothing filled in."""
+    rule = state.turn[RULE]
     height, width = state.board.shape
     stride = max(width, MARGIN) + MARGIN
     first = MARGIN * (stride + 1)
     size = -(-(first + (height + MARGIN) * stride) // 8) * 8
-    classes = np.zeros((2, size), np.uint8)
+    classes, cells = np.zeros((2, size), np.uint8), np.full(size, BORDER, np.int8)
+    sizes = [stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size]
+    if points is None:
+        points = make_renju_points() if rule == RENJU else make_points()
     return Lines(
-        np.full(size, BORDER, np.int8),
+        cells,
+        cells[: size // stride * stride].reshape(-1, stride),
         np.zeros((size, 4), np.int32),
         np.zeros((2, size), np.uint16),
         classes,
@@ -101,20 +107,20 @@ def _blank(state: GomokuState, patterns: Patterns, values: npt.NDArray[np.int16]
         np.zeros((2, 16), np.int32),
         np.zeros((2, 2), np.int64),
         np.zeros(1, np.uint64),
-        np.array([stride, patterns.half, first, first + (height - 1) * stride + width, state.board.size, 0]),
+        np.array([*sizes, rule == CARO, rule == RENJU]),
         np.array([1, stride, stride + 1, stride - 1]),
         _KEYS[:, :size],
         patterns.table,
-        np.stack([patterns.classes] * 2),
-        make_points(MOVER, WAITER) if values is None else values,
-        make_points(ORDER),
+        points,
+        np.zeros(size, np.int32),
     )
 
 
 def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
     """Lines as those of `make_lines`, but with nothing in them; and the kernels that fill them, and place and lift."""
-    lines = _blank(state, Patterns(1, np.zeros(1, np.uint8), np.zeros(1, np.uint8)), None)
+    lines = _blank(state, Patterns(1, np.zeros(1, np.uint8)), None)
     kernels = [Need(fill, (lines.table, 1, 1, 1)), Need(begin, (lines,))]
+    kernels += [Need(forbid, (lines.table, 1)), Need(may_play, (lines, 0, 0))]
     return lines, [*kernels, Need(place, (lines, 0, 1)), Need(lift, (lines, 0))]
 
 
@@ -135,28 +141,35 @@ def action_of(cell: int, width: int, lines: Lines) -> int:
 
 @njit(cache=True)
 def begin(lines: Lines) -> None:
-    """Fill in what belongs to the empty board."""
+    """Take all stones away, and fill in what belongs to the empty board."""
+    for c in range(2):
+        lines.worth[c, 0], lines.worth[c, 1] = 0, 0
+        for k in range(16):
+            lines.counts[c, k] = 0
+    lines.hash[0], lines.sizes[EMPTY_CELLS] = 0, 0
     for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
-        if lines.cells[cell] != 0:
+        if lines.cells[cell] == BORDER:
             continue
+        lines.cells[cell], lines.scores[cell] = 0, 0
+        lines.packed[0, cell], lines.packed[1, cell] = 0, 0
+        lines.sizes[EMPTY_CELLS] += 1
         for d in range(4):
-            key, step = Int(0), lines.steps[d]
-            # Beyond the first cell off the board lie others. To shift by less than 0 would be undefined.
-            for k in range(1, lines.sizes[HALF] + 1):
-                off = Int(lines.cells[cell - k * step] == BORDER or (k > 1 and (key >> (4 * k - 8)) & 3 == 3))
-                key |= 3 * off << (4 * k - 4)
-                off = Int(lines.cells[cell + k * step] == BORDER or (k > 1 and (key >> (4 * k - 6)) & 3 == 3))
-                key |= 3 * off << (4 * k - 2)
+            key, step, before, after = Int(0), lines.steps[d], Int(0), Int(0)
+            for k in range(1, lines.sizes[HALF] + 1):  # beyond the first cell off the board lie others
+                before |= Int(lines.cells[cell - k * step] == BORDER)
+                after |= Int(lines.cells[cell + k * step] == BORDER)
+                key |= 3 * before << (4 * k - 4) | 3 * after << (4 * k - 2)
             lines.near[cell, d] = key
             both = lines.table[key]
             lines.packed[0, cell] |= (both & 15) << 4 * d
             lines.packed[1, cell] |= (both >> 4) << 4 * d
         for c in range(2):
             packed = lines.packed[c, cell]
-            lines.classes[c, cell] = lines.class_of[c, packed]
+            lines.classes[c, cell] = lines.points[c, packed, CLASS]
             lines.counts[c, lines.classes[c, cell]] += 1
-            for role in range(2):
-                lines.worth[c, role] += lines.values[c, packed, role]
+            lines.worth[c, 0] += lines.points[c, packed, MOVER_WORTH]
+            lines.worth[c, 1] += lines.points[c, packed, WAITER_WORTH]
+            lines.scores[cell] += lines.points[c, packed, ORDER]
 
 
 @njit(cache=True)
@@ -169,13 +182,21 @@ def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
         new = (old & ~(15 << shift)) | ((both >> 4 * c) & 15) << shift
         if new != old:
             lines.packed[At(c), At(cell)] = new
-            lines.worth[At(c), 0] += Int(lines.values[At(c), At(new), 0]) - Int(lines.values[At(c), At(old), 0])
-            lines.worth[At(c), 1] += Int(lines.values[At(c), At(new), 1]) - Int(lines.values[At(c), At(old), 1])
-            was, now = lines.classes[At(c), At(cell)], lines.class_of[At(c), At(new)]
+            _exchange(lines, c, cell, old, new)
+            was, now = Int(lines.classes[At(c), At(cell)]), Int(lines.points[At(c), At(new), CLASS])
             if was != now:
                 lines.classes[At(c), At(cell)] = now
                 lines.counts[At(c), At(was)] -= 1
                 lines.counts[At(c), At(now)] += 1
+
+
+@njit(cache=True)
+def _exchange(lines: Lines, c: int, cell: int, old: int, new: int) -> None:
+    """Count the points of new patterns of a cell in place of the old ones."""
+    points = lines.points
+    lines.worth[At(c), 0] += Int(points[At(c), At(new), MOVER_WORTH]) - Int(points[At(c), At(old), MOVER_WORTH])
+    lines.worth[At(c), 1] += Int(points[At(c), At(new), WAITER_WORTH]) - Int(points[At(c), At(old), WAITER_WORTH])
+    lines.scores[At(cell)] += Int(points[At(c), At(new), ORDER]) - Int(points[At(c), At(old), ORDER])
 
 
 @njit(cache=True)
@@ -208,8 +229,9 @@ def place(lines: Lines, cell: int, colour: int) -> None:
         lines.counts[At(c), At(lines.classes[At(c), At(cell)])] -= 1
         lines.classes[At(c), At(cell)] = 0
         packed = lines.packed[At(c), At(cell)]
-        lines.worth[At(c), 0] -= Int(lines.values[At(c), At(packed), 0])
-        lines.worth[At(c), 1] -= Int(lines.values[At(c), At(packed), 1])
+        lines.worth[At(c), 0] -= Int(lines.points[At(c), At(packed), MOVER_WORTH])
+        lines.worth[At(c), 1] -= Int(lines.points[At(c), At(packed), WAITER_WORTH])
+    lines.scores[At(cell)] = 0
     lines.cells[At(cell)] = colour
     lines.hash[0] ^= lines.keys[At(colour - 1), At(cell)]
     lines.sizes[At(EMPTY_CELLS)] -= 1
@@ -226,10 +248,32 @@ def lift(lines: Lines, cell: int) -> None:
     lines.cells[At(cell)] = 0
     for c in range(2):
         packed = lines.packed[At(c), At(cell)]
-        lines.classes[At(c), At(cell)] = lines.class_of[At(c), At(packed)]
+        lines.classes[At(c), At(cell)] = lines.points[At(c), At(packed), CLASS]
         lines.counts[At(c), At(lines.classes[At(c), At(cell)])] += 1
-        lines.worth[At(c), 0] += Int(lines.values[At(c), At(packed), 0])
-        lines.worth[At(c), 1] += Int(lines.values[At(c), At(packed), 1])
+        lines.worth[At(c), 0] += Int(lines.points[At(c), At(packed), MOVER_WORTH])
+        lines.worth[At(c), 1] += Int(lines.points[At(c), At(packed), WAITER_WORTH])
+        lines.scores[At(cell)] += Int(lines.points[At(c), At(packed), ORDER])
+
+
+@njit(cache=True)
+def may_play(lines: Lines, c: int, cell: int) -> bool:
+    """Whether colour c may play on an empty cell."""
+    if c != 0 or lines.sizes[FORBIDS] == 0:
+        return True
+    stride = lines.sizes[STRIDE]
+    return not forbidden(lines.rows, cell // stride, cell % stride)
+
+
+@njit(cache=True)
+def may_surely_play(lines: Lines, c: int, cell: int) -> bool:
+    """The same, and whatever stones of the other side may come: not with two lines that might make a three each."""
+    if c != 0 or lines.sizes[FORBIDS] == 0:
+        return True
+    packed, threes = Int(lines.packed[0, At(cell)]), 0
+    for d in range(4):
+        pattern = (packed >> 4 * d) & 15
+        threes += Int(THREE <= pattern <= WIDE_THREE)
+    return threes < 2 and may_play(lines, c, cell)
 
 
 def wins(lines: Lines, cell: int, colour: int) -> bool:

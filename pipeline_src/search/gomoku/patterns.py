@@ -7,7 +7,8 @@ A *key* holds the cells within a few steps of a cell on one line, two bits each,
   cannot: whatever cell it takes, another stone wins.
 * ``THREE`` becomes an open four by one more stone, ``WIDE_THREE`` on more than one cell; ``CLOSED_THREE`` a four.
 * ``TWO`` becomes a three, ``WIDE_TWO`` on three cells and more; ``CLOSED_TWO`` a closed three; ``ONE`` and
-  ``CLOSED_ONE`` in turn those. ``LOST`` is a line that is full and does not win: too long, or shut.
+  ``CLOSED_ONE`` in turn those. ``LOST`` is a line that is full and does not win: too long, or shut; and in Renju, for
+  Black, two fours in one line, which are forbidden.
 
 The names are those of lines of five; the definitions hold for any length. Only lines through the cell count, and
 nothing is said of other lines: the patterns of a cell's four lines together make its *class*, whose names are those of
@@ -25,15 +26,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.gomoku.board import AT_LEAST, CARO, EXACT, EXACTLY, ONE_END_OPEN, RENJU
 from pipeline_src.jit import njit
 
 NONE, CLOSED_ONE, ONE, CLOSED_TWO, TWO, WIDE_TWO, CLOSED_THREE, THREE, WIDE_THREE, FOUR, OPEN_FOUR, FIVE, LOST = range(
     13
 )
 PATTERNS = 13
-AT_LEAST, EXACTLY, ONE_END_OPEN = 0, 1, 2
-"""Which lines win: of at least the length; of just that; of just that where the other side is not at both ends."""
-
 QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE, WINS = 0, 8, 9, 10, 11, 12, 13, 14, 15
 """Classes of cells: a stone there makes no threat; a three; one beside a closed three or twos; two threes; a four; one
 beside such; one beside a three; an open four or two fours, so that the next stone wins; a line that wins."""
@@ -52,8 +51,6 @@ class Patterns(NamedTuple):
     half: int
     table: Bytes
     """[4^(2 half)]: by key, black's pattern, and 16 times white's."""
-    classes: Bytes
-    """[16^4]: by the patterns of a cell's four lines."""
 
 
 @njit(cache=True)
@@ -70,7 +67,7 @@ def _full(key: int, half: int, line: int, rule: int) -> int:
     if rule == AT_LEAST:
         return FIVE
     if length > line:
-        return LOST
+        return FIVE if rule == ONE_END_OPEN else LOST
     shut = (key >> 4 * before) & 3 == 2 and (key >> (4 * after + 2)) & 3 == 2
     return LOST if rule == ONE_END_OPEN and shut else FIVE
 
@@ -108,14 +105,23 @@ def fill(table: Bytes, half: int, line: int, rule: int) -> None:
         table[key] &= COMPLETES - 1
 
 
-def _classes() -> Bytes:
-    """`Patterns.classes`."""
+@lru_cache
+def make_classes(renju: bool = False) -> Bytes:
+    """[16^4]: class of a cell by the patterns of its four lines.
+
+    For Black in ``renju``, what is certainly forbidden is `QUIET`, and what is so if two threes are threes no more than
+    a four: these patterns do not tell whether what would make them a straight four is allowed.
+    """
     made = np.zeros((16,) * 4, np.uint8)
     for patterns in product(range(PATTERNS), repeat=4):
         fours, threes = patterns.count(FOUR), patterns.count(THREE) + patterns.count(WIDE_THREE)
         more = any(one in patterns for one in (CLOSED_THREE, TWO, WIDE_TWO))
         if FIVE in patterns:
             found = WINS
+        elif renju and (LOST in patterns or fours + patterns.count(OPEN_FOUR) > 1):
+            found = QUIET
+        elif renju and threes > 1:
+            found = FOUR_MORE if fours + patterns.count(OPEN_FOUR) else QUIET
         elif OPEN_FOUR in patterns or fours > 1:
             found = SURE
         elif fours:
@@ -130,16 +136,37 @@ def _classes() -> Bytes:
 
 @lru_cache
 def make_patterns(line: int, rule: int) -> Patterns:
-    """The tables of lines of a length.
+    """The tables of a rule (`games.gomoku.board.RULES`) with lines of a length.
 
     Raises:
         ZugwerkError: a line that is too short or too long for them.
     """
-    half = line - 1 if rule == AT_LEAST else line
     if not 3 <= line <= 5:
         raise ZugwerkError(f"the threat search knows lines of 3 to 5, not {line}")
-    table = np.zeros(1 << 4 * half, np.uint8)
-    fill(table, half, line, rule)
-    keys = np.arange(table.size)
+    kind = {EXACT: EXACTLY, RENJU: EXACTLY, CARO: ONE_END_OPEN}.get(rule, AT_LEAST)
+    half = line - 1 if kind == AT_LEAST else line
+    black = np.zeros(1 << 4 * half, np.uint8)
+    fill(black, half, line, kind)
+    white = black
+    if rule == RENJU:
+        white = np.zeros_like(black)
+        fill(white, half, line, AT_LEAST)
+        forbid(black, half)
+    keys = np.arange(black.size)
     low = int("01" * (2 * half), 2)
-    return Patterns(half, table | table[(keys & low) << 1 | (keys >> 1) & low] << np.uint8(4), _classes())
+    return Patterns(half, black | white[(keys & low) << 1 | (keys >> 1) & low] << np.uint8(4))
+
+
+@njit(cache=True)
+def forbid(table: Bytes, half: int) -> None:
+    """Make stones that have two fours in their line, which are forbidden to Black in Renju, `LOST`."""
+    for key in range(table.size):
+        if table[key] != OPEN_FOUR:
+            continue
+        before, after = 0, 0
+        while before < half and (key >> 4 * before) & 3 == 1:
+            before += 1
+        while after < half and (key >> (4 * after + 2)) & 3 == 1:
+            after += 1
+        if before + after != 3:
+            table[key] = LOST

@@ -7,7 +7,21 @@ its neighbours lie at fixed distances from it: no divisions, no bounds.
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import EMPTY, EXACT, LINE, SIDE, STANDING, WON, GomokuState
+from pipeline_src.games.gomoku.board import (
+    BLACK,
+    EMPTY,
+    EXACTLY,
+    LINE,
+    ONE_END_OPEN,
+    RENJU,
+    RULE,
+    SIDE,
+    STANDING,
+    WON,
+    GomokuState,
+)
+from pipeline_src.games.gomoku.moves import kind_of_line
+from pipeline_src.games.gomoku.renju import forbidden
 from pipeline_src.games.kernels import implement
 from pipeline_src.jit import njit
 from pipeline_src.search.mcts.playouts import playout
@@ -31,15 +45,27 @@ def _stones(board: npt.NDArray[np.int8], cell: int, step: int) -> int:
     return length
 
 
+@njit(cache=True)
+def _shut(board: npt.NDArray[np.int8], cell: int, step: int) -> bool:
+    """Whether the line through a stone has stones of the other side at both ends."""
+    colour, end, start = board[cell], cell, cell
+    while board[end] == colour:
+        end += step
+    while board[start] == colour:
+        start -= step
+    return bool(board[end] == 3 - colour and board[start] == 3 - colour)
+
+
 @njit(cache=True, allocates=True)
 def _playout(state: GomokuState, actions: npt.NDArray[np.int32], random: npt.NDArray[np.uint64]) -> float:
     """Drawing cells without putting any back gives every order of stones the same chance."""
-    side, line, exact = np.int64(state.turn[SIDE]), np.int64(state.turn[LINE]), state.turn[EXACT] == 1
+    side, line, renju = np.int64(state.turn[SIDE]), np.int64(state.turn[LINE]), state.turn[RULE] == RENJU
     if state.turn[STANDING] == WON:
         return -1.0
     height, width = state.board.shape
     wide = width + 1  # one border cell a row does for both its sides
     board = np.full((height + 2) * wide + 1, BORDER, np.int8)
+    rows = board[: (height + 2) * wide].reshape(height + 2, wide)
     n = 0
     for row in range(height):
         for column in range(width):
@@ -51,12 +77,22 @@ def _playout(state: GomokuState, actions: npt.NDArray[np.int32], random: npt.NDA
     mover = side
     for left in range(n, 0, -1):
         at = high_below(random, left)
+        if renju and mover + 1 == BLACK:
+            tried = 0
+            while tried < left and forbidden(rows, actions[at] // wide, actions[at] % wide):
+                at, tried = (at + 1) % left, tried + 1
+            if tried == left:
+                return 0.0
         cell = actions[at]
         actions[at] = actions[left - 1]
         board[cell] = mover + 1
+        kind = kind_of_line(state, int(mover) + 1)
         for step in (1, wide - 1, wide, wide + 1):
             length = _stones(board, cell, step)
-            if length == line or (length > line and not exact):
+            if length == line:
+                if kind != ONE_END_OPEN or not _shut(board, cell, step):
+                    return 1.0 if mover == side else -1.0
+            elif length > line and kind != EXACTLY:
                 return 1.0 if mover == side else -1.0
         mover = 1 - mover
     return 0.0

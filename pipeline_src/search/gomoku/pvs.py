@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
-from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, may_play, place
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, disturbs, prove, write_defences
 from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
@@ -50,7 +50,10 @@ MOST = 5_000
 """Bound of the evaluation."""
 INFINITY = 2 * WIN
 PLIES = 64
-MOST_HISTORY = 60
+MOST_HISTORY, KILLER = 100, 100
+"""Bounds of what a move gains in the order of moves by having refuted others."""
+LEAST_SCORE = 10
+"""Cells of no more points are far from all stones, and not tried."""
 MOVES = 64
 SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 
@@ -164,25 +167,15 @@ def static_value(lines: Lines, c: int, space: Space) -> int:
 
 
 @njit(cache=True)
-def _score(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int) -> int:
-    """By how much a stone of colour c promises, for the order of moves."""
-    other = 1 - c
-    own, theirs = lines.packed[At(c), At(cell)], lines.packed[At(other), At(cell)]
-    score = 2 * Int(lines.orders[At(c), At(own), 0]) + Int(lines.orders[At(other), At(theirs), 0])
-    score += space.history[At(c), At(cell)]
-    if cell == remembered:
-        score += 1 << 40
-    if cell == space.killers[At(ply), 0] or cell == space.killers[At(ply), 1]:
-        score += 60
-    return int(score)
-
-
-@njit(cache=True)
 def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int, n: int, most: int) -> int:
     """Put a move among the ``n`` best of a node, of which ``most`` are kept; how many there are then."""
-    if ply == 0 and space.banned[At(cell)] != 0:
+    if not may_play(lines, c, cell):
         return n
-    score = Int(_score(lines, c, space, ply, remembered, cell))
+    score = 4 * Int(lines.scores[At(cell)]) + space.history[At(c), At(cell)]
+    if cell == space.killers[At(ply), 0] or cell == space.killers[At(ply), 1]:
+        score += KILLER
+    if cell == remembered:
+        score += 1 << 40
     if n == most and space.scores[At(ply), At(n - 1)] >= score:
         return n
     at = n if n < most else n - 1
@@ -244,6 +237,10 @@ def _open(
         return True, Int(WIN - (ply + 3))
     if ply >= PLIES:
         return True, Int(static_value(lines, c, space))
+    pressed = counts[At(other), SURE] > 0
+    if depth <= 0 and not forced and not pressed:
+        plies = Int(_fours(lines, c, fours, space, switches[LEAF_FOURS]))
+        return True, Int(WIN - (ply + plies)) if plies > 0 else Int(static_value(lines, c, space))
     key, remembered, known = position_key(lines, c), Int(-1), False
     slot = Int(find(table, key, space.counts[GENERATION]))
     if slot >= 0:
@@ -253,10 +250,8 @@ def _open(
             found -= ply if found > PROVEN else -ply if found < -PROVEN else 0
             if bound == EXACT or (bound == LOWER and found >= beta) or (bound == UPPER and found <= alpha):
                 return True, found
-    pressed = counts[At(other), SURE] > 0
     if not forced and not known and ply > 0:
-        limit = switches[LEAF_FOURS] if depth <= 0 and not pressed else switches[INNER_FOURS]
-        plies = Int(_fours(lines, c, fours, space, limit))
+        plies = Int(_fours(lines, c, fours, space, switches[INNER_FOURS]))
         if plies > 0:
             _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
             return True, Int(WIN - (ply + plies))
@@ -299,19 +294,33 @@ def _open(
                 new &= space.moves[At(ply), At(j)] != cell
             if new:
                 n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
+        if n == 0 and ply > 0:  # all that would help is forbidden
+            return True, Int(ply + (2 if forced else 4 if pressed else 6) - WIN)
     else:
         if ply > 0:
             most = min(switches[WIDTH], switches[FIRST_WIDTH] + depth * switches[MORE_WIDTH])
+        least = LEAST_SCORE if ply > 0 else 0
         for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
-            if lines.cells[At(cell)] == 0:
+            if lines.scores[At(cell)] > least:
                 n = Int(_insert(lines, c, space, ply, remembered, Int(cell), n, most))
+        if n == 0:
+            for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
+                if lines.cells[At(cell)] == 0:
+                    n = Int(_insert(lines, c, space, ply, remembered, Int(cell), n, most))
+    if n == 0 and ply > 0:
+        return True, Int(0)
     marks, bounds = space.marks, space.bounds
     marks[At(ply), DEPTH], marks[At(ply), COUNT], marks[At(ply), NEXT] = depth, n, 0
     marks[At(ply), BEST_MOVE] = -1
     bounds[At(ply), ALPHA], bounds[At(ply), BETA], bounds[At(ply), FLOOR] = alpha, beta, alpha
     bounds[At(ply), BEST] = -INFINITY
-    if ply > 0 and n == 0:
-        return True, Int(0)
+    if ply == 0:
+        kept = Int(0)
+        for i in range(n):
+            if space.banned[At(space.moves[0, At(i)])] == 0:
+                space.moves[0, At(kept)] = space.moves[0, At(i)]
+                kept += 1
+        marks[0, COUNT] = kept
     return False, Int(0)
 
 

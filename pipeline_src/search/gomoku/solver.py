@@ -15,7 +15,7 @@ from pipeline_src.games.gomoku.board import SIDE, GomokuState
 from pipeline_src.games.gomoku.turns import winner
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
-from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, lift, make_lines, place
+from pipeline_src.search.gomoku.lines import FIRST, LAST, Lines, action_of, lift, make_lines, may_play, place
 from pipeline_src.search.gomoku.patterns import ONE_THREE, QUIET, SURE, WINS
 from pipeline_src.search.limits import Limit, StopFlag
 
@@ -186,8 +186,9 @@ class _Search:
         for threat in (WINS, SURE):
             if self.lines.counts[other, threat]:
                 n = threats.write_defences(self.lines, other, threat, self.space, 0)
-                return self._by_worth(self.space.moves[0, :n].tolist())
-        return self._by_worth(self._empty())[:CANDIDATES]
+                cells = self.space.moves[0, :n].tolist()
+                return self._by_worth([cell for cell in cells if may_play(self.lines, self.c, cell)])
+        return self._by_worth([cell for cell in self._empty() if may_play(self.lines, self.c, cell)])[:CANDIDATES]
 
     def _all_answers(self) -> list[int]:
         return self._by_worth(self._empty())
@@ -197,9 +198,7 @@ class _Search:
         return [int(cell) for cell in first + np.flatnonzero(self.lines.cells[first:last] == 0)]
 
     def _by_worth(self, cells: list[int]) -> list[int]:
-        lines = self.lines
-        worth = sum(lines.orders[c, :, 0][lines.packed[c]].astype(np.int64) for c in range(2))
-        return sorted(cells, key=lambda cell: -int(worth[cell]))
+        return sorted(cells, key=lambda cell: -int(self.lines.scores[cell]))
 
     def _place(self, cell: int, c: int) -> None:
         place(self.lines, cell, c + 1)

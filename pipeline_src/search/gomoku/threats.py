@@ -19,8 +19,9 @@ import numpy.typing as npt
 from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import ATTACKER_KEY, LENGTH, FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
-from pipeline_src.search.gomoku.lines import BORDER, FIRST, HALF, LAST, At, Int, Lines, lift, place
+from pipeline_src.search.gomoku.lines import BORDER, FIRST, FORBIDS, HALF, LAST, At, Int, Lines, lift, may_play, place
 from pipeline_src.search.gomoku.patterns import FOUR, ONE_FOUR, ONE_THREE, QUIET, SURE, WINS
+from pipeline_src.search.gomoku.worth import CLASS, ORDER
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, KINDS, QUIETS, FOUR_LIMIT = range(7)
 """Entries of `ThreatSpace.counts`: positions looked at; how many may be; whether the search was cut off; its number;
@@ -32,7 +33,7 @@ PLIES = 80
 MOVES = 96
 INFINITE = 1 << 30
 """Proof number of what cannot be won, disproof number of what is won."""
-BUCKET = 4
+BUCKET, ENTRY_BYTES = 4, 28
 LEAST_WORTH = 10
 """Quiet moves on cells of less worth are not tried."""
 THREE_PROOF, QUIET_PROOF = 2, 4
@@ -135,7 +136,9 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
                 if what != 0 or stamps[At(at)] != i:
                     continue
                 left = (Int(lines.table[At(key ^ code << (4 * k + 2 - 2 * back))]) >> shift) & 15
-                if left < pattern and lines.class_of[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d)] < least:
+                if left == pattern:
+                    continue
+                if lines.points[At(c), At((packed & ~(15 << 4 * d)) | left << 4 * d), CLASS] < least:
                     stamps[At(at)] = i + 1
                     if i == 0:
                         out[1, At(n)] = at
@@ -166,11 +169,11 @@ def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> in
     for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
         if lines.cells[At(cell)] != 0 or lines.classes[At(c), At(cell)] >= ONE_THREE:
             continue
-        worth = lines.orders[At(c), At(lines.packed[At(c), At(cell)]), 0]
+        worth = lines.points[At(c), At(lines.packed[At(c), At(cell)]), ORDER]
         if worth < LEAST_WORTH:
             continue
         at = n
-        while at > first and lines.orders[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])]), 0] < worth:
+        while at > first and lines.points[At(c), At(lines.packed[At(c), At(row[At(ply), At(at - 1)])]), ORDER] < worth:
             if at < last:
                 row[At(ply), At(at)] = row[At(ply), At(at - 1)]
             at -= 1
@@ -196,6 +199,18 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
             moves[At(ply), At(n)] = cell
             n += 1
     return int(write_cells(lines, c, Int(ONE_FOUR), moves, ply, n))
+
+
+@njit(cache=True)
+def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
+    """Keep those of ``n`` moves that are not forbidden; how many. The defender's are left: too many prove no less."""
+    kept = Int(0)
+    for i in range(n):
+        cell = Int(space.moves[At(ply), At(i)])
+        if may_play(lines, c, cell):
+            space.moves[At(ply), At(kept)] = cell
+            kept += 1
+    return int(kept)
 
 
 @njit(cache=True)
@@ -319,6 +334,8 @@ def open_node(
             if plies > 0:
                 return 0, INFINITE, plies
         n = Int(_attacks(lines, c, space, ply))
+        if c == 0 and lines.sizes[FORBIDS] != 0:
+            n = Int(_allowed(lines, c, space, ply, n))
     elif counts[At(other), WINS] > 0:
         return INFINITE, 0, 0
     elif counts[At(c), WINS] > 0:

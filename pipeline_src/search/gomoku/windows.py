@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games.gomoku.board import EXACT, LINE, MAX_SIDE, GomokuState
+from pipeline_src.games.gomoku.board import EXACT, LINE, MAX_SIDE, RENJU, RULE, GomokuState
 from pipeline_src.jit import njit
 
 OTHER, OWN_NEXT, OTHER_NEXT, INDICES = 32, 1024, 2048, 4096
@@ -44,7 +44,7 @@ class Windows(NamedTuple):
     weights: Ints
     """[LACKING + 1], in thousandths: of a window, by the stones it lacks."""
     made_for: Ints
-    """[4]: height, width, line and rule of what follows."""
+    """[4]: height, width and line of what follows, and whether only just that length counts."""
     lines: npt.NDArray[np.int32]
     """[L + 1, 3]: first cell, step and length of each line that can hold a window; then a length of 0."""
     windows: Ints
@@ -107,7 +107,8 @@ def _fill_span(row: Ints, own: int, other: int, line: int) -> None:
 def prepare(tables: Windows, state: GomokuState) -> None:
     """Make the tables fit a board's size and rule; nothing to do if they do so already."""
     height, width = state.board.shape
-    line, exact, made = state.turn[LINE], state.turn[EXACT], tables.made_for
+    line, made = state.turn[LINE], tables.made_for
+    exact = np.int64(state.turn[RULE] == EXACT or state.turn[RULE] == RENJU)
     if made[0] == height and made[1] == width and made[2] == line and made[3] == exact:
         return
     made[0], made[1], made[2], made[3] = height, width, line, exact

@@ -12,7 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.search.gomoku.patterns import PATTERNS, make_patterns
+from pipeline_src.search.gomoku.patterns import PATTERNS, make_classes
+
+MOVER_WORTH, WAITER_WORTH, ORDER, CLASS = range(4)
+"""Columns of the points: worth to the side that is to move, and to the other one; for the order of moves; the class."""
+Points = npt.NDArray[np.int16]
 
 
 class Weights(NamedTuple):
@@ -26,18 +30,28 @@ MOVER = Weights((0, 2, 0, 2, 14, 24, 24, 94, 112, 70, 0, 0, 0), (0,) * 8 + (0, 6
 WAITER = Weights((0, -1, 1, 6, 15, 20, 34, 48, 54, 43, 0, 0, 0), (0,) * 8 + (29, 28, 49, 18, 53, 584, 0, 0))
 TEMPO = 0
 """Points of being to move."""
-ORDER = Weights((0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0), (0,) * 8 + (20, 45, 120, 40, 60, 250, 400, 900))
+ORDER_OF_MOVES = Weights((0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0), (0,) * 8 + (20, 45, 120, 40, 60, 250, 400, 900))
 """By which moves are put in order, of either side."""
 
 
 @lru_cache
-def make_points(*roles: Weights) -> npt.NDArray[np.int16]:
-    """Points of a cell by the patterns of its four lines, int16 [2, 16^4, R], by colour and for each role."""
-    classes = make_patterns(5, 0).classes
-    made = np.zeros((16**4, len(roles)), np.int16)
-    for r, (patterns, by_class) in enumerate(roles):
+def make_points(mover: Weights = MOVER, waiter: Weights = WAITER, order: Weights = ORDER_OF_MOVES) -> Points:
+    """Points of a cell by the patterns of its four lines, int16 [2, 16^4, 4], by colour and `MOVER_WORTH` and so on."""
+    return np.stack([_make(mover, waiter, order, False)] * 2)
+
+
+@lru_cache
+def make_renju_points() -> Points:
+    """The same for Renju, where Black has other classes."""
+    return np.stack([_make(MOVER, WAITER, ORDER_OF_MOVES, renju) for renju in (True, False)])
+
+
+def _make(mover: Weights, waiter: Weights, order: Weights, renju: bool) -> Points:
+    made = np.zeros((16**4, 4), np.int16)
+    made[:, CLASS] = make_classes(renju)
+    for column, weights in ((MOVER_WORTH, mover), (WAITER_WORTH, waiter), (ORDER, order)):
         of = np.zeros(16)
-        of[:PATTERNS] = patterns
+        of[:PATTERNS] = weights.patterns
         total = of[:, None, None, None] + of[:, None, None] + of[:, None] + of
-        made[:, r] = np.round(total.ravel() + np.array(by_class)[classes])
-    return np.stack([made] * 2)
+        made[:, column] = np.round(total.ravel() + np.array(weights.classes)[made[:, CLASS]])
+    return made

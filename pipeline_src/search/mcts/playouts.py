@@ -18,14 +18,18 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.xorshift import below, seeded
 
 C = 0.15
 """Best of 0 to 1.4 for 1,000 playouts a move on 9x9, by colour-swapped matches; 0.1 to 0.2 are as good."""
 MAX_DEPTH = 1024
 """Plies of a line in the tree; a longer one is played out from there."""
-FIRST_NODES = 1 << 11
+MEMORY = 1 << 29
+"""Bytes of a tree at most; what is not used of them is not taken from the system."""
+NODE_BYTES, EDGE_BYTES = 16, 20
+FIRST_REPORT = 1 << 10
+"""Playouts before the first report; each after it doubles their number."""
 FOREVER = (1 << 31) - 1
 NODES, EDGES, DEPTH = 0, 1, 2
 """Entries of `PlayoutTree.used`: nodes, edges, and the longest line so far."""
@@ -207,16 +211,20 @@ class PlainUct:
     ``Limit.nodes`` counts playouts; values are mean results from -1 to 1.
     """
 
-    def __init__(self, c: float = C) -> None:
-        """``c`` is the weight of exploration.
+    def __init__(self, c: float = C, memory: int = MEMORY) -> None:
+        """``c`` is the weight of exploration, ``memory`` see `use_memory`.
 
         Raises:
             ZugwerkError: c below 0 or not finite.
         """
         if not 0 <= c < np.inf:
             raise ZugwerkError(f"UCT needs c of 0 or more, not {c}")
-        self.c, self.flag = float(c), StopFlag()
+        self.c, self.flag, self.memory = float(c), StopFlag(), memory
         self.tree = new_tree(1, 1)
+
+    def use_memory(self, size: int) -> None:
+        """Let a tree take so many bytes at most; a search ends where it is full."""
+        self.memory, self.tree = size, new_tree(1, 1)
 
     def stop(self) -> None:
         """See `Searcher`."""
@@ -235,7 +243,7 @@ class PlainUct:
         ]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
-        """See `Searcher`; the memory grows with the tree, about 30 bytes an action of a node.
+        """See `Searcher`. Room for the whole tree is set aside before: a copy to a larger one could not be stopped.
 
         Raises:
             ZugwerkError: the game is over.
@@ -247,31 +255,26 @@ class PlainUct:
         state, room = type(state)(*(array.copy() for array in state)), int(kernels.max_actions(state))
         path, actions, random = np.empty((MAX_DEPTH, 2), np.int32), np.empty(room, np.int32), seeded(seed)
         until, depth = limit.nodes or FOREVER, limit.depth or FOREVER
+        self._set_aside(until, room)
         clear(self.tree)
-        with self.flag.after(None if limit.movetime_ms is None else limit.movetime_ms / 1000):
+        upto = until if on_info is None else FIRST_REPORT
+        with self.flag.after(None if limit.movetime_ms is None else searching_seconds(limit.movetime_ms)):
             while True:
-                if not has_room(self.tree, room):
-                    self.tree = _larger(self.tree, max(FIRST_NODES, 2 * self.tree.first.size), room)
-                grow(self.tree, state, self.c, until, depth, path, actions, random, self.flag.raised)
+                grow(self.tree, state, self.c, min(upto, until), depth, path, actions, random, self.flag.raised)
                 result = _result(self.tree, time.perf_counter() - began)
                 if on_info is not None:
                     on_info(result)
-                if has_room(self.tree, room) or result.nodes == until or result.depth >= depth or self.flag.raised[0]:
+                full = not has_room(self.tree, room)
+                if full or result.nodes == until or result.depth >= depth or self.flag.raised[0]:
                     return result
+                upto = 2 * upto
 
-
-def _larger(tree: PlayoutTree, nodes: int, actions: int) -> PlayoutTree:
-    """The same tree with room for at least so many nodes, and for the edges of a quarter of them: few are gone on from.
-
-    Where that is not enough for the edges, there will be more at the next call.
-    """
-    edges = max(2 * tree.action.size, (nodes // 4 + 1) * actions)
-    larger = new_tree(nodes, edges)
-    old: npt.NDArray[np.generic]
-    new: npt.NDArray[np.generic]
-    for old, new in zip(tree, larger, strict=True):  # type: ignore[assignment]
-        new[: old.size] = old
-    return larger
+    def _set_aside(self, playouts: int, actions: int) -> None:
+        """Room for the tree of so many playouts, of which each adds a node and the edges of another one at the most."""
+        nodes = min(playouts + 2, max(2, self.memory // (4 * NODE_BYTES)))
+        edges = min((playouts + 1) * actions, max(actions, (self.memory - NODE_BYTES * nodes) // EDGE_BYTES))
+        if self.tree.first.size < nodes or self.tree.action.size < edges:
+            self.tree = new_tree(nodes, edges)
 
 
 def _result(tree: PlayoutTree, seconds: float) -> SearchResult:

@@ -10,13 +10,15 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
 from pipeline_src.search.mcts.turns import actions_of, has_more, turns_need
 
 FOREVER = (1 << 31) - 1
+LEAST_NODES, NODE_BYTES = 64, 256
+"""Nodes of a tree, however little memory it may take; bytes of one, but for the priors of its steps."""
 FIRST_REPORT = 16
 """Simulations before the first report; each after it doubles their number."""
 
@@ -72,6 +74,11 @@ class Puct:
         self.per_tree, self.first_share = per_tree, first_share
         self._stopped, self._phase = StopFlag(), StopFlag()
         self._trees: PuctTrees | None = None
+        self._memory: int | None = None
+
+    def use_memory(self, size: int) -> None:
+        """Let a tree take so many bytes at most, where that is less than its nodes; a full one grows no more."""
+        self._memory, self._trees = size, None
 
     def stop(self) -> None:
         """See `Searcher`."""
@@ -109,7 +116,7 @@ class Puct:
             return []
         started = time.perf_counter()
         self._stopped.clear()
-        deadline = None if limit.movetime_ms is None else started + limit.movetime_ms / 1000
+        deadline = None if limit.movetime_ms is None else started + searching_seconds(limit.movetime_ms)
         trees = self._room(states)
         turns = [_Turn(state, limit.nodes or FOREVER) for state in states]
         for g, state in enumerate(states):
@@ -125,9 +132,12 @@ class Puct:
             raise ZugwerkError("positions searched together need boards of one size")
         trees = self._trees
         if trees is None or trees.count < len(states) or [a.shape[1:] for a in trees.roots] != shapes:
-            trees = PuctTrees(
-                states[0], len(states), self.evaluate_batch, self.options, self.nodes, per_tree=self.per_tree
-            )
+            nodes = self.nodes
+            if self._memory is not None:
+                nodes = min(
+                    nodes, max(LEAST_NODES, self._memory // (NODE_BYTES + 4 * int(kernels.max_steps(states[0]))))
+                )
+            trees = PuctTrees(states[0], len(states), self.evaluate_batch, self.options, nodes, per_tree=self.per_tree)
             self._trees = trees
         return trees
 

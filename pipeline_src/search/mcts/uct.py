@@ -8,7 +8,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
 from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, expand, new_tree
 from pipeline_src.search.mcts.xorshift import seeded
@@ -68,7 +68,7 @@ class Uct:
             self.tree = new_tree(self.nodes, self.options.keep, size)
         tree, scratch = self.tree, _scratch(state, size, seed)
         tree.used[:] = 0
-        with self.flag.after(None if limit.movetime_ms is None else limit.movetime_ms / 1000):
+        with self.flag.after(None if limit.movetime_ms is None else searching_seconds(limit.movetime_ms)):
             _expand_root(tree, root, self.evaluator, scratch, self.options, size)
             until, done = limit.nodes or FOREVER, False
             depth = min(limit.depth or MAX_DEPTH + 1, MAX_DEPTH + 1)

@@ -1,7 +1,7 @@
 """A self-play net with a tree search as a player: ``zero:MODEL``."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -18,7 +18,7 @@ from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
-from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo
 from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
@@ -172,9 +172,20 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
     """
+    return open_player(options)
+
+
+def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
+    """A player whose net is asked through what ``around`` makes of it.
+
+    Raises:
+        ZugwerkError: no model there, or a backend that cannot run it.
+    """
     limit = options.limit
     opened = open_backend(model_path("zero", options.model, PACKAGED), options.backend, options.threads)
-    evaluate = ZeroEvaluator(opened, opened.info.positions, options.chunk)
+    evaluate: EvaluateBatch = ZeroEvaluator(opened, opened.info.positions, options.chunk)
+    if around is not None:
+        evaluate = around(evaluate)
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
     considered = options.considered if options.search == "gumbel" else None

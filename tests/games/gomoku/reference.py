@@ -33,7 +33,7 @@ class SlowGomoku:
     def __init__(self, fen):
         ranks, side, *variant = fen.split()
         name, _, line = (variant or ["freestyle"])[0].partition("-")
-        self.line, self.exact = int(line or 5), name == "exact"
+        self.line, self.rule = int(line or 5), name
         self.side = "x" if side == "b" else "o"
         rows = [re.sub(r"\d+", lambda run: "." * int(run[0]), rank) for rank in ranks.split("/")]
         self.height, self.width = len(rows), len(rows[0])
@@ -50,19 +50,41 @@ class SlowGomoku:
                     yield length
 
     def has_line(self, colour):
-        return any(n == self.line or (n > self.line and not self.exact) for n in self.runs(colour))
+        if self.rule == "caro":
+            return any(n > self.line or (n == self.line and not shut) for n, shut in self.shut_runs(colour))
+        exact = self.rule == "exact" or (self.rule == "renju" and colour == "x")
+        return any(n == self.line or (n > self.line and not exact) for n in self.runs(colour))
+
+    def shut_runs(self, colour):
+        """(length, whether the other colour stands at both ends) of the same rows."""
+        other = "o" if colour == "x" else "x"
+        for r, c in self.cells:
+            for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                if self.cells[r, c] == colour and self.cells.get((r - dr, c - dc)) != colour:
+                    length = 1
+                    while self.cells.get((r + length * dr, c + length * dc)) == colour:
+                        length += 1
+                    ends = (r - dr, c - dc), (r + length * dr, c + length * dc)
+                    yield length, all(self.cells.get(end) == other for end in ends)
 
     def winner(self):
         if self.has_line("x"):
             return "first"
         if self.has_line("o"):
             return "second"
-        return None if "." in self.cells.values() else "draw"
+        return None if self.allowed() else "draw"
 
     def actions(self):
-        if self.winner() is not None:
-            return []
-        return [r * self.width + c for (r, c), letter in self.cells.items() if letter == "."]
+        return [] if self.winner() is not None else self.allowed()
+
+    def allowed(self):
+        """Empty cells but those that Renju forbids to Black."""
+        black = self.rule == "renju" and self.side == "x"
+        return [
+            r * self.width + c
+            for (r, c), letter in self.cells.items()
+            if letter == "." and not (black and forbidden(self.cells, (r, c)))
+        ]
 
     def play(self, action):
         self.cells[divmod(action, self.width)] = self.side
@@ -82,6 +104,66 @@ class SlowGomoku:
             total += self.perft(depth - 1)
             self.take_back(action)
         return total
+
+
+AXES = ((0, 1), (1, 0), (1, 1), (1, -1))
+
+
+def forbidden(cells, at):
+    """Whether Black may not play at an empty cell in Renju: its fours and threes are sets of stones."""
+    cells = {**cells, at: "x"}
+    rows = [length(cells, at, axis) for axis in AXES]
+    if 5 in rows:
+        return False
+    return max(rows) > 5 or len(fours(cells, at)) > 1 or len(threes(cells, at)) > 1
+
+
+def length(cells, at, axis):
+    """Of the black row through a stone."""
+    return 1 + sum(ray(cells, at, (sign * axis[0], sign * axis[1])) for sign in (1, -1))
+
+
+def ray(cells, at, step):
+    count = 0
+    while cells.get((at[0] + (count + 1) * step[0], at[1] + (count + 1) * step[1])) == "x":
+        count += 1
+    return count
+
+
+def windows(at, axis, size):
+    """All rows of so many cells on a line that have the cell ``at`` among them."""
+    for back in range(size):
+        yield [(at[0] + (i - back) * axis[0], at[1] + (i - back) * axis[1]) for i in range(size)]
+
+
+def lacking_one(cells, at, size):
+    """(axis, its stones, the empty cell) of rows through a stone that lack one."""
+    for axis in AXES:
+        for row in windows(at, axis, size):
+            letters = [cells.get(cell) for cell in row]
+            if letters.count("x") == size - 1 and letters.count(".") == 1:
+                yield axis, frozenset(row) - {row[letters.index(".")]}, row[letters.index(".")]
+
+
+def makes_five(cells, at, axis):
+    return cells.get(at) == "." and length({**cells, at: "x"}, at, axis) == 5
+
+
+def fours(cells, at):
+    return {stones for axis, stones, last in lacking_one(cells, at, 5) if makes_five(cells, last, axis)}
+
+
+def threes(cells, at):
+    found = set()
+    for axis, stones, last in lacking_one(cells, at, 4):
+        after = {**cells, last: "x"}
+        ends = [(cell[0] + s * axis[0], cell[1] + s * axis[1]) for cell in stones | {last} for s in (1, -1)]
+        straight = [end for end in ends if end not in stones | {last}]
+        if not all(makes_five(after, end, axis) for end in straight) or 5 in [length(after, last, a) for a in AXES]:
+            continue
+        if not forbidden(cells, last):
+            found.add(stones)
+    return found
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ EMPTY = [
     "9/9/9/9/9/9/9/9/9 b exact",
     "/".join(["15"] * 15) + " b",
     "/".join(["25"] * 25) + " b exact",
+    "7/7/7/7/7/7/7 b renju",
+    "9/9/9/9/9/9/9/9/9 b renju",
+    "5/5/5/5/5 b caro-4",
+    "9/9/9/9/9/9/9/9/9 b caro",
 ]
 
 
@@ -79,9 +83,9 @@ def test_the_random_games_end_in_every_way():
                 state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
             found.add((gomoku.winner(state), *board.format_variant(state).split("-")[:1]))
             longer = list(SlowGomoku(setup.to_fen(state)).runs("x"))
-            if state.turn[board.EXACT] and max(longer) > state.turn[board.LINE]:
+            if state.turn[board.RULE] == board.EXACT and max(longer) > state.turn[board.LINE]:
                 found.add("overline")
-    assert {"overline"} | {(w, v) for w in ("first", "second", "draw") for v in gomoku.VARIANTS} <= found
+    assert {"overline"} | {(w, v) for w in ("first", "second", "draw") for v in ("freestyle", "exact")} <= found
 
 
 @pytest.mark.parametrize("down", [-1, 0, 1])
@@ -101,8 +105,8 @@ def test_five_in_each_direction_and_from_each_of_its_stones(down, right, gap):
         assert gomoku.winner(after) == "second"
     black = gomoku.play(setup.from_board(squares, board.FIRST), last)
     assert gomoku.winner(black) is None
-    assert moves.line_through(squares, last, board.WHITE, 5, True)
-    assert not moves.line_through(squares, last, board.BLACK, 5, False)
+    assert moves.line_through(squares, last, board.WHITE, 5, board.EXACTLY)
+    assert not moves.line_through(squares, last, board.BLACK, 5, board.AT_LEAST)
 
 
 def test_six_in_a_row():

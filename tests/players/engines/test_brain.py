@@ -180,10 +180,10 @@ def test_texts_that_cannot_be_read(words, complaint):
 
 
 def test_rules_without_a_number(player):
-    with pytest.raises(ZugwerkError, match="freestyle and exact, not freestyle-4"):
+    with pytest.raises(ZugwerkError, match="freestyle, exact, renju, caro, not freestyle-4"):
         player("good").choose([position(start=gomoku.initial_state(5, "freestyle-4"))])
-    assert [rule_number(name) for name in ("freestyle", "exact")] == [0, 1]
-    assert rule_words(6) == "continuous renju"
+    assert [rule_number(name) for name in ("freestyle", "exact", "renju", "caro")] == [0, 1, 4, 8]
+    assert rule_words(6) == "renju continuous"
 
 
 def test_cells_as_text():

@@ -1,6 +1,6 @@
 """The evaluation of Gomoku, slow and obvious: every window and span of the board is looked at by itself."""
 
-from pipeline_src.games.gomoku.board import EXACT, LINE
+from pipeline_src.games.gomoku.board import EXACT, LINE, RULE
 from pipeline_src.search.gomoku.evaluation import LOST, MOST, TWO_CELLS
 
 
@@ -23,7 +23,7 @@ def at(state, cell):
 
 def lacking(state, colour):
     """How many stones each window lacks that ``colour`` can still fill, with its cells."""
-    line, exact = int(state.turn[LINE]), state.turn[EXACT] == 1
+    line, exact = int(state.turn[LINE]), state.turn[RULE] == EXACT
     for row in lines(state, line):
         colours = [at(state, cell) for cell in row]
         down, right = (row[1][i] - row[0][i] for i in (0, 1)) if line > 1 else (0, 0)

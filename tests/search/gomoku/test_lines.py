@@ -7,12 +7,11 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import EXACT, LINE
-from pipeline_src.games.gomoku.moves import line_through
+from pipeline_src.games.gomoku.board import CARO, EXACT, FREESTYLE, LINE, RENJU
+from pipeline_src.games.gomoku.moves import kind_of_line, line_through
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.search.gomoku import patterns
 from pipeline_src.search.gomoku.lines import BORDER, cell_of, lift, make_lines, place, wins
-from pipeline_src.search.gomoku.patterns import AT_LEAST, EXACTLY, ONE_END_OPEN
 
 
 def wins_in(row, line, rule):
@@ -24,10 +23,10 @@ def wins_in(row, line, rule):
     while high < len(row) - 1 and row[high + 1] == "x":
         high += 1
     length = high - low + 1
-    if rule == AT_LEAST:
+    if rule == FREESTYLE:
         return length >= line
     shut = low > 0 and high < len(row) - 1 and row[low - 1] == row[high + 1] == "o"
-    return length == line and not (rule == ONE_END_OPEN and shut)
+    return (length == line and not shut) or length > line if rule == CARO else length == line
 
 
 def options(row, stone):
@@ -68,7 +67,7 @@ def key_of(row):
 
 
 @pytest.mark.parametrize(
-    ("line", "rule"), [(5, AT_LEAST), (5, EXACTLY), (5, ONE_END_OPEN), (4, AT_LEAST), (4, EXACTLY), (3, EXACTLY)]
+    ("line", "rule"), [(5, FREESTYLE), (5, EXACT), (5, CARO), (4, FREESTYLE), (4, EXACT), (3, EXACT)]
 )
 def test_patterns_are_as_defined(line, rule):
     made, rng, seen = patterns.make_patterns(line, rule), np.random.default_rng(line), set()
@@ -89,7 +88,7 @@ def test_patterns_are_as_defined(line, rule):
 
 
 def test_well_known_shapes():
-    table = patterns.make_patterns(5, AT_LEAST).table
+    table = patterns.make_patterns(5, FREESTYLE).table
     for row, want in {
         ".xxxx....": patterns.OPEN_FOUR,
         "oxxxx....": patterns.FOUR,
@@ -106,7 +105,25 @@ def test_well_known_shapes():
         assert table[key_of(shifted)] & 15 == want, row
 
 
-@pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4", "exact-3"])
+def test_black_in_renju():
+    """Two fours in one line and a row of six are `LOST`, a straight four is not; White has the lines of freestyle."""
+    renju, exact = patterns.make_patterns(5, RENJU).table, patterns.make_patterns(5, EXACT).table
+    for row, want in {
+        "...x.xxx.x.": patterns.LOST,
+        "....xxxx...": patterns.OPEN_FOUR,
+        "..xxxxxx...": patterns.LOST,
+        "....xxxx.x.": patterns.FOUR,
+        "....xxxxx..": patterns.FIVE,
+    }.items():
+        shifted = row[5 - 5 : 11]
+        assert renju[key_of(shifted)] & 15 == want, row
+    assert (exact & 15 != renju & 15).any()
+    long = "..oooooo..."
+    assert renju[key_of(long)] >> 4 == patterns.FIVE
+    assert exact[key_of(long)] >> 4 == patterns.LOST
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4", "exact-3", "renju", "caro", "caro-4"])
 @pytest.mark.parametrize("size", [5, 15, 20, 25])
 def test_a_board_kept_by_move_is_that_made_anew(size, variant):
     rng, board, stack = np.random.default_rng(size), np.zeros((size, size), np.int8), []
@@ -129,7 +146,7 @@ def test_a_board_kept_by_move_is_that_made_anew(size, variant):
             assert (getattr(lines, name) == getattr(new, name)).all(), name
         for action in map(int, np.flatnonzero(board == 0)):
             for colour in (1, 2):
-                won = line_through(board, action, colour, int(state.turn[LINE]), state.turn[EXACT] == 1)
+                won = line_through(board, action, colour, int(state.turn[LINE]), kind_of_line(state, colour))
                 assert won == wins(lines, cell_of(action, size, lines), colour)
 
 

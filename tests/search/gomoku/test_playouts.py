@@ -133,15 +133,33 @@ def test_a_seed_gives_a_search_and_another_seed_another():
     assert one == again != other
 
 
-def test_memory_grows_with_the_tree_and_changes_nothing():
+def test_neither_memory_nor_reports_change_a_search():
     state, small, used = gomoku.initial_state(5, "freestyle-4"), PlainUct(), PlainUct()
     used.search(gomoku.initial_state(5), Limit(nodes=30_000), 4)
     reports = []
     one = small.search(state, Limit(nodes=12_000), 4, on_info=reports.append)
     other = used.search(state, Limit(nodes=12_000), 4)
-    assert len(reports) > 1
+    assert [report.nodes for report in reports] == [1024, 2048, 4096, 8192, 12_000]
     assert (one.action, one.value, one.depth, one.pv) == (other.action, other.value, other.depth, other.pv)
     assert small.tree.used[:3].tolist() == used.tree.used[:3].tolist()
+
+
+def test_a_tree_takes_no_more_memory_than_it_may_and_a_full_one_ends_the_search():
+    state, searcher = gomoku.initial_state(20), PlainUct(memory=1 << 20)
+    found = searcher.search(state, Limit(movetime_ms=60_000))
+    assert sum(column.nbytes for column in searcher.tree) <= (1 << 20) + 100
+    assert found.nodes > 50
+    assert found.seconds < 30
+    searcher.use_memory(1 << 21)
+    assert searcher.search(state, Limit(movetime_ms=60_000)).nodes > found.nodes
+    assert sum(column.nbytes for column in searcher.tree) <= (1 << 21) + 100
+
+
+def test_a_search_ends_in_time_however_large_its_tree_is():
+    """A tree that was copied to a larger one could not be stopped: 11,681 ms for 10,000 on 20x20."""
+    state, searcher = gomoku.initial_state(20), PlainUct()
+    searcher.search(state, Limit(nodes=1))
+    assert searcher.search(state, Limit(movetime_ms=1500)).seconds < 2.5
 
 
 def test_visits_add_up_and_nodes_come_one_a_playout():

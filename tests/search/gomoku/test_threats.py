@@ -1,12 +1,11 @@
 """The threat search: what it says is won is won, whatever is played against it."""
 
-import json
-
 import numpy as np
 import pytest
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.records.forced_wins import read_forced_wins
 from pipeline_src.search.gomoku import fours
 from pipeline_src.search.gomoku.lines import make_lines
 from pipeline_src.search.gomoku.solver import Solver
@@ -18,27 +17,39 @@ RECORDED = ROOT / "../shared/data/gomoku/forced_wins.jsonl"
 SOLVER = Solver(1 << 16)
 
 
-def random_position(rng, size, variant, stones):
-    """A board of so many stones with nobody having won; Black to move."""
+def random_position(rng, size, variant, stones, side=0):
+    """A board of so many stones with nobody having won; Black is to move, or ``side``."""
     while True:
         board = np.zeros(size * size, np.int8)
-        cells = rng.permutation(size * size)[: 2 * (stones // 2)]
+        cells = rng.permutation(size * size)[: 2 * (stones // 2) + side]
         board[cells[::2]], board[cells[1::2]] = 1, 2
-        state = from_board(board.reshape(size, size), 0, variant)
-        if gomoku.winner(state) is None and gomoku.winner(from_board(state.board, 1, variant)) is None:
+        state = from_board(board.reshape(size, size), side, variant)
+        if gomoku.winner(state) is None and gomoku.winner(from_board(state.board, 1 - side, variant)) is None:
             return state
 
 
-@pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4", "exact-4"])
-def test_no_defence_beats_a_proof_on_small_boards(variant):
+@pytest.mark.parametrize(
+    ("variant", "side"),
+    [
+        ("freestyle", 0),
+        ("exact", 0),
+        ("freestyle-4", 0),
+        ("exact-4", 0),
+        ("renju", 0),
+        ("renju", 1),
+        ("caro", 0),
+        ("caro-4", 1),
+    ],
+)
+def test_no_defence_beats_a_proof_on_small_boards(variant, side):
     rng, won = np.random.default_rng(3), 0
     for _ in range(60):
-        state = random_position(rng, 7, variant, int(rng.integers(8, 24)))
+        state = random_position(rng, 7, variant, int(rng.integers(8, 24)), side)
         found = SOLVER.solve(state, Limit(nodes=20_000))
         if found.win:
             won += 1
             assert refutation(SOLVER, state, Limit(nodes=20_000)) is None, gomoku.to_fen(state)
-    assert won > 15
+    assert won > 8
 
 
 @pytest.mark.parametrize("variant", ["freestyle-4", "exact-4", "freestyle-3", "exact-3"])
@@ -66,7 +77,7 @@ def test_fours_are_found_where_the_slow_search_finds_them(variant):
 
 
 @pytest.mark.parametrize("size", [6, 9, 15, 20])
-@pytest.mark.parametrize("variant", ["freestyle", "exact"])
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "renju", "caro"])
 def test_lines_are_played_to_their_end(size, variant):
     rng, won = np.random.default_rng(size), 0
     for _ in range(40):
@@ -106,13 +117,6 @@ def test_no_search_of_a_finished_game():
 
 @pytest.mark.skipif(not RECORDED.exists(), reason="the recorded positions are not here")
 def test_forced_wins_that_a_strong_engine_announced():
-    solver, won = Solver(), []
-    for text in RECORDED.read_text().splitlines():
-        row = json.loads(text)
-        if row["plies"] > 9:
-            continue
-        state = gomoku.initial_state(row["size"], row["variant"])
-        for action in row["actions"]:
-            state = gomoku.play(state, action)
-        won.append(solver.solve(state, Limit(nodes=100_000)).win)
+    solver = Solver()
+    won = [solver.solve(state, Limit(nodes=100_000)).win for state, plies in read_forced_wins(RECORDED) if plies <= 9]
     assert sum(won) >= 0.95 * len(won)

@@ -1,0 +1,163 @@
+"""Measure what docs/measured/gomoku_engine.json holds of Gomoku's engine, or what is left of it.
+
+Forced wins of a file, solved at a second each; matches from openings that are level by our own search; answers of the
+brain beside a busy process; known positions of Renju. Killed at any moment, the same command goes on with the pairs
+that are missing; games, journals and openings lie under work/strength/gomoku_engine/. Example:
+
+    python -m bench.strength.gomoku_engine --positions FILE --only previous
+"""
+
+import argparse
+import datetime
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.strength.brain_clock import play_moves
+from pipeline_src.arena.balance import balanced_openings, central_cells
+from pipeline_src.arena.match import MatchSpec, run_match
+from pipeline_src.arena.result import Match
+from pipeline_src.arena.score import rate
+from pipeline_src.errors import run_main
+from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.parallel import Parallel
+from pipeline_src.records.forced_wins import read_forced_wins
+from pipeline_src.report.provenance import processor
+from pipeline_src.report.registry import REGISTRY
+from pipeline_src.search.gomoku.solver import Solver
+from pipeline_src.search.limits import Limit
+from tests.games.gomoku.renju_positions import POSITIONS, read
+
+OUT = Path("docs/measured/gomoku_engine.json")
+WORK = Path("work/strength/gomoku_engine")
+COMMAND = "make measure-gomoku_engine POSITIONS=FILE"
+SOLVE_MS = 1000.0
+RANGES = {"forced_wins_9": (3, 9), "forced_wins_15": (10, 15), "forced_wins_25": (16, 25)}
+"""Figures of solved positions, by the announced distance."""
+
+JUDGE, BOUND = "engine:nodes=60000", 100.0
+"""Who says that an opening is level, and how far from 0 its value may be; 400 points are a factor of e in the odds."""
+PLIES, SQUARE = 5, 9
+"""Of an opening, and side of the square in the middle in which its stones lie."""
+MATCHES: dict[str, tuple[str, str, int, int]] = {
+    "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, 200),
+    "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, 200),
+    "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, 200),
+    "score_solver_in_zero": ("zero:movetime=300,solver=200", "zero:movetime=300", 9, 200),
+}
+"""By figure, or name where there is none: whose score is told, its opponent, board, games."""
+
+
+BRAIN, MOVES, TURN_MS = "zugwerk gomoku brain --player engine", 1000, 300
+NAMES = [*MATCHES, "late_moves", "renju_suite"]
+
+
+def main() -> None:
+    """Measure and write; what is not measured this time stays."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--positions", type=Path, help="forced wins, see records/forced_wins.py")
+    parser.add_argument("--only", default="", help="only what has this in its name; - is none")
+    parser.add_argument("--workers", type=int, default=1, help="games side by side; a core each")
+    parser.add_argument("--games", type=int, help="at most so many of each match")
+    parser.add_argument("--moves", type=int, default=MOVES, help="of the brain")
+    parser.add_argument("--brain", default=BRAIN, help="command line of the brain")
+    parser.add_argument("--beside", default="nothing", help="what else ran on the machine, for the record")
+    options = parser.parse_args()
+    made: dict[str, Any] = read_json(OUT) if OUT.exists() else {}
+    about = {
+        "profile": "committed measurement",
+        "hardware": f"one core of {processor()}; beside it ran {options.beside}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "command": COMMAND,
+    }
+
+    def put(name: str, row: dict[str, Any], data: str) -> None:
+        if name in REGISTRY["gomoku_engine"]:
+            made[name] = row | about | {"data": data}
+        print(f"{name}: {row['value']:.3f} of {row['n']}", flush=True)
+        write_json(OUT, made)
+
+    if options.positions:
+        for name, row in solved(options.positions).items():
+            put(name, row, "positions that a strong engine announced as won")
+    for name in (name for name in NAMES if options.only in name):
+        if name == "renju_suite":
+            put(name, renju_suite(), "positions made from the rules, tests/games/gomoku/renju_positions.py")
+        elif name == "late_moves":
+            put(name, late_moves(options.brain, options.moves), "its own games")
+        else:
+            a, b, size, games = MATCHES[name]
+            match = play(name, a, b, size, min(games, options.games or games), options.workers)
+            made.setdefault("matches", {})[name] = match.as_json()
+            put(name, match.score.as_metrics(), "no data: openings level by our own search")
+
+
+def late_moves(brain: str, moves: int) -> dict[str, Any]:
+    """How many of the brain's answers come later than the turn's time, beside a process that never rests."""
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        times, most = play_moves(brain, moves, TURN_MS, 15)
+    finally:
+        busy.kill()
+        busy.wait()
+    return {
+        "value": int((times > TURN_MS).sum()),
+        "low": None,
+        "high": None,
+        "n": len(times),
+        "median_ms": float(np.median(times)),
+        "p99_ms": float(np.percentile(times, 99)),
+        "longest_ms": float(times.max()),
+        "most_memory_mib": most,
+    }
+
+
+def renju_suite() -> dict[str, Any]:
+    """Share of the known positions that the rules tell right."""
+    right = 0
+    for expected, _, diagram in POSITIONS:
+        cells, (row, column) = read(diagram)
+        board = np.zeros((15, 15), np.int8)
+        for cell, letter in cells.items():
+            board[cell] = ".xo".index(letter)
+        right += gomoku.is_legal(from_board(board, 0, "renju"), row * 15 + column) is not expected
+    return rate(right, len(POSITIONS)).as_metrics()
+
+
+def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Match:
+    """A match from level openings, each of which is played with both sides."""
+    path = WORK / f"openings_{size}.txt"
+    if not path.exists():
+        count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
+        start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
+        found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among)
+        texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
+        with written_aside(path) as aside:
+            aside.write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    spec = MatchSpec("gomoku", a, b, games, str(path), size, margin=100.0, seed=[*MATCHES, name].index(name) + 1)
+    return run_match(spec, WORK / f"{name}.parquet", Parallel(workers=workers))
+
+
+def solved(path: Path, movetime_ms: float = SOLVE_MS) -> dict[str, dict[str, Any]]:
+    """Shares of a file's positions that the solver proves, with their intervals, by figure."""
+    positions, solver = read_forced_wins(path), Solver()
+    solver.solve(positions[0].state, Limit(nodes=1))  # compiled before any clock runs
+    found: dict[str, dict[str, Any]] = {}
+    for name, (low, high) in RANGES.items():
+        won = [
+            solver.solve(state, Limit(movetime_ms=movetime_ms)).win
+            for state, plies in positions
+            if low <= plies <= high
+        ]
+        if won:
+            found[name] = rate(sum(won), len(won)).as_metrics()
+    return found
+
+
+if __name__ == "__main__":
+    run_main(main)

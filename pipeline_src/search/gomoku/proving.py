@@ -1,0 +1,167 @@
+"""Threat search beside an evaluator of leaves: what is won or lost for certain is not left to the net.
+
+Each position that a tree search asks about is first looked at by threats, a few hundred positions deep. Where the side
+to move wins, its value is 1 and all of the prior goes to the winning move; where it loses against every defence, the
+value is -1; where the other side threatens to win, the prior is shared out among the moves that meet the threat. The
+same holds for every position below, so that what is proven stays proven, in both directions.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
+from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.jit import njit
+from pipeline_src.search.gomoku import fours, threats
+from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
+from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, make_lines, place
+from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
+from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
+from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
+
+
+@njit(cache=True, nogil=True)
+def settle(
+    lines: Lines,
+    table: ProofTable,
+    space: ThreatSpace,
+    found: FourSpace,
+    boards: npt.NDArray[np.int8],
+    turns: npt.NDArray[np.int16],
+    steps: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    limit: int,
+    priors: npt.NDArray[np.float32],
+    values: npt.NDArray[np.float32],
+) -> int:
+    """Correct the evaluator's answer about B positions, see the module's head; returns how many are decided.
+
+    Args:
+        lines: a board of their size and rule.
+        table: of the search by threats; its entries of the generation in ``space.counts`` stay true for all positions.
+        space: of the same.
+        found: of the search by fours.
+        boards: int8 [B, H, W].
+        turns: int16 [B, 5].
+        steps: int32 [B, S].
+        counts: int32 [B].
+        limit: positions that a search may look at.
+        priors: float32 [B, S].
+        values: float32 [B].
+    """
+    decided, width, asked = Int(0), boards.shape[2], space.counts
+    for b in range(boards.shape[0]):
+        begin(lines)
+        for row in range(boards.shape[1]):
+            for column in range(width):
+                if boards[At(b), At(row), At(column)] != 0:
+                    cell = lines.sizes[FIRST] + row * lines.sizes[STRIDE] + column
+                    place(lines, cell, Int(boards[At(b), At(row), At(column)]))
+        c = Int(turns[At(b), SIDE])
+        other, cell, n, lost = 1 - c, Int(-1), Int(-1), False
+        if lines.counts[At(c), WINS] > 0:
+            cell = Int(first_cell(lines, c, Int(WINS)))
+        elif win_by_fours(lines, found, c, limit) > 0:
+            cell = found.line[0]
+        else:
+            asked[threats.NODES], asked[threats.NODE_LIMIT], asked[threats.KINDS] = 0, limit, ONE_THREE
+            proof, _, move, _ = prove(lines, table, space, found, c, False)
+            if proof == 0:
+                cell = move
+            elif lines.counts[At(other), WINS] + lines.counts[At(other), SURE] > 0:
+                asked[threats.NODES] = 0
+                proof, _, _, _ = prove(lines, table, space, found, other, True)
+                lost = proof == 0
+                if lines.counts[At(other), WINS] > 0:
+                    n = Int(write_defences(lines, other, Int(WINS), space, Int(0)))
+                else:
+                    n = Int(write_defences(lines, other, Int(SURE), space, Int(0)))
+                    n = Int(write_cells(lines, c, Int(ONE_FOUR), space.moves, Int(0), n))
+        if cell >= 0:
+            space.moves[0, 0], n = cell, Int(1)
+            values[At(b)] = 1.0
+        elif lost:
+            values[At(b)], n = -1.0, Int(0)
+        decided += Int(cell >= 0 or lost)
+        if n > 0:
+            _keep(lines, space, n, width, steps, counts, priors, b)
+    return int(decided)
+
+
+@njit(cache=True)
+def _keep(
+    lines: Lines,
+    space: ThreatSpace,
+    n: int,
+    width: int,
+    steps: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    priors: npt.NDArray[np.float32],
+    b: int,
+) -> None:
+    """Share the prior of a position out among the first ``n`` moves of ``space``, as the evaluator has it."""
+    total, left = 0.0, Int(0)
+    for i in range(counts[At(b)]):
+        step, kept = steps[At(b), At(i)], False
+        cell = lines.sizes[FIRST] + step // width * lines.sizes[STRIDE] + step % width
+        for k in range(n):
+            kept |= space.moves[0, At(k)] == cell
+        if kept:
+            total += priors[At(b), At(i)]
+            left += 1
+        else:
+            priors[At(b), At(i)] = -1.0
+    for i in range(counts[At(b)]):
+        prior = priors[At(b), At(i)]
+        if prior < 0.0:
+            priors[At(b), At(i)] = 0.0
+        else:
+            priors[At(b), At(i)] = prior / total if total > 0.0 else 1.0 / left
+
+
+class ProvingEvaluator:
+    """An evaluator of leaves and the threat search beside it."""
+
+    def __init__(self, evaluate_batch: EvaluateBatch, nodes: int) -> None:
+        """``nodes`` are positions of each search by threats, at least 1."""
+        self.evaluate_batch, self.nodes = evaluate_batch, nodes
+        self.decided = 0
+        """Positions so far that were won or lost for certain."""
+        self._lines: Lines | None = None
+        self._shape, self._generation = (0, 0), 0
+        self._table, self._fours = threats.make_table(1 << 18), fours.make_space()
+        self._space = threats.make_space(1, np.zeros(1, np.uint8))
+
+    def __call__(self, states: Any, steps: npt.NDArray[np.int32], counts: npt.NDArray[np.int32]) -> Answer:
+        """See `search.mcts.puct_trees.EvaluateBatch`; all states are of one board size and rule."""
+        priors, values = self.evaluate_batch(states, steps, counts)
+        if self._lines is None or self._shape != states.board.shape[1:]:
+            self._begin(states)
+        assert self._lines is not None
+        priors, values = priors.copy(), values.copy()
+        self.decided += settle(
+            self._lines,
+            self._table,
+            self._space,
+            self._fours,
+            states.board,
+            states.turn,
+            steps,
+            counts,
+            self.nodes,
+            priors,
+            values,
+        )
+        return priors, values
+
+    def _begin(self, states: GomokuState) -> None:
+        """Memory for boards of this size and rule."""
+        first = GomokuState(*(array[0] for array in states))
+        self._shape = first.board.shape
+        self._lines = make_lines(from_board(np.zeros_like(first.board), 0, format_variant(first)))
+        self._space = threats.make_space(self._lines.cells.size, np.zeros(1, np.uint8))
+        self._generation += 1
+        self._space.counts[threats.GENERATION] = self._generation
+        self._fours.counts[fours.SALT] = self._generation

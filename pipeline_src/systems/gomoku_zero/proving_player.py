@@ -1,0 +1,30 @@
+"""``zero`` with the threat search beside its net: ``zero:MODEL,solver=N``.
+
+A module of its own, so that the generations of self-play do not depend on that search.
+"""
+
+from pipeline_src.project.params import Count
+from pipeline_src.search.gomoku.proving import ProvingEvaluator
+from pipeline_src.systems.gomoku_zero.player import ZeroOptions, ZeroPlayer, open_player
+
+
+class ProvingOptions(ZeroOptions):
+    """The tree search of ``zero``, each of whose leaves is also searched by threats.
+
+    What is won or lost for certain is not left to the net, and where the other side threatens to win only moves that
+    meet the threat are tried.
+    """
+
+    EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,solver=200,movetime=300"
+
+    solver: Count
+    """Positions that each search by threats may look at."""
+
+
+def proving_player(options: ProvingOptions) -> ZeroPlayer:
+    """The player ``zero`` with ``solver``.
+
+    Raises:
+        ZugwerkError: see `zero_player`.
+    """
+    return open_player(options, lambda evaluate: ProvingEvaluator(evaluate, options.solver))

@@ -1,0 +1,57 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.strength import gomoku_engine as strength
+from pipeline_src.report.registry import REGISTRY
+
+PLAYERS = "random", "random"
+MATCHES = {"score_vs_previous_15": (*PLAYERS, 7, 4), "fifth_of_the_time": (*PLAYERS, 7, 2)}
+WON = {"size": 7, "variant": "freestyle-4", "actions": [24, 31, 23, 30], "plies": 3}
+
+
+@pytest.fixture
+def measure(tmp_path, monkeypatch):
+    monkeypatch.setattr(strength, "MATCHES", MATCHES)
+    monkeypatch.setattr(strength, "NAMES", [*MATCHES, "late_moves", "renju_suite"])
+    monkeypatch.setattr(strength, "WORK", tmp_path / "work")
+    monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
+    monkeypatch.setattr(strength, "JUDGE", "engine:nodes=50")
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["strength", *words])
+        strength.main()
+        return json.loads((tmp_path / "measured.json").read_text())
+
+    return run
+
+
+def test_positions_and_matches_are_put_side_by_side(measure, tmp_path, monkeypatch):
+    positions = tmp_path / "positions.jsonl"
+    positions.write_text("\n".join(json.dumps(WON | {"plies": plies}) for plies in (3, 12)))
+    first = measure("--positions", str(positions), "--only", "-")
+    assert first["forced_wins_9"]["value"] == first["forced_wins_15"]["value"] == 1.0
+    assert "forced_wins_25" not in first
+    then = measure("--only", "15", "--games", "2")
+    assert then["score_vs_previous_15"]["n"] == 2
+    assert then["forced_wins_9"] == first["forced_wins_9"]
+    monkeypatch.setattr(strength, "NAMES", [*MATCHES])
+    whole = measure()
+    games = {name: found["games"] for name, found in whole["matches"].items()}
+    assert games == {"score_vs_previous_15": 4, "fifth_of_the_time": 2}
+    assert set(whole) - {"matches"} <= set(REGISTRY["gomoku_engine"])
+
+
+def test_the_positions_of_renju_are_told_right(measure):
+    assert measure("--only", "renju")["renju_suite"]["value"] == 1.0
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_the_brain_is_timed_beside_a_busy_process(measure):
+    brain = f"'{sys.executable}' -m pipeline_src.cli gomoku brain --player random"
+    row = measure("--only", "late", "--moves", "30", "--brain", brain)["late_moves"]
+    assert row["n"] == 30
+    assert 0 < row["median_ms"] <= row["p99_ms"] <= row["longest_ms"]
+    assert row["most_memory_mib"] > 20

@@ -1,0 +1,164 @@
+"""The engine: its tree against a plain one, what it must not miss, its limits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import gomoku
+from pipeline_src.search.gomoku import fours, pvs, threats
+from pipeline_src.search.gomoku.engine import Engine, Options
+from pipeline_src.search.gomoku.lines import EMPTY_CELLS, lift, make_lines, place
+from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
+from pipeline_src.search.limits import Limit
+from tests.search.gomoku.test_threats import random_position
+
+ENGINE = Engine()
+
+
+class TooLargeError(Exception):
+    """A plain tree of more positions than a test has time for: answers to threats cost no depth."""
+
+
+class Plain:
+    """The same tree without cuts, tables, orders or reductions; every empty cell that has points."""
+
+    def __init__(self, lines, space, threat_space):
+        self.lines, self.space, self.threats, self.left = lines, space, threat_space, 3_000
+
+    def value(self, c, depth, ply=0):
+        self.left -= 1
+        if self.left < 0:
+            raise TooLargeError
+        lines, other = self.lines, 1 - c
+        forced, pressed = lines.counts[other, WINS] > 0, lines.counts[other, SURE] > 0
+        if ply > 0:
+            if lines.counts[c, WINS]:
+                return pvs.WIN - (ply + 1)
+            if lines.sizes[EMPTY_CELLS] == 0:
+                return 0
+            if lines.counts[c, SURE] and not forced:
+                return pvs.WIN - (ply + 3)
+        if depth <= 0 and not forced and not pressed:
+            return int(pvs.static_value(lines, c, self.space))
+        least = pvs.LEAST_SCORE if ply > 0 else 0
+        moves = np.flatnonzero(lines.scores > least)
+        if len(moves) == 0:
+            moves = np.flatnonzero(lines.cells == 0)
+        if forced or pressed:
+            n = threats.write_defences(lines, other, WINS if forced else SURE, self.threats, 0)
+            n = n if forced else fours.write_cells(lines, c, ONE_FOUR, self.threats.moves, 0, n)
+            if n == 0 and ply > 0:
+                return ply + (2 if forced else 4) - pvs.WIN
+            moves = np.unique(self.threats.moves[0, :n]) if n else moves
+            depth = max(depth, 0) + 1 if forced else max(depth, 1)
+        best = -pvs.INFINITY
+        for move in map(int, moves):
+            place(lines, move, c + 1)
+            best = max(best, -self.value(other, depth - 1, ply + 1))
+            lift(lines, move)
+        return best
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4"])
+def test_the_tree_is_that_of_a_plain_search(variant):
+    rng, looked, stop = np.random.default_rng(1), 0, np.zeros(1, np.uint8)
+    table, found, proofs = pvs.make_table(1), fours.make_space(), threats.make_table(1 << 10)
+    for i in range(40):
+        lines = make_lines(random_position(rng, 7, variant, int(rng.integers(6, 26))))
+        if lines.counts[0, SURE:].any():
+            continue
+        space = pvs.make_space(lines.cells.size, stop)
+        threat_space = threats.make_space(lines.cells.size, stop)
+        space.counts[pvs.NODE_LIMIT] = 1 << 60
+        space.switches[[pvs.WIDTH, pvs.FIRST_WIDTH]] = pvs.MOVES
+        before = [column.copy() for column in (lines.cells, lines.classes, lines.worth, lines.scores)]
+        for depth in (1, 2):
+            space.counts[pvs.GENERATION] = 2 * i + depth
+            value = pvs.search(lines, 0, space, table, found, threat_space, proofs, depth)
+            try:
+                assert value == Plain(lines, space, threat_space).value(0, depth)
+            except TooLargeError:
+                break
+            looked += 1
+        else:
+            after = (lines.cells, lines.classes, lines.worth, lines.scores)
+            assert all((one == other).all() for one, other in zip(before, after, strict=True))
+    assert looked > 5
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves"),
+    [
+        ("9/9/9/2xxxx3/9/2ooo4/9/9/9 w", {"b6", "g6"}),  # an open four: lost, but not at once
+        ("9/9/9/2oxxxx2/9/3oo4/9/9/9 w", {"h6"}),  # a four
+        ("9/9/9/2xxx4/9/9/3oo4/9/9 w", {"b6", "f6"}),  # an open three
+        ("9/9/9/2oxxxx2/9/2oooo3/9/9/x7x w", {"b4", "g4"}),  # a line of its own first
+    ],
+)
+def test_what_must_be_played_is_played(fen, moves):
+    state = gomoku.from_fen(fen)
+    found = ENGINE.search(state, Limit(nodes=5_000))
+    assert gomoku.format_move(found.action, 9, 9) in moves
+
+
+def test_a_win_by_threats_is_played_at_once():
+    state = gomoku.from_fen("9/9/2x6/3x1o3/4o4/3xx1o2/9/4o4/9 b")
+    found = ENGINE.search(state, Limit(nodes=20_000))
+    assert found.value > pvs.PROVEN
+    assert gomoku.is_legal(state, found.action)
+
+
+def test_games_end_and_every_move_is_legal():
+    rng = np.random.default_rng(2)
+    for variant in ("freestyle", "exact", "exact-4", "renju", "caro"):
+        state = random_position(rng, 6, variant, 6)
+        while gomoku.winner(state) is None:
+            found = ENGINE.search(state, Limit(nodes=300))
+            after = state
+            for action in found.pv:
+                after = gomoku.play(after, action)
+            state = gomoku.play(state, found.action)
+
+
+def test_in_renju_black_does_not_block_on_a_forbidden_cell():
+    """White has four; its open end is where Black would make two threes, so Black has lost."""
+    state, blocking = gomoku.from_fen("9/9/9/xoooo4/5xx2/5x1x1/9/9/o8 b renju"), gomoku.parse_move("f6", 9, 9)
+    assert not gomoku.is_legal(state, blocking)
+    found = ENGINE.search(state, Limit(nodes=2_000))
+    assert gomoku.is_legal(state, found.action)
+    free = gomoku.from_fen(gomoku.to_fen(state).removesuffix(" renju"))
+    assert ENGINE.search(free, Limit(nodes=2_000)).action == blocking
+
+
+def test_in_renju_no_move_is_forbidden():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        after = random_position(rng, 9, "renju", int(rng.integers(20, 40)))
+        while gomoku.winner(after) is None and (after.board == 0).sum() > 20:
+            found = ENGINE.search(after, Limit(nodes=200))
+            assert gomoku.is_legal(after, found.action)
+            after = gomoku.play(after, found.action)
+
+
+def test_the_same_search_gives_the_same_answer():
+    state = random_position(np.random.default_rng(4), 15, "freestyle", 12)
+    one, other = (Engine(Options(table_mb=4)).search(state, Limit(nodes=3_000)) for _ in range(2))
+    assert replace(one, seconds=0) == replace(other, seconds=0)
+
+
+def test_limits():
+    state = random_position(np.random.default_rng(6), 15, "freestyle", 10)
+    assert ENGINE.search(state, Limit(depth=3)).depth <= 3
+    assert ENGINE.search(state, Limit(nodes=1_000)).nodes <= 1_100
+    assert ENGINE.search(state, Limit(movetime_ms=30)).seconds < 2
+    seen = []
+    ENGINE.search(state, Limit(depth=4), on_info=seen.append)
+    assert [one.depth for one in seen] == sorted(one.depth for one in seen)
+
+
+def test_the_empty_board_and_a_finished_game():
+    assert ENGINE.search(gomoku.initial_state(15), Limit(nodes=10)).action == 112
+    with pytest.raises(ZugwerkError, match="the game is over"):
+        ENGINE.search(gomoku.from_fen("xxx/oo1/3 w freestyle-3"), Limit(nodes=10))

@@ -1,0 +1,82 @@
+"""The threat search beside an evaluator: what is certain, and moves that meet a threat."""
+
+import numpy as np
+
+from pipeline_src.games import gomoku
+from pipeline_src.games.kernels import write_steps
+from pipeline_src.search.gomoku.proving import ProvingEvaluator
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.batches import stack
+from pipeline_src.search.mcts.puct import Puct
+from tests.search.gomoku.positions import position
+
+WON = position(
+    """
+    . . . . . . .
+    . . . . . . .
+    . . x x x . .
+    . . . o . . .
+    . . . o . . .
+    . . . . o . .
+    . . . . . . .
+    """
+)
+PRESSED = position(
+    """
+    . . . . . . .
+    . . . . . . .
+    . . x x x . .
+    . . . o . . .
+    . . . o . . .
+    . . . . . . .
+    . . . . . . .
+    """
+)
+LOST = position(
+    """
+    . . . . . . .
+    . x x x x . .
+    . . . . . . .
+    . . . o o . .
+    . . . o . . .
+    . . . . . . .
+    . . . . . . .
+    """
+)
+
+
+def even(states, steps, counts):
+    """The same prior for each step, and no opinion."""
+    priors = np.zeros(steps.shape, np.float32)
+    for row, count in zip(priors, counts, strict=True):
+        row[:count] = 1 / count
+    return priors, np.zeros(len(counts), np.float32)
+
+
+def answer(evaluator, *states):
+    stacked = stack(states[0], len(states))
+    steps, counts = np.zeros((len(states), 49), np.int32), np.zeros(len(states), np.int32)
+    for i, state in enumerate(states):
+        for column, array in zip(stacked, state, strict=True):
+            column[i] = array
+        counts[i] = write_steps(state, steps[i])
+    return steps, *evaluator(stacked, steps, counts)
+
+
+def test_what_is_certain_and_what_has_to_be_met():
+    evaluator = ProvingEvaluator(even, 200)
+    steps, priors, values = answer(evaluator, WON, PRESSED, LOST, gomoku.initial_state(7))
+    assert values.tolist() == [1.0, 0.0, -1.0, 0.0]
+    assert evaluator.decided == 2
+    best = [gomoku.format_move(int(row[np.argmax(prior)]), 7, 7) for row, prior in zip(steps, priors, strict=True)]
+    assert best[0] in ("b5", "f5")
+    assert priors[0].max() == 1.0
+    met = {gomoku.format_move(int(step), 7, 7) for step, prior in zip(steps[1], priors[1], strict=True) if prior > 0}
+    assert {"b5", "f5"} <= met <= {"a5", "b5", "f5", "g5"}
+    assert np.allclose(priors.sum(axis=1), 1)
+
+
+def test_a_tree_search_sees_the_win():
+    found = Puct(ProvingEvaluator(even, 200)).search(WON, Limit(nodes=20))
+    assert gomoku.format_move(found.action, 7, 7) in ("b5", "f5")
+    assert found.value > 0.9
