@@ -95,6 +95,11 @@ def test_no_kernel_is_loaded_in_a_game(game, name):
 
 
 @pytest.mark.slow
+def test_nor_in_one_with_the_threat_search_beside_a_net():
+    assert play("gomoku", "zero:simulations=8,solver=20", 9, 300)[1] == []
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("game", "name"), [("amazons", "random"), ("gomoku", "random"), ("gomoku", "minimax")])
 def test_no_kernel_is_compiled_in_a_game_after_ready_with_nothing_on_disk(game, name, tmp_path):

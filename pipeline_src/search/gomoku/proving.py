@@ -14,9 +14,10 @@ import numpy.typing as npt
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
-from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, make_lines, place
+from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, lines_need, make_lines, place
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
@@ -155,6 +156,16 @@ class ProvingEvaluator:
             values,
         )
         return priors, values
+
+    def needs(self, state: GomokuState) -> list[Need]:
+        """See `Puct.needs`."""
+        lines, found = lines_need(state)
+        memory = (lines, self._table, self._space, self._fours)
+        boards, turns, steps = np.empty((1, *state.board.shape), np.int8), state.turn[None], np.empty((1, 1), np.int32)
+        priors, values = np.empty((1, 1), np.float32), np.empty(1, np.float32)
+        asked: Any = getattr(self.evaluate_batch, "needs", None)
+        settled = Need(settle, (*memory, boards, turns, steps, steps[0], self.nodes, priors, values))
+        return [*found, settled, *(asked(state) if asked else [])]
 
     def _begin(self, states: GomokuState) -> None:
         """Memory for boards of this size and rule."""
