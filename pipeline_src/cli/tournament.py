@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PIPED_WIDTH = 140
 """Columns where the output goes into a file or another program."""
-EXAMPLE = """FILE holds, for example, {game: gomoku, games: 20, movetime: 300, openings: "random:2", format: round_robin,
+EXAMPLE = """FILE holds, say, {game: gomoku, games: 20, movetime: 300, openings: "random:2", format: round_robin,
 players: {engine: engine, mcts: mcts, other: "brain:./pbrain-engine"}}; all keys: docs/play.md.
 
 Example: zugwerk tournament club.yaml --out work/club --workers 2"""
