@@ -18,7 +18,7 @@ def reads_live(target: str, checkout: Path) -> bool:
     """Whether a target reads what `zugwerk crawl` fetches: by its ``source`` in params.yaml."""
     if not target.endswith("_crawl"):
         return False
-    source = read_tree(checkout / PARAMS_FILE)[target]["source"]
+    source = read_tree(checkout / PARAMS_FILE).get(target, {}).get("source", "")
     return Path(source) == Path(f"artifacts/raw/{target.removesuffix('_crawl')}/live")
 
 

@@ -19,7 +19,6 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.players import engines
 from pipeline_src.players.options import Options, read_options
 from pipeline_src.players.player import Player, PlayerText
-from pipeline_src.players.searching import Nodes
 from pipeline_src.search.limits import Limit
 
 
@@ -71,6 +70,8 @@ def limits_in(game: str, text: str) -> Limit | None:
     Raises:
         ZugwerkError: see `make_player`.
     """
+    from pipeline_src.players.searching import Nodes  # brings numba, which a list of the players does not need
+
     parsed = PlayerText.parse(text)
     _, kind = open_maker(maker_of(game, parsed))
     options = read_options(kind, parsed)

@@ -194,7 +194,7 @@ def test_amazons(here):
     [
         (["--side", "third"], "expected first, second or random"),
         (["--size", "40"], "sizes go from 3 to 25"),
-        (["--variant", "renju"], "no variant 'renju'"),
+        (["--variant", "pente"], "no variant 'pente'"),
         (["--save", "a.txt"], "saved as NAME.psq or NAME.parquet"),
         (["--load", "none.psq"], "no such file"),
         (["--load", "none.parquet"], "no such file"),
