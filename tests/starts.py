@@ -26,7 +26,7 @@ _NURSERIES: dict[tuple[str, ...], socket.socket] = {}
 
 
 class Start(subprocess.Popen):
-    """As `subprocess.Popen` of ``[sys.executable, "-m", module, ...]`` or ``[sys.executable, "-c", program, ...]``."""
+    """As `subprocess.Popen` of this Python, with ``-m`` and a module, ``-c`` and a program, or a file."""
 
     def __init__(self, words: list[str], *, modules: tuple[str, ...], **options: Any) -> None:
         self._modules = modules
@@ -141,15 +141,19 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     for module in sys.argv[2:]:
         importlib.import_module(module)
-    _, how, what, *arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
+    _, how, *arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.path[0] = str(Path.cwd())
     sys.path[1:1] = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in sys.path]
-    sys.argv = [how, *arguments]
     if how == "-m":
-        runpy.run_module(what, run_name="__main__", alter_sys=True)
+        sys.argv = arguments
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+    elif how == "-c":
+        sys.argv = [how, *arguments[1:]]
+        exec(compile(arguments[0], "<string>", "exec"), {"__name__": "__main__"})
     else:
-        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
+        sys.argv = [how, *arguments]
+        runpy.run_path(how, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -31,8 +31,22 @@ STAGE = [sys.executable, "-m", "pipeline_src.stages.amazons_crawl"]
 CRAWL = [sys.executable, "-m", "pipeline_src.cli", "crawl", "amazons"]
 CRAWLING = (
     *("pipeline_src.cli.app", "pipeline_src.systems.amazons_net.params", "pipeline_src.systems.joseki.params"),
-    *("spiders.live", "spiders.crawl", "spiders.running", "spiders.manners", "spiders.retrying", "spiders.settings"),
-    *("scrapy.extensions.feedexport", "scrapy.extensions.throttle", "scrapy.extensions.telnet", "scrapy.pqueues"),
+    *(
+        "spiders.live",
+        "spiders.crawl",
+        "spiders.running",
+        "spiders.manners",
+        "spiders.retrying",
+        "spiders.settings",
+        "tldextract",
+    ),
+    *(
+        "aiohttp.web",
+        "scrapy.extensions.feedexport",
+        "scrapy.extensions.throttle",
+        "scrapy.extensions.telnet",
+        "scrapy.pqueues",
+    ),
     *("scrapy.core.downloader.contextfactory", "scrapy.core.downloader.handlers.http11", "scrapy.squeues"),
     *("scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlewares.httpcompression"),
     *(
