@@ -23,6 +23,7 @@ from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.setting import read_setting
 from pipeline_src.systems.search_depth.models import load_depth_net
 from tests.layout.imports import ROOT
+from tests.starts import Start
 from tests.systems.amazons_net.samples import SECTION, SIZE, write_dataset
 from tests.systems.gomoku_zero.settings import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
@@ -61,15 +62,26 @@ def test_unequal_shares_are_refused():
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 
 
+TRAINING = (
+    *("torch._dynamo", "pipeline_src.systems.amazons_net.train", "pipeline_src.systems.search_depth.train"),
+    "pipeline_src.systems.gomoku_zero.generation",
+)
+"""What the first process of each training imports; Lightning starts the others anew."""
+
+
+def start(folder, words, **pipes):
+    return Start([sys.executable, "-m", *words], modules=TRAINING, cwd=folder, env=ENVIRONMENT, **pipes)
+
+
 def stage(folder, *words):
-    command = [sys.executable, "-m", *words]
-    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    with start(folder, words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors
 
 
 def killed_stage(folder, *words):
     """The same, killed as soon as it has a checkpoint."""
-    with subprocess.Popen([sys.executable, "-m", *words], cwd=folder, env=ENVIRONMENT) as process:
+    with start(folder, words) as process:
         while not list(folder.glob("work/**/last.ckpt")):
             assert process.poll() is None, "over before it could be killed"
             time.sleep(0.01)
