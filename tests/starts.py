@@ -1,8 +1,8 @@
 """Processes of this project's commands that are started with their imports made, which take longer than most tests.
 
 A nursery is a process that has imported some modules; it forks itself for each start. What it starts is a process like
-any other: its own memory and signals, standard streams, group and exit status. What is about the start itself uses
-`subprocess`; so does all of it where a system has no `fork`.
+any other: its own memory and signals, standard streams, group and exit status. Where the start itself matters, as for
+variables that are read at import, tests use `subprocess`.
 
     test ==socket==> nursery --> keeper, which tells the test the pid and in the end the status --> command
 """
