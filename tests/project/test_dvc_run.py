@@ -1,9 +1,11 @@
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -88,11 +90,22 @@ def test_a_remote_that_takes_nothing_is_an_error(checkout: Path, lines: list[str
 
 
 @pytest.mark.slow
-def test_the_time_limit_ends_the_whole_family(checkout: Path, lines: list[str], children: Children) -> None:
+def test_the_time_limit_ends_the_whole_family(
+    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OnceUp(threading.Timer):
+        """Its time passes once the family is up, which is not waited for by the clock."""
+
+        def run(self) -> None:
+            assert 590 < self.interval <= 600
+            wait_for(lambda: is_up(checkout), limit_s=60)
+            self.function()
+
+    monkeypatch.setattr(dvc_run, "threading", SimpleNamespace(Event=threading.Event, Timer=OnceUp))
     add_stage(checkout, "toy_hang", "python family.py")
     limit = pytest.raises(TimeLimitError, match=r"stopped at its time limit(.|\n)*family is up")
-    with all_end(checkout), limit:
-        repro("toy_hang", checkout, lines.append, children, limit_s=5)
+    with all_end(checkout, limit_s=75), limit:
+        repro("toy_hang", checkout, lines.append, children, limit_s=600)
     assert is_up(checkout)
     assert is_gone(checkout)
 
