@@ -181,7 +181,7 @@ def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:
     """Bring what the turn knows up to what tree g has found."""
     line, visited = trees.line(g), trees.visits(g).any()
     turn.line = turn.steps + (line if visited else [trees.likeliest(g)])
-    turn.value = float(trees.q(g)[trees.best(g)]) if visited else trees.value(g)
+    turn.value = float(trees.q(g)[trees.best(g)]) if visited and not trees.proven(g) else trees.value(g)
 
 
 def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:
