@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit.needs import Need, needs_of
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, lines_need, make_lines, place
@@ -106,7 +106,7 @@ def _keep(
     priors: npt.NDArray[np.float32],
     b: int,
 ) -> None:
-    """Share the prior of a position out among the first ``n`` moves of ``space``, as the evaluator has it; others: -1."""
+    """Share the prior of a position out among the first ``n`` moves of ``space``; the others get -1."""
     total, left = 0.0, Int(0)
     for i in range(counts[At(b)]):
         step, kept = steps[At(b), At(i)], False
@@ -165,9 +165,8 @@ class ProvingEvaluator:
         memory = (lines, self._table, self._space, self._fours)
         boards, turns, steps = np.empty((1, *state.board.shape), np.int8), state.turn[None], np.empty((1, 1), np.int32)
         priors, values = np.empty((1, 1), np.float32), np.empty(1, np.float32)
-        asked: Any = getattr(self.evaluate_batch, "needs", None)
         settled = Need(settle, (*memory, boards, turns, steps, steps[0], self.nodes, priors, values))
-        return [*found, settled, *(asked(state) if asked else [])]
+        return [*found, settled, *needs_of(self.evaluate_batch, state)]
 
     def _begin(self, states: GomokuState) -> None:
         """Memory for boards of this size and rule."""

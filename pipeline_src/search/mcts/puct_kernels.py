@@ -255,7 +255,9 @@ def play_round(
     for g in range(targets.size):
         nodes, edges, all_bits = forest.nodes[g], forest.edges[g], forest.priors[g]
         while b < n_old and old.tree[b] == g:
-            _absorb(forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1, options.solve)
+            _absorb(
+                forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1, options.solve
+            )
             b += 1
         begun = 0
         while begun < per_tree and targets[g] >= 0 and flag[0] == 0:

@@ -129,7 +129,7 @@ class ZeroOptions(Nodes):
     VALUE = "model"
     ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
     DEFAULT = Limit(nodes=300)
-    VARIANTS = ("zero:search=gumbel",)
+    VARIANTS = ("zero:search=gumbel", "zero:solver=200")
 
     model: str = ""
     """A ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package."""
