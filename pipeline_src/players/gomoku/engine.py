@@ -44,9 +44,24 @@ class EngineOptions(Limits):
     """Positions of each of these searches."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] = STANDARD.table_mb
     """MiB of the transposition table."""
+    keep: bool = STANDARD.keep
+    """Of the table from move to move."""
 
 
-def gomoku_engine(options: EngineOptions) -> SearchPlayer:
+class EnginePlayer(SearchPlayer):
+    """The engine, which remembers in a game on time what it found before."""
+
+    def __init__(self, engine: Engine, limit: Limit) -> None:
+        """See `SearchPlayer`."""
+        super().__init__(engine, limit)
+        self.engine = engine
+
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        self.engine.forget()
+
+
+def gomoku_engine(options: EngineOptions) -> EnginePlayer:
     """The player ``engine`` of Gomoku."""
     own = {name: getattr(options, name) for name in STANDARD.__dataclass_fields__}
-    return SearchPlayer(Engine(Options(**own)), options.limit)
+    return EnginePlayer(Engine(Options(**own)), options.limit)
