@@ -44,8 +44,6 @@ class EngineOptions(Limits):
     """Positions of each of these searches."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] = STANDARD.table_mb
     """MiB of the transposition table."""
-    keep: bool = STANDARD.keep
-    """Of the table from move to move."""
 
 
 class EnginePlayer(SearchPlayer):

@@ -68,7 +68,6 @@ class Options:
     prove_nodes: int = 300
     """Positions that this may look at."""
     table_mb: float = 32.0
-    keep: bool = True
 
 
 class Engine:
@@ -133,7 +132,7 @@ class Engine:
         self._stop.clear()
         seconds = None
         board = state.board.size, format_variant(state)
-        if limit.movetime_ms is None or board != self.board or not self.options.keep:
+        if limit.movetime_ms is None or board != self.board:
             self.forget()
         self.board = board
         if limit.movetime_ms is not None:
