@@ -127,14 +127,14 @@ def look(library: "Library", moves: list[str]) -> JosekiPosition:
     Raises:
         ZugwerkError: not a move, or an illegal one.
     """
-    from pipeline_src.games.go import is_legal
+    from pipeline_src.games.go import is_legal, to_fen
     from pipeline_src.systems.joseki.recommend import recommend
 
     state = _state(moves)
     found, empty = recommend(library, state), (state.board.ravel() == 0).nonzero()[0].tolist()
     return JosekiPosition(
         moves=tuple(moves),
-        board=_rows(state.board),
+        fen=to_fen(state),
         to_play="White" if state.turn[0] else "Black",
         forbidden=tuple(_point(point) for point in empty if not is_legal(state, point)),
         corners=tuple(_corner(library, state, number) for number in range(4)),
@@ -277,7 +277,8 @@ def _interval(wins: int, n: int) -> tuple[float | None, float | None]:
         return None, None
     rate, square = wins / n, Z * Z
     half = Z * math.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
-    return tuple(min(1.0, max(0.0, (rate + square / (2 * n) + sign * half) / (1 + square / n))) for sign in (-1, 1))
+    middle, wide = rate + square / (2 * n), 1 + square / n
+    return max(0.0, (middle - half) / wide), min(1.0, (middle + half) / wide)
 
 
 def _factors(window: Any, colours: int) -> Factors:

@@ -44,11 +44,8 @@ class SharedCodes:
 
     def sharing(self, code: int) -> list[int]:
         """States with a code, the most often seen first."""
-        low, end = (
-            np.searchsorted(self._sorted, np.uint64(code)),
-            np.searchsorted(self._sorted, np.uint64(code), "right"),
-        )
-        return self._by_seen(low, end)
+        first, end = (int(np.searchsorted(self._sorted, np.uint64(code), side)) for side in ("left", "right"))
+        return self._by_seen(first, end)
 
     def groups(self, count: int) -> list[list[int]]:
         """The ``count`` clashes whose second pattern was seen most often, each as `sharing` has it."""

@@ -82,8 +82,8 @@ class JosekiPosition(Message):
 
     moves: tuple[str, ...]
     """Played so far, ``pass`` among them, Black first."""
-    board: tuple[str, ...]
-    """Ranks from the top one down: ``x`` black, ``o`` white, ``.`` empty."""
+    fen: str
+    """The position as text; its first word has the ranks from the top one down, ``x`` black, ``o`` white."""
     to_play: Colour
     forbidden: tuple[str, ...]
     """Empty points where the side to move may not play."""
