@@ -6,7 +6,6 @@ import { StoneBoard } from "../board/stones.js";
 import { GO_FILES } from "../board/grid.js";
 
 const CORNERS = ["top left", "top right", "bottom left", "bottom right"], LABELLED = 12;
-const low = (point) => point.toLowerCase();
 
 export async function show(root, params) {
   const known = (await get("joseki/libraries")).libraries;
@@ -19,18 +18,18 @@ export async function show(root, params) {
     moves: (params.moves || "").split(",").filter(Boolean), ahead: [], corner: CORNERS[params.corner] ? Number(params.corner) : -1,
     position: null, game: null, number: 0,
   };
-  const boardBox = h("div", {}), board = new StoneBoard(boardBox, { size: 19, files: GO_FILES, label: "Go board", onmove: (name) => play(name.toUpperCase()) });
+  const boardBox = h("div", {}), board = new StoneBoard(boardBox, { size: 19, files: GO_FILES, label: "Go board", onmove: (name) => play(name) });
   const turn = h("p", { class: "turn", "aria-live": "polite" }), list = h("div", {}), corner = h("div", { class: "card hidden" }), game = h("div", {});
   const clashes = h("details", { class: "card" }, h("summary", {}, "Patterns of this library that share a code"));
   const buttons = {
-    first: h("button", { type: "button", class: "icon", "aria-label": "To the empty board", onclick: () => go(0) }, "⏮"),
+    first: h("button", { type: "button", class: "icon", "aria-label": "To the empty board", onclick: () => go(0) }, "|◀"),
     back: h("button", { type: "button", class: "icon", "aria-label": "One move back", onclick: () => go(state.moves.length - 1) }, "◀"),
     next: h("button", { type: "button", class: "icon", "aria-label": "One move on", onclick: () => go(state.moves.length + 1) }, "▶"),
     pass: h("button", { type: "button", onclick: () => play("pass") }, "Play elsewhere"),
   };
   const corners = choice("Moves in", [[-1, "all"], [0, "↖"], [1, "↗"], [2, "↙"], [3, "↘"]], state.corner, (one) => { state.corner = one; draw(); });
   corners.querySelectorAll("input").forEach((input, k) => input.setAttribute("aria-label", k ? `the ${CORNERS[k - 1]} corner` : "all corners"));
-  put(root, h("h1", { class: "hidden-text" }, "Joseki"), h("div", { class: "beside" },
+  put(root, h("h1", { class: "hidden-text" }, "Joseki"), h("div", { class: "beside wide" },
     h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons.first, buttons.back, buttons.next, buttons.pass, h("span", { class: "grow" }), turn), game),
     h("div", { class: "stack" },
       h("div", { class: "card stack" },
@@ -56,7 +55,7 @@ export async function show(root, params) {
   /** Play a move; the stone is there before the server has answered. */
   function play(word) {
     const follows = state.ahead.length && state.ahead[0] === word;
-    if (word !== "pass") board.play(low(word), state.moves.length % 2 ? "o" : "x");
+    if (word !== "pass") board.play(word, state.moves.length % 2 ? "o" : "x");
     state.moves.push(word);
     if (follows) state.ahead.shift(); else { state.ahead = []; state.game = null; }
     ask();
@@ -89,8 +88,8 @@ export async function show(root, params) {
 
   function draw() {
     if (!state.position) return;
-    const { position } = state, forbidden = new Set(position.forbidden.map(low)), last = state.moves.at(-1);
-    board.set({ fen: position.fen, last: last && last !== "pass" ? low(last) : null });
+    const { position } = state, forbidden = new Set(position.forbidden), last = state.moves.at(-1);
+    board.set({ fen: position.fen, last: last && last !== "pass" ? last : null });
     const free = [...board.grid.cells.keys()].filter((name) => !board.stones.has(name) && !forbidden.has(name));
     board.legal = new Set(free);
     board.grid.legal(free);
@@ -108,13 +107,13 @@ export async function show(root, params) {
 
   function mark(one, strong = false) {
     const text = one.share >= 0.005 ? String(Math.round(100 * one.share)) : "·";
-    board.grid.markers(one.points.map((point) => ({ at: low(point), text, size: 38, colour: "var(--main-ink)", ground: strong ? "var(--last)" : "var(--main)", opacity: strong ? 1 : 0.35 + 0.6 * Math.sqrt(one.share) })), strong ? "over" : "labels");
+    board.grid.markers(one.points.map((point) => ({ at: point, text, size: 38, colour: "var(--main-ink)", ground: strong ? "var(--last)" : "var(--main)", opacity: strong ? 1 : 0.35 + 0.6 * Math.sqrt(one.share) })), strong ? "over" : "labels");
   }
 
   function table(shown) {
     const black = state.position.to_play === "Black";
     const rows = shown.map((one) => {
-      const [ours, theirs] = black ? [one.won, one.lost] : [one.lost, one.won], decided = ours + theirs, name = one.points.join(" / ") || "elsewhere";
+      const [ours, theirs] = black ? [one.won, one.lost] : [one.lost, one.won], decided = ours + theirs, name = one.points.join(" ") || "elsewhere";
       const rate = decided ? ours / decided : 0;
       const split = decided ? h("div", { class: "split", title: `Black won ${number(ours)}, White ${number(theirs)}` }, h("span", { class: "b" }), h("span", { class: "w" })) : "–";
       if (decided) { split.style.setProperty("--black", `${100 * rate}%`); }
@@ -126,13 +125,13 @@ export async function show(root, params) {
           ? h("button", { type: "button", class: "move", onfocus: () => point(one, true), onblur: () => point(one, false), onclick: () => play(one.points[0]), "aria-label": `Play ${name}, ${CORNERS[one.corner]}` }, name)
           : h("button", { type: "button", class: "move", onclick: () => play("pass") }, name, h("small", {}, ` ${["↖", "↗", "↙", "↘"][one.corner]}`))),
         h("td", {}, bar, h("small", {}, `${number(one.played)} times`)),
-        h("td", {}, split, decided ? h("small", {}, `${percent(rate)} : ${percent(1 - rate)}`) : null),
+        h("td", {}, split, decided ? h("small", {}, `${Math.round(100 * rate)} : ${Math.round(100 * (1 - rate))}`) : null),
         h("td", { class: "games" }, one.games.map((where) => h("button", { type: "button", class: "quiet game", onclick: () => open(where), "aria-label": `Open game ${where.gid} at move ${where.ply}` }, `#${where.gid}`))));
       return row;
     });
     const more = state.position.continuations_in_all - state.position.continuations.length;
     return h("div", { class: "scroll moves", tabindex: 0, role: "region", "aria-label": "Continuations" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Move"), h("th", { scope: "col" }, "How often"), h("th", { scope: "col" }, "Black : White"), h("th", { scope: "col" }, "Games"))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Move"), h("th", { scope: "col" }, "How often"), h("th", { scope: "col" }, "Black : White, %"), h("th", { scope: "col" }, "Games"))),
       h("tbody", {}, rows)), more > 0 && h("p", { class: "note" }, `and ${number(more)} rarer ones`));
   }
 
@@ -185,7 +184,7 @@ export async function show(root, params) {
     try {
       const found = await get(`joseki/clashes?library=${encodeURIComponent(state.library)}`);
       clashes.replaceChildren(summary, h("p", {}, `The paper's code gives ${number(found.clashing)} of ${number(found.patterns)} patterns a number that another pattern has too. Those seen most:`),
-        ...found.clashes.map((one) => h("div", { class: "clash" }, h("code", { class: "code" }, one.code), patterns(one.patterns))));
+        h("div", { class: "scroll clashes", tabindex: 0, role: "region", "aria-label": "Clashes" }, found.clashes.map((one) => h("div", { class: "clash" }, h("code", { class: "code" }, one.code), patterns(one.patterns)))));
     } catch (error) { clashes.replaceChildren(summary, notice(error.message, "bad")); }
   }
 }
