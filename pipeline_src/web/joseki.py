@@ -107,12 +107,16 @@ def _opened(request: Request, name: str) -> Opened:
 @router.get("/libraries")
 def libraries(request: Request) -> Libraries:
     """The libraries of this server."""
-    found = []
+    found, problems = [], []
     for path in _paths(request):
-        one = open_library(path).library
+        try:
+            one = open_library(path).library
+        except ZugwerkError as error:
+            problems.append(str(error))
+            continue
         counts = {"games": len(one.fingerprints), "patterns": one.states, "transitions": one.transitions}
         found.append(LibraryFile(name=path.stem, fewest_games=one.fewest_games, **counts))
-    return Libraries(libraries=tuple(found))
+    return Libraries(libraries=tuple(found), problems=tuple(problems))
 
 
 @router.get("/position")

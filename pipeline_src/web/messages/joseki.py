@@ -24,6 +24,8 @@ class Libraries(Message):
     """All libraries, the one that is asked if none is named first."""
 
     libraries: tuple[LibraryFile, ...]
+    problems: tuple[str, ...]
+    """What is wrong with files that cannot be read."""
 
 
 class Occurrence(Message):

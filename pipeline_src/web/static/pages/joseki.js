@@ -8,9 +8,9 @@ import { GO_FILES } from "../board/grid.js";
 const CORNERS = ["top left", "top right", "bottom left", "bottom right"], LABELLED = 12;
 
 export async function show(root, params) {
-  const known = (await get("joseki/libraries")).libraries;
+  const { libraries: known, problems } = await get("joseki/libraries");
   if (!known.length) {
-    put(root, h("h1", {}, "Joseki"), notice("There is no joseki library here. `dvc repro joseki_build` makes one from the project's games."));
+    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), notice("There is no joseki library here. `dvc repro joseki_build` makes one from the project's games."));
     return;
   }
   const state = {
@@ -29,7 +29,7 @@ export async function show(root, params) {
   };
   const corners = choice("Moves in", [[-1, "all"], [0, "↖"], [1, "↗"], [2, "↙"], [3, "↘"]], state.corner, (one) => { state.corner = one; draw(); });
   corners.querySelectorAll("input").forEach((input, k) => input.setAttribute("aria-label", k ? `the ${CORNERS[k - 1]} corner` : "all corners"));
-  put(root, h("h1", { class: "hidden-text" }, "Joseki"), h("div", { class: "beside wide" },
+  put(root, h("h1", { class: "hidden-text" }, "Joseki"), problems.map((one) => notice(one, "bad")), h("div", { class: "beside wide" },
     h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons.first, buttons.back, buttons.next, buttons.pass, h("span", { class: "grow" }), turn), game),
     h("div", { class: "stack" },
       h("div", { class: "card stack" },
