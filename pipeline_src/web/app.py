@@ -13,12 +13,12 @@ from starlette.exceptions import HTTPException
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import joseki, play
+from pipeline_src.web import analyse, joseki, play
 from pipeline_src.web.guard import Guard
 from pipeline_src.web.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
-ROUTERS = (play.router, joseki.router)
+ROUTERS = (play.router, analyse.router, joseki.router)
 """A line a page; their paths begin with ``/api/PAGE``."""
 LOG = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    async with play.opened(app):
+    async with play.opened(app), analyse.opened(app):
         yield
 
 

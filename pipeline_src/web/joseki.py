@@ -193,13 +193,15 @@ def clashes(request: Request, library: Name = "") -> Clashes:
 @router.get("/games/{gid}")
 def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
     """A game that the library counted."""
-    record = game_of(_opened(request, library).path.parents[2] / "records/joseki/games.parquet", gid)
+    path = _opened(request, library).path.parents[2] / "records/joseki/games.parquet"
+    record = game_of(path, gid)
     if (record.game, record.height, record.width) != ("go", SIZE, SIZE):
         raise ZugwerkError(f"game {gid} is {record.game} on {record.height}x{record.width}, not Go on {SIZE}x{SIZE}")
     if record.variant.partition("/")[2] or record.variant.startswith("handicap"):
         raise ZugwerkError(f"game {gid} begins with handicap stones; open it in Analyse")
     return JosekiGame(
         gid=record.gid,
+        source_file=f"file:{path}",
         event=record.event,
         source=record.source,
         first_name=record.first_name,

@@ -159,6 +159,8 @@ class JosekiGame(Message):
     """A game that the library counted."""
 
     gid: int
+    source_file: str
+    """Where the page Analyse finds it."""
     event: str
     source: str
     """``engine`` for made games and those of our engines, ``littlegolem`` or ``file``."""

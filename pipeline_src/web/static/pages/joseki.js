@@ -155,7 +155,7 @@ export async function show(root, params) {
     const source = found.source === "engine" ? (found.event === "made" ? "a made game, nobody played it" : "played by engines") : found.source === "littlegolem" ? "from LittleGolem" : "from a file";
     put(game, h("div", { class: "card row" }, h("div", { class: "grow" }, h("strong", {}, `Game ${found.gid}`), ` ${names.join(" – ")}, ${found.moves.length} moves, ${won}; ${source}.`,
       state.ahead.length ? h("span", { class: "note" }, ` Next: ${state.ahead[0]}`) : ""),
-    h("a", { class: "button", href: `#/analyse?source=${encodeURIComponent("joseki")}&game=${found.gid}` }, "Analyse"),
+    h("a", { class: "button", href: `#/analyse?source=${encodeURIComponent(found.source_file)}&game=${found.gid}&ply=${state.moves.length}` }, "Analyse"),
     h("button", { type: "button", onclick: () => { state.game = null; state.ahead = []; draw(); } }, "Close")));
   }
 
