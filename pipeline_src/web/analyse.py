@@ -47,7 +47,7 @@ Source = Annotated[str, Query(max_length=1000, description="As `files` or `uploa
 @contextlib.asynccontextmanager
 async def opened(app: FastAPI) -> AsyncIterator[None]:
     """What the page needs while the server runs."""
-    app.state.workers = Workers(app.state.settings.engines)
+    app.state.workers, app.state.seeing = Workers(app.state.settings.engines), threading.Lock()
     try:
         yield
     finally:

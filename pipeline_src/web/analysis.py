@@ -4,17 +4,24 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.player import PlayerText
 from pipeline_src.records.record import GameRecord
+from pipeline_src.search.limits import SearchResult
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
-from pipeline_src.web.rates import win_rate
+from pipeline_src.web.rates import RATED, win_rate
 from pipeline_src.web.record_files import start_of
 
 TASK = f"{__name__}:analyse"
 ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
 """Players that search, by game; the first is the one that is proposed."""
+TREES = frozenset({*RATED, "uct"})
+"""Players whose depth is that of the longest line, not of an iteration."""
+DECIDED = 5_000.0
+"""A value from here on is a win that was seen to its end."""
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 KEPT = 64
 """Analyses whose results stay in memory."""
@@ -70,10 +77,11 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
                 rate, search = RESULTS[winner], None
             else:
                 position = Position(state, np.random.default_rng(ply), start, record.actions[:ply])
-                search = one.think(position, Bounds(movetime_ms=movetime)).found
+                by_depth: dict[int, SearchResult] = {}
+                search = one.think(position, Bounds(movetime_ms=movetime), partial(_note, by_depth)).found
                 if search is None:
                     raise ZugwerkError(f"player {player} gives no value of its positions; take another one")
-                rate = win_rate(record.game, player, search.value)
+                rate = _evened(record.game, player, search, by_depth)
                 rate = rate if first_to_move else 1 - rate
                 line = tuple(rules.format_move(action, record.height, record.width) for action in search.pv)
                 if not line:
@@ -90,6 +98,24 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
             yield found[ply]
     finally:
         one.close()
+
+
+def _note(by_depth: dict[int, SearchResult], info: SearchResult) -> None:
+    by_depth[info.depth] = info
+
+
+def _evened(game: str, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
+    """The mover's win rate, by iterative deepening the mean of the last two depths.
+
+    Who moves last in a line looks better than they are, so that values of odd and of even depths lie on either side of
+    the truth, and each move would seem to be a mistake.
+    """
+    rate = win_rate(game, player, search.value)
+    shallower = by_depth.get(search.depth - 1)
+    deepening = PlayerText.parse(player).name not in TREES
+    if shallower is None or not deepening or abs(search.value) >= DECIDED:
+        return rate
+    return (rate + win_rate(game, player, shallower.value)) / 2
 
 
 def _lost(rules: Any, state: Any, before: PlyAnalysis, rate: float, action: int, record: GameRecord) -> float:
