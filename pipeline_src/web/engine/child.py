@@ -19,7 +19,7 @@ from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.player import Bounds, Player, PlayerText, Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import Clock, SearchResult
-from pipeline_src.web.engine.tasks import Answer, Chosen, OnlyBoard, Place, Request, Task, Thought
+from pipeline_src.web.engine.tasks import Answer, Chosen, OnlyBoard, Place, Request, Task, Thought, Unit
 
 EVERY_S = 0.1
 """Between two reports of a search."""
@@ -27,7 +27,7 @@ PLAYERS = 2
 """That a process keeps, such as both sides of a game."""
 RATES = ("zero", "mcts", "puct", "nets")
 """Players whose values go from -1 to 1."""
-ODDS = {"squares": 4.0, "points": 400.0}
+ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}
 """Of each unit, what makes odds of e to 1."""
 
 
@@ -105,11 +105,12 @@ class Child:
 
     def _think(self, search: Search, number: int, task: Task) -> Chosen:
         self._answer(Answer(id=number, stage="loading"))
-        rules, position = placed(task.place, self._rng, task.clock and Clock(**task.clock.model_dump()))
+        if task.only_made:
+            player = build_player(task.place.game, task.player)
+            player.close()
+            return Chosen(move="", thought=None, only=only_board(player))
+        rules, position = placed(task.place, self._rng, Clock(**task.clock.model_dump()) if task.clock else None)
         player = self._player(task, position)
-        only = None if player.only is None else OnlyBoard(**player.only._asdict())
-        if task.only_ready:
-            return Chosen(move="", thought=None, only=only)
         self._answer(Answer(id=number, stage="thinking"))
 
         def tell(found: SearchResult) -> None:
@@ -122,7 +123,9 @@ class Child:
         finally:
             reports.close()
         thought = None if chosen.found is None else thought_of(rules, position, task, chosen.found)
-        return Chosen(move=rules.format_move(chosen.action, *position.state.board.shape), thought=thought, only=only)
+        return Chosen(
+            move=rules.format_move(chosen.action, *position.state.board.shape), thought=thought, only=only_board(player)
+        )
 
     def _player(self, task: Task, position: Position) -> Player:
         """The player of a game, which goes on with what it remembers of it; else one of the same text begins anew."""
@@ -143,6 +146,11 @@ class Child:
             self._players.popitem(last=False)[1].close()
         self._players[key].ready(position.start)
         return self._players[key]
+
+
+def only_board(player: Player) -> OnlyBoard | None:
+    """The only board that a player plays on."""
+    return None if player.only is None else OnlyBoard(**player.only._asdict())
 
 
 def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -> tuple[Game, Position]:
@@ -179,14 +187,14 @@ def thought_of(rules: Game, position: Position, task: Task, found: SearchResult)
     )
 
 
-def unit_of(game: str, player: str) -> str:
+def unit_of(game: str, player: str) -> Unit:
     """In what a player's values are."""
     if PlayerText.parse(player).name in RATES:
         return "rate"
     return "squares" if game == "amazons" else "points"
 
 
-def chance(value: float, unit: str) -> float | None:
+def chance(value: float, unit: Unit) -> float | None:
     """A value as a win rate from 0 to 1; None of NaN."""
     if math.isnan(value):
         return None

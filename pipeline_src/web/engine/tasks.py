@@ -7,6 +7,7 @@ from pydantic import Field
 from pipeline_src.web.messages.message import Message
 
 Ms = Annotated[float, Field(gt=0, le=1e9)]
+Unit = Literal["rate", "squares", "points"]
 MOST_PLIES = 2_000
 MoveText = Annotated[str, Field(min_length=1, max_length=16)]
 Moves = Annotated[tuple[MoveText, ...], Field(max_length=MOST_PLIES)]
@@ -47,8 +48,8 @@ class Task(Message):
     movetime_ms: Ms | None = None
     nodes: Annotated[int, Field(ge=1)] | None = None
     depth: Annotated[int, Field(ge=1, le=96)] | None = None
-    only_ready: bool = False
-    """Choose no move: load all that one would need."""
+    only_made: bool = False
+    """Choose no move: make the player, to see whether its text is right and on which board it plays."""
 
 
 class OnlyBoard(Message):
@@ -69,7 +70,7 @@ class Thought(Message):
     seconds: float
     value: float | None
     """To the side to move, in ``unit``; null where it is infinite."""
-    unit: Literal["rate", "squares", "points"]
+    unit: Unit
     """Rates go from -1 to 1; squares are the Amazons', points Gomoku's evaluations."""
     win_rate: float | None
     """The value as a chance from 0 to 1: 4 squares, or 400 points, are odds of e to 1."""
@@ -81,7 +82,7 @@ class Chosen(Message):
     """The end of a task."""
 
     move: str
-    """Empty where none was wanted (``only_ready``)."""
+    """Empty where none was wanted (``only_made``)."""
     thought: Thought | None
     only: OnlyBoard | None
 
