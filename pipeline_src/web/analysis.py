@@ -5,20 +5,20 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import PlayerText
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import SearchResult
+from pipeline_src.web.engine.child import RATES, chance, unit_of
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
-from pipeline_src.web.rates import RATED, win_rate
 from pipeline_src.web.record_files import start_of
 
 TASK = f"{__name__}:analyse"
 ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
 """Players that search, by game; the first is the one that is proposed."""
-TREES = frozenset({*RATED, "uct"})
+TREES = frozenset({*RATES, "uct"})
 """Players whose depth is that of the longest line, not of an iteration."""
 DECIDED = 5_000.0
 """A value from here on is a win that was seen to its end."""
@@ -26,6 +26,7 @@ RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 KEPT = 64
 """Analyses whose results stay in memory."""
 
+Unit = Literal["rate", "squares", "points"]
 Found = dict[int, PlyAnalysis]
 """By ply."""
 _KEPT: "OrderedDict[str, Found]" = OrderedDict()
@@ -81,7 +82,7 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
                 search = one.think(position, Bounds(movetime_ms=movetime), partial(_note, by_depth)).found
                 if search is None:
                     raise ZugwerkError(f"player {player} gives no value of its positions; take another one")
-                rate = _evened(record.game, player, search, by_depth)
+                rate = _evened(unit_of(record.game, player), player, search, by_depth)
                 rate = rate if first_to_move else 1 - rate
                 line = tuple(rules.format_move(action, record.height, record.width) for action in search.pv)
                 if not line:
@@ -104,18 +105,23 @@ def _note(by_depth: dict[int, SearchResult], info: SearchResult) -> None:
     by_depth[info.depth] = info
 
 
-def _evened(game: str, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
+def _evened(unit: Unit, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
     """The mover's win rate, by iterative deepening the mean of the last two depths.
 
     Who moves last in a line looks better than they are, so that values of odd and of even depths lie on either side of
     the truth, and each move would seem to be a mistake.
     """
-    rate = win_rate(game, player, search.value)
+    rate = _chance(search.value, unit)
     shallower = by_depth.get(search.depth - 1)
     deepening = PlayerText.parse(player).name not in TREES
     if shallower is None or not deepening or abs(search.value) >= DECIDED:
         return rate
-    return (rate + win_rate(game, player, shallower.value)) / 2
+    return (rate + _chance(shallower.value, unit)) / 2
+
+
+def _chance(value: float, unit: Unit) -> float:
+    found = chance(value, unit)
+    return 0.5 if found is None else found
 
 
 def _lost(rules: Any, state: Any, before: PlyAnalysis, rate: float, action: int, record: GameRecord) -> float:

@@ -13,12 +13,12 @@ from starlette.exceptions import HTTPException
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import analyse, joseki, nets, play
+from pipeline_src.web import analyse, joseki, nets, play, runs
 from pipeline_src.web.guard import Guard
 from pipeline_src.web.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
-ROUTERS = (play.router, nets.router, analyse.router, joseki.router)
+ROUTERS = (play.router, nets.router, analyse.router, joseki.router, runs.router)
 """A line a page; their paths begin with ``/api/PAGE``."""
 LOG = logging.getLogger(__name__)
 

@@ -17,7 +17,6 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.web.annotate import annotated
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
-from pipeline_src.web.rates import win_rate
 from pipeline_src.web.record_files import read_games
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, fits, violations
@@ -204,12 +203,6 @@ def test_names_cannot_break_out_of_an_export():
     hostile = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None, first_name="a];B[aa]\\", event="]")
     (read,) = read_games(annotated(hostile, []).encode(), "x")
     assert (read.first_name, read.event, read.actions) == ("a];B[aa]\\", "]", (112,))
-
-
-def test_rates():
-    assert win_rate("amazons", "alphabeta:depth=2", 0.0) == 0.5
-    assert win_rate("gomoku", "zero", -1.0) == 0.0
-    assert 0.99 < win_rate("amazons", "uct", 1e9) <= 1
 
 
 def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, record_file):
