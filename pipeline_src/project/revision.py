@@ -75,7 +75,7 @@ def versions(count: int, project: Path = Path()) -> list[Version]:
     """
     form = "%H%x09%cI%x09%s"
     text = _git(project, "log", f"--max-count={count}", f"--format={form}", "--", *FILES[2:]).decode(errors="replace")
-    found = [Version(commit, "", date, subject) for commit, date, subject in _fields(text)]
+    found = [Version(commit, "", date, subject) for commit, date, subject in _fields(text)][::-1]
     fields = "%(objectname)%09%(committerdate:iso-strict)%09%(refname)"
     text = _git(project, "for-each-ref", f"--format={fields}", "refs/exps").decode(errors="replace")
     for commit, date, ref in _fields(text):

@@ -102,7 +102,7 @@ export async function show(root, params) {
 
     function draw() {
       const some = rows.filter((one) => one.system === system);
-      put(table, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Figures" }, h("table", { class: "figures" },
+      put(table, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Figures" }, h("table", { class: "figure-table" },
         h("thead", {}, h("tr", {}, ["Figure", "Published", "Ours", "95 % interval", "Unit", "Made by"].map((word, k) => h("th", { scope: "col", class: k && k < 4 ? "num" : null }, word)))),
         h("tbody", {}, some.map((one) => h("tr", { class: one === chosen ? "chosen" : null },
           h("td", {}, h("button", { type: "button", class: "quiet figure", "aria-pressed": String(one === chosen), onclick: () => { chosen = one; draw(); follow(); history_.scrollIntoView({ block: "nearest" }); } }, one.words)),
