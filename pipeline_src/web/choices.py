@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.options import read_options
 from pipeline_src.players.player import PlayerText
-from pipeline_src.players.registry import maker_of
+from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.project.reference.players import Listed
 from pipeline_src.project.reference.players import players as listed
 from pipeline_src.web.messages.play import Choices, GameChoice, ListedPlayer, PlayerOption, Variant
@@ -68,15 +69,16 @@ def _shown(path: Path) -> str:
 
 
 def check_player(text: str, game: str, settings: Settings) -> None:
-    """Refuse what a page may not ask for; whether the options are right, the process says that plays it.
+    """Refuse what a page may not ask for, and what is wrong with a player's text.
 
     Raises:
-        ZugwerkError: a player that starts another program, a file outside the folders, or a text that names no player.
+        ZugwerkError: a player that starts another program, a file outside the folders, no such player or option.
     """
     parsed = PlayerText.parse(text)
-    maker_of(game, parsed)
+    where = maker_of(game, parsed)
     if parsed.name in OUTSIDE:
         raise ZugwerkError(f"player {parsed.name!r} starts another program, which pages may not; use zugwerk match")
     for path in (parsed.value, *(parsed.options.get(name, "") for name in PATHS)):
         if path:
             settings.file(path)
+    read_options(open_maker(where)[1], parsed)

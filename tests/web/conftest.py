@@ -23,6 +23,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, PHONE = {"width": 1300, "height": 900}, {"width": 400, "height": 800}
 
 
+class Address(str):
+    """Of the server, which also knows its process."""
+
+    pid = 0
+
+
 @pytest.fixture(scope="session")
 def web_folder(tmp_path_factory):
     """The one folder that pages may read; tests may put files there before they ask for them."""
@@ -44,7 +50,9 @@ def server(web_folder):
         try:
             line = process.stdout.readline()
             assert line.startswith("ready: http"), line
-            yield line.split()[1].rstrip("/")
+            address = Address(line.split()[1].rstrip("/"))
+            address.pid = process.pid
+            yield address
         finally:
             process.terminate()
 

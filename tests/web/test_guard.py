@@ -24,7 +24,8 @@ def test_its_own_names_are_not(client, host):
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "file://"])
 def test_a_page_elsewhere_is_refused(client, origin):
     assert client.post("/api/play/games", json={}, headers={"origin": origin}).status_code == 403
-    with pytest.raises(WebSocketDisconnect) as refused, client.websocket_connect("/x", headers={"origin": origin}):
+    wire = client.websocket_connect("ws://127.0.0.1:4210/api/play/games/x/socket", headers={"origin": origin})
+    with pytest.raises(WebSocketDisconnect) as refused, wire:
         pass
     assert refused.value.code == 1008
 

@@ -64,7 +64,8 @@ export class PlayerPicker {
       const box = h("input", { type: numeric ? "number" : "text", step: numeric ? (option.type.startsWith("whole") ? "1" : "any") : null, value, placeholder: option.default, oninput: () => set(box.value.trim()) });
       return box;
     };
-    const main = player.options.filter((one) => LIMITS.includes(one.name) || one.name === ":MODEL");
+    const limits = LIMITS.filter((name) => player.options.some((one) => one.name === name));
+    const main = player.options.filter((one) => one.name === limits[0] || one.name === ":MODEL");
     const more = player.options.filter((one) => !main.includes(one) && !one.name.includes("KEY"));
     this.problem = h("p", { class: "note bad-text", role: "status" });
     put(this.element, field(this.label, names, player.meaning),

@@ -52,7 +52,7 @@ export function showSetup(root, params) {
     const line = h("input", { type: "number", min: "3", max: "9", value: length || "5", onchange: () => redo({ variant: line.value === "5" ? base : `${base}-${line.value}` }) });
     const minutes = h("input", { type: "number", min: "0.1", max: "600", step: "any", value: setup.minutes, placeholder: "no limit", oninput: () => { setup.minutes = minutes.value; } });
     const increment = h("input", { type: "number", min: "0", max: "600", step: "any", value: setup.increment, placeholder: "0", oninput: () => { setup.increment = increment.value; } });
-    const modes = [["player", "Against a player"], ["people", "Two people"], ["players", "Watch two players"]];
+    const modes = [["player", "You and a player"], ["people", "Two people"], ["players", "Two players"]];
     seats = { player: picker("player", "Opponent"), first: picker("first", about.first), second: picker("second", about.second) };
     put(form, h("h1", {}, shared ? "Play on from here" : "New game"),
       shared ? h("p", { class: "note" }, moves.length ? `A shared position of ${setup.game === "amazons" ? "the Amazons" : "Gomoku"}, after ${moves.length} moves.` : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
