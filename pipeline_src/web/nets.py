@@ -17,6 +17,8 @@ from pipeline_src.web.messages.nets import Model, Models, NetPosition, NetView, 
 Board = tuple[int, int, str]
 PACKAGED = {"amazons": "systems/amazons_net/weights/amazons.pt", "gomoku": "systems/gomoku_zero/weights/gomoku.pt"}
 """Nets that come with the package, by game; paths below it."""
+BOARDS: dict[str, Board] = {"package:amazons": (10, 10, "standard"), "package:gomoku": (9, 9, "freestyle")}
+"""Of the nets of the package, so that their boards are there before torch is."""
 FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
     "models/amazons": "amazons",
     "models/gomoku": "gomoku",
@@ -105,9 +107,11 @@ def _ask(request: Request, task: str, *arguments: Any) -> Any:
         return answer
 
 
-def _board(request: Request, game: str, path: Path) -> Board:
+def _board(request: Request, model: str, game: str, path: Path) -> Board:
     from pipeline_src.web.seeing import BOARD
 
+    if model in BOARDS:
+        return BOARDS[model]
     key = (str(path), path.stat().st_mtime_ns)
     with _LOCK:
         known = _BOARDS.get(key)
@@ -141,7 +145,7 @@ def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
     from pipeline_src.games.game import get_game
 
     game, path = _found(request, model)
-    board = _board(request, game, path)
+    board = _board(request, model, game, path)
     state, words = _state(game, board, moves)
     rules, side = get_game(game), get_game(game).to_play(state)
     winner = rules.winner(state)
@@ -202,7 +206,7 @@ def view(
     from pipeline_src.web.seeing import SEE
 
     game, path = _found(request, model)
-    board = _board(request, game, path)
+    board = _board(request, model, game, path)
     state, _ = _state(game, board, moves)
     half = _half(state, move) if move and game == "amazons" else (None, None)
     found: NetView = _ask(request, SEE, game, str(path), get_game(game).to_fen(state), simulations, half)

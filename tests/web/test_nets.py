@@ -7,6 +7,8 @@ from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
+from pipeline_src.web.nets import BOARDS, PACKAGED, _package
+from pipeline_src.web.seeing import board_of
 from tests.web.conftest import PHONE, fits, violations
 
 
@@ -38,6 +40,13 @@ def test_all_nets_are_listed_without_opening_one(client, nets):
     assert groups["gomoku/01/best"] == groups["gomoku/02/best"] == "gomoku/*/best"
     assert groups["amazons/residual/nets"] == "amazons"
     assert not any("learner" in name for name in groups)
+
+
+def test_the_boards_of_the_packaged_nets_are_those_that_they_were_made_for(client, nets):
+    for model, board in BOARDS.items():
+        game = model.removeprefix("package:")
+        assert list(board_of(game, str(_package() / PACKAGED[game]))) == [board]
+    assert ask(client, "position", model="package:gomoku")["height"] == 9
 
 
 def test_gomoku_before_and_after_the_search(client, nets):

@@ -115,7 +115,7 @@ def test_the_page_by_mouse_and_keyboard(open_page, project):
     assert "0.2 (0.1 to 0.3)" in chart.get_attribute("aria-valuetext")
     page.keyboard.press("End")
     assert "now, in the working tree" in chart.get_attribute("aria-valuetext")
-    page.get_by_label("Training").select_option(label="amazons/train/residual")
+    page.get_by_label("Training", exact=True).select_option(label="amazons/train/residual")
     page.get_by_label("rate").check()
     page.get_by_label("6x6").check()
     page.get_by_text("1 generations, 40 games").wait_for()

@@ -40,7 +40,7 @@ export async function show(root, params) {
 
   function panel() {
     const board = h("div", {}), head = h("h2", {}), about = h("div", { class: "stack" });
-    return { box: h("section", { class: "card stack" }, head, board, about), boardBox: board, head, about, board: null, view: null, kind: "" };
+    return { box: h("section", { class: "card stack hidden" }, head, board, about), boardBox: board, head, about, board: null, view: null, kind: "" };
   }
 
   function game() { return models.find((one) => one.model === state.a).game; }
