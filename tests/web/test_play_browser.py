@@ -3,7 +3,7 @@
 import os
 import re
 import signal
-import subprocess
+from pathlib import Path
 
 from tests.web.conftest import PHONE, alive, fits, violations
 
@@ -50,7 +50,7 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
     assert page.evaluate("document.activeElement.dataset.cell") == "a1"
     ways = ["ArrowRight"] * 4 + ["ArrowUp"] + ["ArrowLeft"] * 4 + ["ArrowUp"]
     for k in range(25):
-        page.wait_for_function("document.querySelector('.status').textContent.match(/Your turn|won|drawn/)")
+        turn(page).wait_for()
         if page.locator(".status.over").count():
             break
         page.keyboard.press("Enter")
@@ -59,33 +59,29 @@ def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
     assert len(moves(page)) >= 5
 
 
-def legal_turn(page):
-    """Choose the first target three times, as a person would: an amazon, her way, the arrow."""
-    cells = page.locator(".board.live .cell.legal")
-    cells.first.wait_for()
-    return cells.first
+def turn(page):
+    """What says that a person may move, or that nobody may."""
+    return page.locator(".status", has_text=re.compile("Your turn|has won|is drawn"))
+
+
+def middle(page, mark):
+    """Of the first mark on the board."""
+    box = page.locator(f".board .under {mark}").first.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def test_a_whole_game_of_the_amazons_by_mouse(open_page):
     page = open_page()
     set_up(page, **{"game": "amazons", "size": 6, "variant": "standard", "mode": "player", "player amazons": "random"})
     for _ in range(40):
-        page.wait_for_function("document.querySelector('.status').textContent.match(/Your turn|won/)")
+        turn(page).wait_for()
         if page.locator(".status.over").count():
             break
-        legal_turn(page).click()
-        target = page.evaluate(
-            """() => { const dot = document.querySelector(".board .under circle.target"), box = dot.getBoundingClientRect();
-                return [box.x + box.width / 2, box.y + box.height / 2]; }"""
-        )
-        page.mouse.click(*target)
-        cross = page.evaluate(
-            """() => { const one = document.querySelector(".board .under path.target"), box = one.getBoundingClientRect();
-                return [box.x + box.width / 2, box.y + box.height / 2]; }"""
-        )
+        page.locator(".board.live .cell.legal").first.click()
+        page.mouse.click(*middle(page, "circle.target"))
         before = len(moves(page))
-        page.mouse.click(*cross)
-        page.wait_for_function(f"document.querySelectorAll('.moves .move').length > {before}")
+        page.mouse.click(*middle(page, "path.target"))
+        page.locator(".moves .move").nth(before).wait_for()
     assert "has won" in page.locator(".status").inner_text()
     assert len(moves(page)) >= 8
 
@@ -170,11 +166,9 @@ def test_thoughts_are_drawn_and_a_killed_engine_can_be_asked_again(open_page, se
     )
     page.locator(".thinking .line").wait_for()
     page.locator(".board .over line").first.wait_for()
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    own = [int(line.split()[0]) for line in listed.splitlines() if "pipeline_src.web.engine.child" in line]
-    parents = [pid for pid in own if os.path.exists(f"/proc/{pid}") and parent(pid) == server.pid]
-    for pid in parents:
-        os.kill(pid, signal.SIGKILL)
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
     page.get_by_text("killed by SIGKILL").wait_for()
     assert alive(server)
     page.get_by_role("button", name="Ask it again").click()
@@ -184,30 +178,24 @@ def test_thoughts_are_drawn_and_a_killed_engine_can_be_asked_again(open_page, se
     assert len(moves(page)) == 1
 
 
-def parent(pid):
-    with open(f"/proc/{pid}/stat") as stat:
-        return int(stat.read().rpartition(")")[2].split()[1])
-
-
-def test_a_move_shows_in_less_than_fifty_milliseconds(open_page):
+def test_a_move_shows_before_the_server_has_answered(open_page):
     page = open_page()
     set_up(page, **{"game": "gomoku", "size": 9, "variant": "freestyle", "mode": "player", "player gomoku": "random"})
-    took = page.evaluate(
-        """() => new Promise((done) => {
-            const cell = document.querySelector("[data-cell=e5]"), board = cell.closest("svg"), before = board.querySelectorAll(".stone").length;
-            const began = performance.now();
+    drawn = page.evaluate(
+        """() => {
+            const cell = document.querySelector("[data-cell=e5]"), board = cell.closest("svg");
+            const before = board.querySelectorAll(".stone").length;
             cell.firstChild.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, button: 0 }));
-            const look = () => board.querySelectorAll(".stone").length > before ? done(performance.now() - began) : requestAnimationFrame(look);
-            requestAnimationFrame(look);
-        })"""
+            return board.querySelectorAll(".stone").length - before;
+        }"""
     )
-    assert took < 50
+    assert drawn == 1
 
 
 def test_names_are_text_and_nothing_else(open_page):
-    page = open_page("#/play?game=gomoku&size=5&variant=freestyle-3&moves=a1,<img src=x onerror=alert(1)>")
+    page = open_page("#/play?game=gomoku&size=5&variant=freestyle-3&moves=a1,<img src=x>")
     page.expected = ["400"]
-    page.get_by_text("<img src=x").first.wait_for()
+    page.get_by_text("<img src=x>").first.wait_for()
     assert page.locator("img[src=x]").count() == 0
 
 

@@ -134,7 +134,7 @@ class Session:
             persons_turn=self._persons_turn,
             can_undo=self._undo_to() is not None,
             paused=self.paused,
-            thinking=self._search is not None and self._purpose == "move",
+            thinking=self._due or (self._search is not None and self._purpose == "move"),
             formats=self.game.formats,
         )
 
@@ -224,10 +224,15 @@ class Session:
 
     # Players.
 
+    @property
+    def _due(self) -> bool:
+        """Whether a player has to begin to think."""
+        idle = self.over or self._persons_turn or self.paused or self._failed or self._search is not None
+        return not idle and self.watched
+
     def _let_play(self) -> None:
         """Let the player think whose turn it is."""
-        idle = self.over or self._persons_turn or self.paused or self._failed or self._search is not None
-        if not idle and self._watchers:
+        if self._due:
             self._think("move", self._seats[self.game.to_play])
 
     def _think(self, purpose: Purpose, player: str) -> None:

@@ -100,7 +100,7 @@ export class Grid {
     hits.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       down = named(event);
-      event.target.releasePointerCapture?.(event.pointerId);
+      if (event.target.hasPointerCapture(event.pointerId)) event.target.releasePointerCapture(event.pointerId); // touch: else no other cell is seen
       if (down) { this.roving(down); this.onpick?.(down, "click"); }
     });
     addEventListener("pointerup", this.onup = (event) => {
