@@ -190,7 +190,7 @@ async def _run(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -
         stopped.set()
         gone.cancel()
         await thread
-        with contextlib.suppress(RuntimeError):
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await socket.close()
 
 

@@ -20,6 +20,8 @@ ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "
 """Players that search, by game; the first is the one that is proposed."""
 TREES = frozenset({*RATES, "uct"})
 """Players whose depth is that of the longest line, not of an iteration."""
+PLAIN = 10.0
+"""Points of Gomoku's engine that one of its plain evaluation is about worth."""
 DECIDED = 5_000.0
 """A value from here on is a win that was seen to its end."""
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
@@ -111,12 +113,13 @@ def _evened(unit: Unit, player: str, search: SearchResult, by_depth: dict[int, S
     Who moves last in a line looks better than they are, so that values of odd and of even depths lie on either side of
     the truth, and each move would seem to be a mistake.
     """
-    rate = _chance(search.value, unit)
+    scale = PLAIN if unit == "points" and PlayerText.parse(player).name != "engine" else 1.0
+    rate = _chance(scale * search.value, unit)
     shallower = by_depth.get(search.depth - 1)
     deepening = PlayerText.parse(player).name not in TREES
     if shallower is None or not deepening or abs(search.value) >= DECIDED:
         return rate
-    return (rate + _chance(shallower.value, unit)) / 2
+    return (rate + _chance(scale * shallower.value, unit)) / 2
 
 
 def _chance(value: float, unit: Unit) -> float:

@@ -22,6 +22,9 @@ from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, fits, violations
 
 
+LONG = "nets:artifacts/models/amazons/cross_entropy/nets.pt,simulations=64"
+
+
 def random_game(rules, size, seed, plies=1000):
     import numpy as np
 
