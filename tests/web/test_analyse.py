@@ -21,7 +21,6 @@ from pipeline_src.web.record_files import read_games
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, fits, violations
 
-
 LONG = "nets:artifacts/models/amazons/cross_entropy/nets.pt,simulations=64"
 
 
