@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 from pipeline_src.web.archives import archive, game_of, record_of
+from pipeline_src.web.choices import check_player
 from pipeline_src.web.messages.analyse import (
     AnalysisRequest,
     AnalysisState,
@@ -144,6 +145,7 @@ async def watch(socket: WebSocket) -> None:
         wanted = AnalysisRequest.model_validate_json(text)
         settings: Settings = socket.app.state.settings
         _, record = await run_in_threadpool(find_game, settings, wanted.source, wanted.number)
+        await run_in_threadpool(check_player, wanted.player, record.game, settings)
     except (WebSocketDisconnect, TimeoutError):
         return
     except ValidationError as error:
