@@ -1,6 +1,7 @@
 """The analysis of a game, position by position: what runs in a process of its own, and what is kept of it."""
 
 import hashlib
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 KEPT = 64
 """Analyses whose results stay in memory."""
 
+Row = dict[str, Any]
 Unit = Literal["rate", "squares", "points"]
 Found = dict[int, PlyAnalysis]
 """By ply."""
@@ -47,8 +49,14 @@ def known(record: GameRecord, request: AnalysisRequest) -> Found:
     return found
 
 
-def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> Iterator[PlyAnalysis | None]:
+def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterator[Row | None]:
     """All positions of a game that are not ``done`` yet, in order; first None, as soon as the player is ready.
+
+    Args:
+        game: a record (`dataclasses.asdict`), as JSON has it.
+        player: text of a player that searches.
+        movetime: milliseconds a position.
+        done: results (`PlyAnalysis`) as JSON has them; so are those that are yielded.
 
     Raises:
         ZugwerkError: no such player, or it cannot play this game, or it gives no values.
@@ -59,6 +67,7 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
     from pipeline_src.players.player import Bounds, Position
     from pipeline_src.players.registry import build_player
 
+    record = GameRecord(**{**game, "actions": tuple(game["actions"])})
     rules, start = get_game(record.game), start_of(record)
     one = build_player(record.game, player)
     if not one.searches:
@@ -70,7 +79,7 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
         states = [start]
         for action in record.actions:
             states.append(rules.play(states[-1], action))
-        found = dict(done)
+        found = {one["ply"]: PlyAnalysis.model_validate(one) for one in done}
         for ply in [ply for ply in range(len(states)) if ply not in found]:
             state, before = states[ply], found.get(ply - 1)
             first_to_move = rules.to_play(state) == 0
@@ -92,13 +101,13 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
             found[ply] = PlyAnalysis(
                 ply=ply,
                 win_rate=rate,
-                value=None if search is None else search.value,
+                value=search.value if search and math.isfinite(search.value) else None,
                 depth=search.depth if search else 0,
                 nodes=search.nodes if search else 0,
                 line=line,
                 lost=_lost(rules, states[ply - 1], before, rate, record.actions[ply - 1], record) if before else None,
             )
-            yield found[ply]
+            yield found[ply].model_dump()
     finally:
         one.close()
 
