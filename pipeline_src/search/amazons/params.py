@@ -25,6 +25,8 @@ class Phase(Params):
     """Closeness by king moves."""
     m: float = 0.0
     """Mobility of the amazons."""
+    turn: float = 0.0
+    """Worth, in squares, of being to move."""
 
 
 class AmazonsEngine(Params):
@@ -54,5 +56,5 @@ class AmazonsEngine(Params):
         return self
 
     def table(self) -> npt.NDArray[np.float64]:
-        """The phases as float64 [K, 6]: w, t1, t2, c1, c2, m."""
+        """The phases as float64 [K, 7]: w, t1, t2, c1, c2, m, turn."""
         return np.array([list(p.model_dump().values()) for p in self.phases])
