@@ -18,8 +18,8 @@ INTRO = f"""# The server of the pages
 
 `zugwerk web` listens at `http://{HOST}:{PORT}`; `--port` and `--host` change that. The pages use what follows, and so
 can a client of your own: requests and answers are JSON, `GET /api/openapi.json` has the same as a schema. An answer
-whose status is not 2xx is `{{"error": TEXT}}`: 400 and 422 for what is wrong with the request, 403 for a page of another
-site, 404, 413 for a body that is too large, 503 where there is no room.
+whose status is not 2xx is `{{"error": TEXT}}`: 400 and 422 for what is wrong with the request, 403 for a page of
+another site, 404, 413 for a body that is too large, 503 where there is no room.
 
 A request needs a `Host` that is the server's own, and no `Origin` but the server's; programs that are no browsers send
 none. Files are named by their paths, below the folders that the server was given (`--folder`).
