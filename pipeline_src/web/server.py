@@ -8,7 +8,7 @@ import webbrowser
 import uvicorn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.app import create_app
+from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
 
 MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
@@ -28,7 +28,7 @@ def serve(settings: Settings, browser: bool) -> None:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - told, not bound
         config = uvicorn.Config(
-            create_app(settings),
+            Late(settings),
             log_level="warning",
             access_log=False,
             ws="websockets-sansio",

@@ -84,8 +84,8 @@ def _routes(paths: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _content(body: dict[str, Any]) -> str:
-    schema = next(iter(body.get("content", {}).values()), {}).get("schema", {})
-    return _type(schema) if schema else ""
+    found = [one["schema"] for one in body.get("content", {}).values() if one.get("schema")]
+    return _type(found[0]) if found else ""
 
 
 def _about(schema: dict[str, Any]) -> list[str]:
@@ -116,7 +116,7 @@ def _type(schema: dict[str, Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema or "oneOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one) for one in schema.get("anyOf", schema.get("oneOf"))))
+        return " or ".join(dict.fromkeys(_type(one) for one in schema.get("anyOf") or schema["oneOf"]))
     if "const" in schema:
         return code(str(schema["const"]))
     if "enum" in schema:
