@@ -1,6 +1,7 @@
 """`Late`: the pages' files are served at once; what answers them is imported when a page first asks something."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +25,9 @@ STATIC = Path(__file__).parent / "static"
 class Late:
     """The application of `app.create_app`, which takes half a second to import; a page is painted meanwhile."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings, self._stack = settings, AsyncExitStack()
+    def __init__(self, settings: Settings, create: "Callable[[], FastAPI]") -> None:
+        """``create`` makes the application; it is called in a thread."""
+        self._create, self._stack = create, AsyncExitStack()
         files = Mount("/", StaticFiles(directory=STATIC, html=True))
         self._files: Asgi = Guard(Starlette(routes=[files], exception_handlers={HTTPException: _told}), settings.host)
         self._app: asyncio.Task[FastAPI] | None = None
@@ -42,14 +44,9 @@ class Late:
             await (await asyncio.shield(self._app))(scope, receive, send)
 
     async def _open(self) -> "FastAPI":
-        app = await asyncio.to_thread(self._import)
+        app = await asyncio.to_thread(self._create)
         await self._stack.enter_async_context(app.router.lifespan_context(app))
         return app
-
-    def _import(self) -> "FastAPI":
-        from pipeline_src.web.app import create_app
-
-        return create_app(self._settings)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
