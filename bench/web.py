@@ -17,7 +17,8 @@ REPEATS = 7
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
 CLICK = """(name) => new Promise((done) => {
-    const cell = document.querySelector(`[data-cell=${name}]`), board = cell.closest("svg"), list = document.querySelector(".moves");
+    const cell = document.querySelector(`[data-cell=${name}]`), board = cell.closest("svg");
+    const list = document.querySelector(".moves");
     const stones = board.querySelectorAll(".stone").length, moves = list.querySelectorAll(".move").length;
     let shown = null;
     const began = performance.now();

@@ -19,8 +19,8 @@ INTRO = f"""# The server of the pages
 
 `zugwerk web` listens at `http://{HOST}:{PORT}`; `--port` and `--host` change that. The pages use what follows, and so
 can a client of your own: requests and answers are JSON, `GET /api/openapi.json` has the same as a schema. An answer
-whose status is not 2xx is `{{"error": TEXT}}`: 400 and 422 for what is wrong with the request, 403 for a page of another
-site, 404, 413 for a body that is too large, 503 where there is no room.
+whose status is not 2xx is `{{"error": TEXT}}`: 400 and 422 for what is wrong with the request, 403 for a page of
+another site, 404, 413 for a body that is too large, 503 where there is no room.
 
 A request needs a `Host` that is the server's own, and no `Origin` but the server's; programs that are no browsers send
 none. Files are named by their paths, below the folders that the server was given (`--folder`).
@@ -92,8 +92,8 @@ def _routes(paths: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _content(body: dict[str, Any]) -> str:
-    schema = next(iter(body.get("content", {}).values()), {}).get("schema", {})
-    return _type(schema) if schema else ""
+    found = [one["schema"] for one in body.get("content", {}).values() if one.get("schema")]
+    return _type(found[0]) if found else ""
 
 
 def _about(schema: dict[str, Any]) -> list[str]:
@@ -124,7 +124,7 @@ def _type(schema: dict[str, Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema or "oneOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one) for one in schema.get("anyOf", schema.get("oneOf"))))
+        return " or ".join(dict.fromkeys(_type(one) for one in schema.get("anyOf") or schema["oneOf"]))
     if "const" in schema:
         return code(str(schema["const"]))
     if "enum" in schema:
