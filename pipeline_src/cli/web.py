@@ -13,7 +13,7 @@ def web(
     no_browser: bool = typer.Option(False, "--no-browser", help="Do not open the browser."),
     folder: list[Path] = typer.Option(
         [],
-        help="Folder that pages may read: models, records, reports; several times for several.  [default: artifacts]",
+        help="Folder that pages may read (models, records, reports); again for more.  [default: artifacts]",
     ),
     engines: int = typer.Option(4, min=1, max=64, help="Processes that think at the same time, at most."),
 ) -> None:

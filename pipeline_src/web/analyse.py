@@ -7,7 +7,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, Query, Request, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
@@ -16,16 +16,15 @@ from starlette.concurrency import run_in_threadpool
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 from pipeline_src.web.archives import archive, game_of, record_of
+from pipeline_src.web.choices import check_player
 from pipeline_src.web.messages.analyse import (
     AnalysisRequest,
-    AnalysisState,
     Exported,
     ExportRequest,
     GameHead,
     Games,
     Opened,
     Ply,
-    PlyAnalysis,
     RecordFile,
     RecordFiles,
     Replay,
@@ -138,118 +137,24 @@ def game(request: Request, source: Source, number: int) -> Replay:
 @router.websocket("/watch")
 async def watch(socket: WebSocket) -> None:
     """Analyse a game while the socket is open; what was found before comes at once."""
+    from pipeline_src.web.watching import fail, follow
+
     await socket.accept()
+    settings: Settings = socket.app.state.settings
     try:
         text = await asyncio.wait_for(socket.receive_text(), FIRST_MESSAGE_S)
         wanted = AnalysisRequest.model_validate_json(text)
-        settings: Settings = socket.app.state.settings
         _, record = await run_in_threadpool(find_game, settings, wanted.source, wanted.number)
+        await run_in_threadpool(check_player, wanted.player, record.game, settings)
     except (WebSocketDisconnect, TimeoutError):
         return
     except ValidationError as error:
-        await _fail(socket, f"{error.errors()[0]['loc']}: {error.errors()[0]['msg']}", 0, 0)
-        return
+        first = error.errors()[0]
+        await fail(socket, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
     except ZugwerkError as error:
-        await _fail(socket, str(error), 0, 0)
-        return
-    await _run(socket, record, wanted)
-
-
-async def _run(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
-    from pipeline_src.web.analysis import known
-
-    found, positions = known(record, wanted), len(record.actions) + 1
-    queue: asyncio.Queue[Any] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    stopped = threading.Event()
-    thread = asyncio.ensure_future(
-        asyncio.to_thread(_think, socket.app.state.workers, record, wanted, dict(found), queue, loop, stopped)
-    )
-    gone = asyncio.ensure_future(_until_gone(socket))
-    try:
-        for one in sorted(found.values(), key=lambda one: one.ply):
-            await socket.send_text(one.model_dump_json())
-        await _tell(socket, "preparing" if len(found) < positions else "done", len(found), positions)
-        while len(found) < positions:
-            getter = asyncio.ensure_future(queue.get())
-            await asyncio.wait({getter, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if gone.done():
-                getter.cancel()
-                return
-            one = getter.result()
-            if isinstance(one, str):
-                await _fail(socket, one, len(found), positions)
-                return
-            if one is not None:
-                found[one.ply] = one
-                await socket.send_text(one.model_dump_json())
-            await _tell(socket, "running" if len(found) < positions else "done", len(found), positions)
-    except (WebSocketDisconnect, RuntimeError):
-        return
-    finally:
-        stopped.set()
-        gone.cancel()
-        await thread
-        with contextlib.suppress(RuntimeError):
-            await socket.close()
-
-
-def _think(
-    workers: Workers,
-    record: GameRecord,
-    wanted: AnalysisRequest,
-    done: dict[int, PlyAnalysis],
-    queue: "asyncio.Queue[Any]",
-    loop: asyncio.AbstractEventLoop,
-    stopped: threading.Event,
-) -> None:
-    """In a thread: hand over what the process finds, or the text of an error; ends the process when it is stopped."""
-    from pipeline_src.web.analysis import TASK
-
-    def hand_over(value: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(queue.put_nowait, value)
-
-    if len(done) > len(record.actions):
-        return
-    try:
-        with workers.one(TASK) as worker:
-            ended = threading.Event()
-
-            def end_it() -> None:
-                while not ended.is_set():
-                    if stopped.wait(0.1) and not ended.is_set():
-                        worker.close()
-                        return
-
-            guard = threading.Thread(target=end_it, daemon=True)
-            guard.start()
-            try:
-                for one in worker.run(TASK, record, wanted.player, wanted.movetime, done):
-                    hand_over(one)
-            finally:
-                ended.set()
-                guard.join()
-    except ZugwerkError as error:
-        hand_over(str(error))
-    except Exception as error:
-        hand_over(f"{type(error).__name__}: {error}")
-
-
-async def _until_gone(socket: WebSocket) -> None:
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        while True:
-            await socket.receive_text()
-
-
-async def _tell(socket: WebSocket, state: Any, done: int, positions: int, error: str = "") -> None:
-    await socket.send_text(AnalysisState(state=state, done=done, positions=positions, error=error).model_dump_json())
-
-
-async def _fail(socket: WebSocket, error: str, done: int, positions: int) -> None:
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await _tell(socket, "failed", done, positions, error)
-        await socket.close()
+        await fail(socket, str(error))
+    else:
+        await follow(socket, record, wanted)
 
 
 @router.post("/export")

@@ -1,6 +1,7 @@
 """The analysis of a game, position by position: what runs in a process of its own, and what is kept of it."""
 
 import hashlib
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -20,12 +21,15 @@ ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "
 """Players that search, by game; the first is the one that is proposed."""
 TREES = frozenset({*RATES, "uct"})
 """Players whose depth is that of the longest line, not of an iteration."""
+PLAIN = 10.0
+"""Points of Gomoku's engine that one of its plain evaluation is about worth."""
 DECIDED = 5_000.0
 """A value from here on is a win that was seen to its end."""
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 KEPT = 64
 """Analyses whose results stay in memory."""
 
+Row = dict[str, Any]
 Unit = Literal["rate", "squares", "points"]
 Found = dict[int, PlyAnalysis]
 """By ply."""
@@ -45,8 +49,14 @@ def known(record: GameRecord, request: AnalysisRequest) -> Found:
     return found
 
 
-def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> Iterator[PlyAnalysis | None]:
+def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterator[Row | None]:
     """All positions of a game that are not ``done`` yet, in order; first None, as soon as the player is ready.
+
+    Args:
+        game: a record (`dataclasses.asdict`), as JSON has it.
+        player: text of a player that searches.
+        movetime: milliseconds a position.
+        done: results (`PlyAnalysis`) as JSON has them; so are those that are yielded.
 
     Raises:
         ZugwerkError: no such player, or it cannot play this game, or it gives no values.
@@ -57,6 +67,7 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
     from pipeline_src.players.player import Bounds, Position
     from pipeline_src.players.registry import build_player
 
+    record = GameRecord(**{**game, "actions": tuple(game["actions"])})
     rules, start = get_game(record.game), start_of(record)
     one = build_player(record.game, player)
     if not one.searches:
@@ -68,7 +79,7 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
         states = [start]
         for action in record.actions:
             states.append(rules.play(states[-1], action))
-        found = dict(done)
+        found = {one["ply"]: PlyAnalysis.model_validate(one) for one in done}
         for ply in [ply for ply in range(len(states)) if ply not in found]:
             state, before = states[ply], found.get(ply - 1)
             first_to_move = rules.to_play(state) == 0
@@ -90,13 +101,13 @@ def analyse(record: GameRecord, player: str, movetime: float, done: Found) -> It
             found[ply] = PlyAnalysis(
                 ply=ply,
                 win_rate=rate,
-                value=None if search is None else search.value,
+                value=search.value if search and math.isfinite(search.value) else None,
                 depth=search.depth if search else 0,
                 nodes=search.nodes if search else 0,
                 line=line,
                 lost=_lost(rules, states[ply - 1], before, rate, record.actions[ply - 1], record) if before else None,
             )
-            yield found[ply]
+            yield found[ply].model_dump()
     finally:
         one.close()
 
@@ -111,12 +122,13 @@ def _evened(unit: Unit, player: str, search: SearchResult, by_depth: dict[int, S
     Who moves last in a line looks better than they are, so that values of odd and of even depths lie on either side of
     the truth, and each move would seem to be a mistake.
     """
-    rate = _chance(search.value, unit)
+    scale = PLAIN if unit == "points" and PlayerText.parse(player).name != "engine" else 1.0
+    rate = _chance(scale * search.value, unit)
     shallower = by_depth.get(search.depth - 1)
     deepening = PlayerText.parse(player).name not in TREES
     if shallower is None or not deepening or abs(search.value) >= DECIDED:
         return rate
-    return (rate + _chance(shallower.value, unit)) / 2
+    return (rate + _chance(scale * shallower.value, unit)) / 2
 
 
 def _chance(value: float, unit: Unit) -> float:

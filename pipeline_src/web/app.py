@@ -3,7 +3,6 @@
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,9 +14,9 @@ from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web import analyse, joseki, nets, play, runs
 from pipeline_src.web.guard import Guard
+from pipeline_src.web.late import STATIC
 from pipeline_src.web.settings import Settings
 
-STATIC = Path(__file__).parent / "static"
 ROUTERS = (play.router, nets.router, analyse.router, joseki.router, runs.router)
 """A line a page; their paths begin with ``/api/PAGE``."""
 LOG = logging.getLogger(__name__)

@@ -116,7 +116,8 @@ def _board(request: Request, model: str, game: str, path: Path) -> Board:
     with _LOCK:
         known = _BOARDS.get(key)
     if known is None:
-        known = _ask(request, BOARD, game, str(path))
+        height, width, variant = _ask(request, BOARD, game, str(path))
+        known = (height, width, variant)
         with _LOCK:
             _BOARDS[key] = known
             while len(_BOARDS) > 500:
@@ -209,8 +210,8 @@ def view(
     board = _board(request, model, game, path)
     state, _ = _state(game, board, moves)
     half = _half(state, move) if move and game == "amazons" else (None, None)
-    found: NetView = _ask(request, SEE, game, str(path), get_game(game).to_fen(state), simulations, half)
-    return found.model_copy(update={"model": model})
+    found = _ask(request, SEE, game, str(path), get_game(game).to_fen(state), simulations, half)
+    return NetView.model_validate(found | {"model": model})
 
 
 def _half(state: Any, move: str) -> tuple[int, int | None]:

@@ -32,8 +32,8 @@ def board_of(game: str, path: str) -> Iterator[tuple[int, int, str]]:
         yield info.height, info.width, info.variant
 
 
-def see(game: str, path: str, fen: str, simulations: int, move: Half) -> Iterator[NetView]:
-    """The view of an unfinished position; ``move`` (from, to) is what was chosen of a turn of the Amazons, or None.
+def see(game: str, path: str, fen: str, simulations: int, move: Half) -> Iterator[dict[str, Any]]:
+    """The view (`NetView`) of an unfinished position; ``move`` (from, to) is what was chosen of a turn of the Amazons.
 
     Raises:
         ZugwerkError: no such model, a damaged one, one for another board, or the game is over.
@@ -49,7 +49,7 @@ def see(game: str, path: str, fen: str, simulations: int, move: Half) -> Iterato
         zero = _zero(path, written, simulations)
         begin = time.perf_counter()
         view = _gomoku(zero, state)
-    yield view.model_copy(update={"milliseconds": 1000 * (time.perf_counter() - begin)})
+    yield view.model_dump() | {"milliseconds": 1000 * (time.perf_counter() - begin)}
 
 
 @lru_cache(maxsize=6)

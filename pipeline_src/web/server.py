@@ -4,12 +4,16 @@ import contextlib
 import socket
 import threading
 import webbrowser
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.app import create_app
+from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
 """Bytes of a message on a WebSocket, and messages that wait to be read; who sends more has to wait."""
@@ -28,7 +32,7 @@ def serve(settings: Settings, browser: bool) -> None:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - told, not bound
         config = uvicorn.Config(
-            create_app(settings),
+            Late(settings, lambda: _create(settings)),
             log_level="warning",
             access_log=False,
             ws="websockets-sansio",
@@ -42,6 +46,12 @@ def serve(settings: Settings, browser: bool) -> None:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _create(settings: Settings) -> "FastAPI":
+    from pipeline_src.web.app import create_app  # half a second
+
+    return create_app(settings)
 
 
 def listening(host: str, port: int) -> socket.socket:

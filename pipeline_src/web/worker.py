@@ -1,17 +1,17 @@
 """Processes that do what would hold up the server: searches and nets. Each runs one task at a time.
 
-A task is a generator function of this package, named ``module:function``; what it yields comes back as it is made. The
-process talks through its standard input and output in pickles, to the server that started it and nobody else. When the
-server is gone its input ends, and so does the process.
+A task is a generator function of this package, named ``module:function``, of values that JSON has; what it yields comes
+back as it is made, a line of JSON each on the process's standard output. The process ends with the server.
 """
 
 import contextlib
 import importlib
+import json
 import os
-import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,11 +29,12 @@ class Worker:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         self.task = ""
         """The last one."""
+        self._resting = True
 
     @property
-    def alive(self) -> bool:
-        """Whether it still runs."""
-        return self._process.poll() is None
+    def free(self) -> bool:
+        """Whether it runs, and has come to the end of its task."""
+        return self._resting and self._process.poll() is None
 
     def run(self, task: str, *arguments: Any) -> Iterator[Any]:
         """What a task yields, as it comes.
@@ -41,26 +42,31 @@ class Worker:
         Raises:
             ZugwerkError: as the task raises; or the process ended meanwhile.
         """
-        self.task = task
+        self.task, self._resting, failed = task, False, None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            pickle.dump((task, arguments), self._process.stdin)
+            self._process.stdin.write(json.dumps([task, arguments]).encode() + b"\n")
             self._process.stdin.flush()
             while True:
-                kind, value = pickle.load(self._process.stdout)  # noqa: S301 - our own process
-                if kind == "end":
-                    return
-                if kind == "error":
-                    raise ZugwerkError(value)
+                kind, value = json.loads(self._process.stdout.readline())
+                if kind != "value":
+                    self._resting, failed = True, value
+                    break
                 yield value
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except (OSError, ValueError):  # what is not JSON is the end of its output
             raise ZugwerkError("the process that was thinking has ended; try again") from None
+        if failed is not None:
+            raise ZugwerkError(failed)
 
-    def close(self) -> None:
-        """End it now, whatever it does."""
+    def kill(self) -> None:
+        """End it now, whatever it does; `run` finds that out, in whatever thread it is."""
         with contextlib.suppress(OSError):
             self._process.kill()
+
+    def close(self) -> None:
+        """`kill`, and let go of it."""
+        self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
@@ -88,7 +94,7 @@ class Workers:
                 busy = f"all {self._limit} processes of this server are thinking"
                 raise ZugwerkError(f"{busy}; stop one, or start the server with more (--engines)")
             self._busy += 1
-            self._idle = [one for one in self._idle if one.alive]
+            self._idle = [one for one in self._idle if one.free]
             worker = next((one for one in self._idle if one.task == task), None)
             if worker is not None:
                 self._idle.remove(worker)
@@ -98,17 +104,14 @@ class Workers:
         try:
             worker = worker or Worker()
             yield worker
-        except BaseException:
-            if worker is not None:
-                worker.close()
-            raise
-        else:
-            with self._lock:
-                if worker.alive:
-                    self._idle.append(worker)
         finally:
+            free = worker is not None and worker.free
             with self._lock:
                 self._busy -= 1
+                if worker is not None and free:
+                    self._idle.append(worker)
+            if worker is not None and not free:
+                worker.close()
 
     def close(self) -> None:
         """End all that are idle; those that are busy end with the server."""
@@ -120,15 +123,13 @@ class Workers:
 
 def main() -> None:
     """Do tasks until the input ends."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     with contextlib.suppress(OSError):
         os.nice(NICER)
     answers, questions = os.fdopen(os.dup(1), "wb"), sys.stdin.buffer
     os.dup2(2, 1)  # what a library prints is no answer
-    while True:
-        try:
-            task, arguments = pickle.load(questions)  # noqa: S301 - from the server
-        except (EOFError, KeyboardInterrupt):
-            return
+    for line in questions:
+        task, arguments = json.loads(line)
         try:
             module, _, name = task.partition(":")
             for value in getattr(importlib.import_module(module), name)(*arguments):
@@ -143,8 +144,15 @@ def main() -> None:
 
 
 def _answer(answers: Any, kind: str, value: Any) -> None:
-    pickle.dump((kind, value), answers)
+    answers.write(json.dumps([kind, value]).encode() + b"\n")
     answers.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent. The kernel's own way would end it with the thread that started it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from pipeline_src.web.record_files import read_games
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, fits, violations
 
+LONG = "nets:artifacts/models/amazons/cross_entropy/nets.pt,simulations=64"
+
 
 def random_game(rules, size, seed, plies=1000):
     import numpy as np
@@ -164,6 +166,8 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, record_file)
     [
         ({"player": "nobody"}, "no player 'nobody'"),
         ({"player": "random"}, "does not search"),
+        ({"player": "uci:/bin/sh"}, "starts another program"),
+        ({"player": "puct:/etc/passwd"}, "no such file"),
         ({"player": "alphabeta", "number": 99}, "no game 99"),
         ({"player": "alphabeta", "movetime": 1e9}, "less than or equal to 60000"),
         ({"player": "alphabeta", "source": "file:/etc/passwd"}, "no such file"),
@@ -210,6 +214,7 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     page.get_by_role("button", name="records/amazons/games.parquet").click()
     page.get_by_role("button", name="Game 2").click()
     page.get_by_text("3 moves").first.wait_for()
+    page.get_by_label("Player").fill("alphabeta:width=3")
     page.get_by_label("Milliseconds a position").fill("5")
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text("4 of 4 positions").wait_for()

@@ -1,7 +1,7 @@
 // Analyse: open a record, step through it, have players judge each of its positions, keep the result as SGF.
 
 import { get, post, socket } from "../api.js";
-import { h, put, select, field, notice, toast, number, percent, short } from "../dom.js";
+import { h, put, field, notice, toast, number, percent, short } from "../dom.js";
 import { AmazonsBoard } from "../board/amazons.js";
 import { StoneBoard } from "../board/stones.js";
 import { GO_FILES } from "../board/grid.js";
@@ -78,11 +78,13 @@ export async function show(root, params) {
     const chartBox = h("div", {}), worst = h("div", { class: "worst" }), progress = h("div", { class: "stack" });
     const step = (text, label, to) => h("button", { type: "button", class: "icon", "aria-label": label, onclick: () => go(to()) }, text);
     const buttons = [step("|◀", "To the start", () => 0), step("◀", "Previous move", () => ply - 1), step("▶", "Next move", () => ply + 1), step("▶|", "To the end", () => last)];
-    const player = select(replay.analysts.map((one) => [one, one]), replay.analysts[0]), other = select([["", "nobody"], ...replay.analysts.map((one) => [one, one])], "");
+    const known = h("datalist", { id: "analysts" }, replay.analysts.map((one) => h("option", { value: one })));
+    const text = (value, rest) => h("input", { type: "text", list: "analysts", value, maxlength: 300, autocomplete: "off", spellcheck: "false", ...rest });
+    const player = text(replay.analysts[0], { required: true }), other = text("", { placeholder: "nobody" });
     const time = h("input", { type: "number", min: 1, max: 60000, value: "100", step: 1, inputmode: "numeric" });
     const start = h("button", { type: "submit", class: "main" }, "Analyse"), stop = h("button", { type: "button", disabled: true, onclick: halt }, "Stop");
     const form = h("form", { class: "stack", onsubmit: (event) => { event.preventDefault(); analyse(); } },
-      h("div", { class: "fields" }, field("Player", player), field("Compared with", other), field("Milliseconds a position", time)),
+      known, h("div", { class: "fields" }, field("Player", player), field("Compared with", other), field("Milliseconds a position", time)),
       h("div", { class: "row" }, start, stop, h("button", { type: "button", onclick: save }, "Export")));
     const title = h("p", { class: "names" }, h("strong", {}, head.first_name || sides[0]), ` (${sides[0]}) – `, h("strong", {}, head.second_name || sides[1]), ` (${sides[1]})`);
     put(root, h("h1", { class: "hidden-text" }, `Game ${head.number}`), h("div", { class: "beside wide" },
@@ -154,7 +156,7 @@ export async function show(root, params) {
     async function analyse() {
       halt();
       runs.length = 0;
-      const movetime = Number(time.value), players = [player.value, ...(other.value ? [other.value] : [])];
+      const movetime = Number(time.value), players = [player.value.trim(), ...(other.value.trim() ? [other.value.trim()] : [])];
       players.forEach((text) => runs.push({ player: text, movetime, found: new Map(), state: null, wire: null }));
       redraw();
       for (const run of runs) if (!await follow(run)) return;

@@ -185,7 +185,7 @@ export async function show(root, params) {
     put(one.about,
       h("div", {}, h("p", {}, `${position.to_play} wins `, h("strong", {}, percent(view.win_rate, 1)), " by the net, ", h("strong", {}, percent(view.win_rate_searched, 1)), ` after ${view.simulations} simulations`), bar),
       state.layer === "arrow" && h("p", { class: "note" }, `The arrow after ${view.arrow_after}.`),
-      ["queen", "king"].includes(state.layer) ? territory() : h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Likeliest moves" }, h("table", {},
+      ["queen", "king"].includes(state.layer) ? territory() : h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Likeliest moves by ${one.head.textContent}` }, h("table", {},
         h("thead", {}, h("tr", {}, ["Move", "Policy", "Visits", "Wins"].map((word, k) => h("th", { scope: "col", class: k ? "num" : null }, word)))),
         h("tbody", {}, view.candidates.map((move) => h("tr", {}, h("td", {}, move.move), h("td", { class: "num" }, percent(move.prior, 1)), h("td", { class: "num" }, percent(move.visits, 1)), h("td", { class: "num" }, move.value === null ? "–" : percent(move.value)))))),
       ));
