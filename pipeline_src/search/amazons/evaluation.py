@@ -63,13 +63,13 @@ def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> Ama
     """An evaluator for positions with up to ``amazons`` a side, with the default weights if none are given."""
     engine = engine or AmazonsEngine()
     table = engine.table()
-    inverse = np.zeros(len(table))
-    table[0, 6] -= PARITY
+    parity, inverse = np.zeros(len(table)), np.zeros(len(table))
+    parity[0] = -PARITY
     inverse[1:] = 1 / np.diff(table[:, 0])
     mobile = np.flatnonzero(table[:, 5])
     least = table[max(0, mobile[0] - 1), 0] if mobile.size else np.inf
     return AmazonsEvaluator(
-        np.column_stack([table, inverse]),
+        np.column_stack([table, parity, inverse]),
         np.array([engine.tempo, least]),
         np.empty(amazons * MAX_REACH + SPARE, np.int32),
         np.empty(amazons * MAX_REACH + SPARE, np.float32),
