@@ -16,6 +16,8 @@ from pipeline_src.report.registry import REGISTRY
 PAGE = Path("artifacts/reports/index.html")
 REPORTS_URL = "ZUGWERK_REPORTS_URL"
 """Variable with the address at which `make serve` shows the folder of the page."""
+WEB_URL = "ZUGWERK_WEB_URL"
+"""Variable with the address of the pages of `zugwerk web` that `make serve` shows."""
 
 DIGITS = 4
 
@@ -40,6 +42,9 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
     if link := page_link(checkout):
         create_link_artifact(key="report", link=link, link_text="Report", description="The report page of the last run")
         log.info("the report page: %s", link)
+    if web := os.environ.get(WEB_URL):
+        link = f"{web}/#/runs"
+        create_link_artifact(key="pages", link=link, link_text="In the browser", description="Figures, curves, games")
 
 
 def results_table(checkout: Path, system: str | None = None) -> list[Row]:

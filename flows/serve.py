@@ -2,7 +2,8 @@
 
 `python -m flows.serve` starts the server on loopback, applies prefect.yaml and starts the worker; when it ends, for
 whatever reason, so does everything it started, a flow run in the middle of a stage included. The folder of the reports
-is shown on the next port, since a browser does not follow a link from a server's page to a file.
+is shown on the next port, since a browser does not follow a link from a server's page to a file, and the pages of
+`zugwerk web` on the one after that.
 """
 
 import argparse
@@ -49,11 +50,13 @@ def main() -> None:
         stack.enter_context(_only_server_of(Path(os.environ["PREFECT_HOME"])))
         _require_free(options.port)
         os.environ["ZUGWERK_REPORTS_URL"] = stack.enter_context(_reports(options.port + 1))
+        os.environ["ZUGWERK_WEB_URL"] = stack.enter_context(_web(options.port + 2))
         server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
         _wait_until_healthy(url, server)
         _deploy()
         worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
+        print(f"beside it: {os.environ['ZUGWERK_WEB_URL']}/#/runs shows figures and curves", flush=True)  # noqa: T201
         while server.poll() is None and worker.poll() is None:
             time.sleep(0.5)
         raise ZugwerkError("the server or the worker ended by itself; its last lines above say why")
@@ -66,7 +69,7 @@ def _options() -> argparse.Namespace:
         epilog="example: python -m flows.serve --port 4200 --cron '0 3 * * *' --timezone Europe/Berlin",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--port", type=int, default=4200, help="port on loopback; the reports take the next one")
+    parser.add_argument("--port", type=int, default=4200, help="port on loopback; reports and pages take the next two")
     parser.add_argument("--cron", default="0 3 * * *", help="when the whole graph is brought up to date")
     parser.add_argument("--timezone", default="UTC", help="time zone of the schedule")
     parser.add_argument("--paused", action="store_true", help="deploy the schedule switched off")
@@ -84,9 +87,23 @@ def _deploy() -> None:
 
 
 @contextlib.contextmanager
-def _prefect(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A `prefect` command that lasts as long as the block, its output passed on."""
-    with supervise.running([*PREFECT, *arguments], CHECKOUT) as process:
+def _web(port: int) -> Iterator[str]:
+    """The pages of `zugwerk web` for the block; their address."""
+    _require_free(port)
+    words = ["pipeline_src.cli", "web", "--no-browser", "--host", HOST, "--port", str(port)]
+    with _program([sys.executable, "-m", *words]):
+        yield f"http://{HOST}:{port}"
+
+
+def _prefect(*arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
+    """A `prefect` command that lasts as long as the block."""
+    return _program([*PREFECT, *arguments])
+
+
+@contextlib.contextmanager
+def _program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A program that lasts as long as the block, its output passed on."""
+    with supervise.running(command, CHECKOUT) as process:
         assert process.stdout is not None
         show = threading.Thread(target=sys.stdout.writelines, args=(process.stdout,))
         show.start()

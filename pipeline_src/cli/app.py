@@ -21,6 +21,7 @@ from pipeline_src.cli import (
     repro,
     tournament,
     warm,
+    web,
 )
 from pipeline_src.errors import run_main
 from pipeline_src.games.game import GAMES
@@ -53,6 +54,7 @@ app.command("repro", epilog=repro.EXAMPLE)(repro.repro)
 app.command("report")(project.report)
 app.command("verify")(project.verify)
 app.command("warm", epilog=warm.EXAMPLE)(warm.warm)
+app.command("web", epilog=web.EXAMPLE)(web.web)
 
 
 def _version(wanted: bool) -> None:

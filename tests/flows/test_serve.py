@@ -1,5 +1,6 @@
 import socket
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -46,6 +47,23 @@ def test_the_folder_of_reports_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / serve.REPORTS / "index.html").write_text("made later")
         with urllib.request.urlopen(f"{url}/index.html") as page:
             assert page.read() == b"made later"
+    serve._require_free(port)
+
+
+def test_the_pages_are_served_beside_it_and_end_with_it() -> None:
+    with socket.socket() as other:
+        other.bind((serve.HOST, 0))
+        port = other.getsockname()[1]
+    with serve._web(port) as url:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"{url}/", timeout=5) as page:
+                    assert b"Zugwerk" in page.read()
+                break
+            except OSError:
+                time.sleep(0.1)
+        else:
+            raise AssertionError("no answer")
     serve._require_free(port)
 
 

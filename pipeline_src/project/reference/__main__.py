@@ -1,4 +1,4 @@
-"""Write the reference pages below ``docs/reference``: params, their JSON schemas, players, commands, metrics, graph.
+"""Write the reference pages below ``docs/reference``: params and schemas, players, commands, metrics, graph, web.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """
@@ -16,6 +16,7 @@ from pipeline_src.project.reference.graph import graph_page
 from pipeline_src.project.reference.metrics import metrics_page
 from pipeline_src.project.reference.params import params_page
 from pipeline_src.project.reference.players import players_page
+from pipeline_src.project.reference.web import web_page
 from pipeline_src.project.sections import json_schema
 
 FOLDER = Path("docs/reference")
@@ -27,6 +28,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "cli.md": commands_page,
     "metrics.md": metrics_page,
     "graph.md": graph_page,
+    "web.md": lambda _: web_page(),
 }
 
 

@@ -1,0 +1,84 @@
+"""What can be played: games, boards, rules, players with their options, models; without numba, and so at once."""
+
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.options import read_options
+from pipeline_src.players.player import PlayerText
+from pipeline_src.players.registry import maker_of, open_maker
+from pipeline_src.project.reference.players import Listed
+from pipeline_src.project.reference.players import players as listed
+from pipeline_src.web.messages.play import Choices, GameChoice, ListedPlayer, PlayerOption, Variant
+from pipeline_src.web.settings import Settings
+
+OUTSIDE = ("uci", "brain")
+"""Players that start other programs: no page may do that."""
+PATHS = ("model",)
+"""Options that name a file, beside what follows the colon."""
+ANY = tuple(range(3, 26))
+SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White")}
+VARIANTS = {
+    "amazons": (Variant(name="standard", sizes=(10, 8, 6)), Variant(name="cross", sizes=(10,))),
+    "gomoku": tuple(Variant(name=name, sizes=ANY) for name in ("freestyle", "exact", "renju", "caro")),
+}
+"""As the games themselves say, which would bring numba."""
+USUAL = {"amazons": 10, "gomoku": 15}
+MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}
+"""Names of the files of nets, by game."""
+MOST_MODELS = 200
+
+
+def choices(settings: Settings) -> Choices:
+    """All of it; the models are those below the folders."""
+    return Choices(games=tuple(_game(name, settings) for name in SIDES))
+
+
+def _game(name: str, settings: Settings) -> GameChoice:
+    first, second = SIDES[name]
+    return GameChoice(
+        game=name,
+        first=first,
+        second=second,
+        size=USUAL[name],
+        variants=VARIANTS[name],
+        players=tuple(_player(one) for one in listed(name) if one.name not in OUTSIDE and not one.with_options),
+        models=tuple(models(name, settings)),
+    )
+
+
+def _player(one: Listed) -> ListedPlayer:
+    options = [PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning) for o in one.options]
+    return ListedPlayer(name=one.name, meaning=one.meaning, example=one.example, options=tuple(options))
+
+
+def models(game: str, settings: Settings) -> list[str]:
+    """Files of nets below the folders, as a player's text names them."""
+    found = [
+        path
+        for folder in settings.folders
+        for path in sorted(folder.rglob("*"))
+        if path.name in MODELS[game] and game in path.parts and path.is_file()
+    ]
+    return [_shown(path) for path in found[:MOST_MODELS]]
+
+
+def _shown(path: Path) -> str:
+    """From where the server began, if it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def check_player(text: str, game: str, settings: Settings) -> None:
+    """Refuse what a page may not ask for, and what is wrong with a player's text.
+
+    Raises:
+        ZugwerkError: a player that starts another program, a file outside the folders, no such player or option.
+    """
+    parsed = PlayerText.parse(text)
+    where = maker_of(game, parsed)
+    if parsed.name in OUTSIDE:
+        raise ZugwerkError(f"player {parsed.name!r} starts another program, which pages may not; use zugwerk match")
+    for path in (parsed.value, *(parsed.options.get(name, "") for name in PATHS)):
+        if path:
+            settings.file(path)
+    read_options(open_maker(where)[1], parsed)

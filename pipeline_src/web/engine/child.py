@@ -1,0 +1,218 @@
+"""The process in which players think: ``python -m pipeline_src.web.engine.child``, driven by `pool`."""
+
+import math
+import os
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import IO
+
+import numpy as np
+
+from pipeline_src.arena.runner import Board
+from pipeline_src.arena.search_thread import Search, SearchThread, error_text
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.orphans import end_with_parent
+from pipeline_src.players.player import Bounds, Player, PlayerText, Position
+from pipeline_src.players.registry import build_player
+from pipeline_src.search.limits import Clock, SearchResult
+from pipeline_src.web.engine.tasks import Answer, Chosen, OnlyBoard, Place, Request, Task, Thought, Unit
+
+EVERY_S = 0.1
+"""Between two reports of a search."""
+PLAYERS = 2
+"""That a process keeps, such as both sides of a game."""
+RATES = ("zero", "mcts", "puct", "nets")
+"""Players whose values go from -1 to 1."""
+ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}
+"""Of each unit, what makes odds of e to 1."""
+
+
+class Reports:
+    """Passes on the latest of many reports, no more than one each `EVERY_S`, and none after `close`."""
+
+    def __init__(self, write: Callable[[SearchResult], None]) -> None:
+        """``write`` is called from any thread, one at a time."""
+        self._write, self._lock = write, threading.Lock()
+        self._last, self._waiting, self._open = -math.inf, False, True
+        self._latest: SearchResult | None = None
+
+    def report(self, found: SearchResult) -> None:
+        """Pass it on now, or once it is time."""
+        with self._lock:
+            self._latest = found
+            wait = self._last + EVERY_S - time.monotonic()
+            if wait <= 0:
+                self._pass_on()
+            elif not self._waiting:
+                self._waiting = True
+                timer = threading.Timer(wait, self._later)
+                timer.daemon = True
+                timer.start()
+
+    def close(self) -> None:
+        """Nothing more is passed on."""
+        with self._lock:
+            self._open = False
+
+    def _later(self) -> None:
+        with self._lock:
+            self._waiting = False
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        if self._open and self._latest is not None:
+            self._last = time.monotonic()
+            self._write(self._latest)
+            self._latest = None
+
+
+class Child:
+    """Does tasks one after the other."""
+
+    def __init__(self, sink: IO[str]) -> None:
+        """``sink`` takes the answers."""
+        self._sink, self._lock = sink, threading.Lock()
+        self._players: OrderedDict[tuple[str, str, str], Player] = OrderedDict()
+        self._thread = SearchThread(lambda _: None)
+        self._rng = np.random.default_rng()
+
+    def handle(self, request: Request) -> None:
+        """Begin a task, or stop the one under way."""
+        task = request.task
+        if task is None:
+            self._thread.stop()
+        else:
+            self._thread.search(lambda search: self._run(search, request.id, task))
+
+    def _answer(self, answer: Answer) -> None:
+        with self._lock:
+            self._sink.write(answer.model_dump_json() + "\n")
+            self._sink.flush()
+
+    def _run(self, search: Search, number: int, task: Task) -> None:
+        try:
+            chosen = self._think(search, number, task)
+        except Exception as error:  # whatever it is, the page is told
+            search.end()
+            self._answer(Answer(id=number, failed=error_text(error)))
+            return
+        search.end()
+        self._answer(Answer(id=number, chosen=chosen))
+
+    def _think(self, search: Search, number: int, task: Task) -> Chosen:
+        self._answer(Answer(id=number, stage="loading"))
+        if task.only_made:
+            player = build_player(task.place.game, task.player)
+            player.close()
+            return Chosen(move="", thought=None, only=only_board(player))
+        rules, position = placed(task.place, self._rng, Clock(**task.clock.model_dump()) if task.clock else None)
+        player = self._player(task, position)
+        self._answer(Answer(id=number, stage="thinking"))
+
+        def tell(found: SearchResult) -> None:
+            self._answer(Answer(id=number, thought=thought_of(rules, position, task, found)))
+
+        reports = Reports(tell)
+        search.begin(player)
+        try:
+            chosen = player.think(position, Bounds(task.depth, task.nodes, task.movetime_ms), reports.report)
+        finally:
+            reports.close()
+        thought = None if chosen.found is None else thought_of(rules, position, task, chosen.found)
+        return Chosen(
+            move=rules.format_move(chosen.action, *position.state.board.shape), thought=thought, only=only_board(player)
+        )
+
+    def _player(self, task: Task, position: Position) -> Player:
+        """The player of a game, which goes on with what it remembers of it; else one of the same text begins anew."""
+        key = (task.key, task.place.game, task.player)
+        if key not in self._players:
+            own = task.key.partition("/")[0]
+            others = (other for other in self._players if other[1:] == key[1:] and other[0].partition("/")[0] != own)
+            same = next(others, None)
+            if same is not None:
+                player = self._players.pop(same)
+                player.new_game()
+            else:
+                player = build_player(task.place.game, task.player)
+            player.check(position.start)
+            self._players[key] = player
+        self._players.move_to_end(key)
+        while len(self._players) > PLAYERS:
+            self._players.popitem(last=False)[1].close()
+        self._players[key].ready(position.start)
+        return self._players[key]
+
+
+def only_board(player: Player) -> OnlyBoard | None:
+    """The only board that a player plays on."""
+    return None if player.only is None else OnlyBoard(**player.only._asdict())
+
+
+def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -> tuple[Game, Position]:
+    """The position of a place.
+
+    Raises:
+        ZugwerkError: no such game, size, variant or FEN, or a move that is not legal there.
+    """
+    rules = get_game(place.game)
+    start = state = Board(place.game, place.size, place.variant).start(place.fen)
+    actions = []
+    for number, text in enumerate(place.moves, 1):
+        action = rules.parse_move(text, *state.board.shape)
+        if rules.winner(state) is not None or not rules.is_legal(state, action):
+            raise ZugwerkError(f"move {number}, {text}, is not legal there")
+        actions.append(action)
+        state = rules.play(state, action)
+    return rules, Position(state, rng, start, tuple(actions), clock)
+
+
+def thought_of(rules: Game, position: Position, task: Task, found: SearchResult) -> Thought:
+    """What a search has found, in texts, and its value as a chance."""
+    unit = unit_of(task.place.game, task.player)
+    value = found.value if math.isfinite(found.value) else None
+    shape = position.state.board.shape
+    return Thought(
+        depth=found.depth,
+        nodes=found.nodes,
+        seconds=found.seconds,
+        value=value,
+        unit=unit,
+        win_rate=chance(found.value, unit),
+        line=tuple(rules.format_move(action, *shape) for action in found.pv),
+    )
+
+
+def unit_of(game: str, player: str) -> Unit:
+    """In what a player's values are."""
+    if PlayerText.parse(player).name in RATES:
+        return "rate"
+    return "squares" if game == "amazons" else "points"
+
+
+def chance(value: float, unit: Unit) -> float | None:
+    """A value as a win rate from 0 to 1; None of NaN."""
+    if math.isnan(value):
+        return None
+    if unit == "rate":
+        return (1 + max(-1.0, min(1.0, value))) / 2
+    return 1 / (1 + math.exp(-max(-500.0, min(500.0, value / ODDS[unit]))))
+
+
+def main() -> None:
+    """Do what stdin says until it ends."""
+    end_with_parent()
+    sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints something, prints it elsewhere
+    child = Child(sink)
+    for line in sys.stdin:
+        child.handle(Request.model_validate_json(line))
+    os._exit(0)  # at once, even where a search still runs in its thread
+
+
+if __name__ == "__main__":
+    main()

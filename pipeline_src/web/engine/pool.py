@@ -1,0 +1,250 @@
+"""A few processes that think for all tabs: `Engines`."""
+
+import asyncio
+import contextlib
+import itertools
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.engine.tasks import Answer, Chosen, Request, Task
+
+STOP_S = 0.6
+"""How long a search that nobody waits for any more may take to end, before its process is killed."""
+IDLE_S = 600.0
+"""After which a process that does nothing is ended."""
+LONGEST_LINE = 1 << 20
+LAST_LINES = 4
+"""Of the child's standard error that a message repeats."""
+
+
+Heard = Callable[[Answer | int], None]
+
+
+class EngineError(ZugwerkError):
+    """The player gave no move; says why."""
+
+
+class Engine:
+    """One process, and what it last did."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process, self.busy, self.game, self.used = process, True, "", time.monotonic()
+        self._killed = False
+        self._said: deque[str] = deque(maxlen=LAST_LINES)
+        self._listening = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(cls) -> "Engine":
+        """A new process; it takes a second until it can think."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "pipeline_src.web.engine.child",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_LINE,
+            start_new_session=True,  # a Ctrl-C is the server's
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        return cls(process)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked anything more."""
+        return not self._killed and self.process.returncode is None
+
+    async def _listen(self) -> None:
+        assert self.process.stderr is not None
+        with contextlib.suppress(ValueError):  # a line that is too long
+            async for line in self.process.stderr:
+                self._said.append(line.decode("utf-8", "replace").strip())
+
+    async def send(self, request: Request) -> None:
+        """Write a line to it."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # it is dead, as whoever reads from it is about to see
+            self.process.stdin.write(request.model_dump_json(exclude_defaults=True).encode() + b"\n")
+            await self.process.stdin.drain()
+
+    async def answers(self, number: int) -> AsyncIterator[Answer]:
+        """What it says of one task.
+
+        Raises:
+            EngineError: it ended.
+        """
+        assert self.process.stdout is not None
+        while line := await self.process.stdout.readline():
+            answer = Answer.model_validate_json(line)
+            if answer.id == number:  # others were given up
+                yield answer
+        raise EngineError(f"the engine's process ended ({await self._ending()}); the next move starts another one")
+
+    async def _ending(self) -> str:
+        code = await self.process.wait()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._listening, 1)
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"status {code}"
+        return ": ".join([how, *list(self._said)[-1:]])
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._killed = True
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+class Thinking:
+    """A task under way; `chosen` waits for its end."""
+
+    def __init__(self, engines: "Engines", task: Task, heard: Heard) -> None:
+        self._engines, self._task, self._heard = engines, task, heard
+        self._engine: Engine | None = None
+        self._number = next(engines.numbers)
+        self._stopped = False
+
+    async def chosen(self) -> Chosen:
+        """The move; cancelled, the process is free or dead within `STOP_S`.
+
+        Raises:
+            EngineError: the player failed, or its process ended.
+        """
+        async with self._engines.taken(self._task.key, self._heard) as engine:
+            self._engine = engine
+            await engine.send(Request(id=self._number, task=self._task))
+            if self._stopped:
+                await engine.send(Request(id=self._number))
+            try:
+                return await self._follow(engine)
+            except asyncio.CancelledError:
+                await asyncio.shield(self._end(engine))
+                raise
+
+    async def _follow(self, engine: Engine) -> Chosen:
+        async for answer in engine.answers(self._number):
+            if answer.failed is not None:
+                raise EngineError(answer.failed)
+            if answer.chosen is not None:
+                return answer.chosen
+            self._heard(answer)
+        raise EngineError("the engine said nothing")
+
+    async def _end(self, engine: Engine) -> None:
+        await engine.send(Request(id=self._number))
+        try:
+            async with asyncio.timeout(STOP_S):
+                async for answer in engine.answers(self._number):
+                    if answer.failed is not None or answer.chosen is not None:
+                        return
+        except (TimeoutError, EngineError):
+            engine.kill()
+
+    async def stop(self) -> None:
+        """Have it answer with what it has."""
+        self._stopped = True
+        if self._engine is not None:
+            await self._engine.send(Request(id=self._number))
+
+
+class Turn(NamedTuple):
+    """A place in the line of those who wait for a process."""
+
+    come: asyncio.Future[None]
+    heard: Heard
+
+
+class Engines:
+    """At most ``limit`` processes; who finds none free waits in line."""
+
+    def __init__(self, limit: int) -> None:
+        self.numbers = itertools.count(1)
+        self._limit = self._free = limit
+        self._all: list[Engine] = []
+        self._line: deque[Turn] = deque()
+
+    def begin(self, task: Task, heard: Heard) -> Thinking:
+        """A task; ``heard`` is told of its stages and thoughts, and, as a number, how many wait before it."""
+        return Thinking(self, task, heard)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a task would begin at once."""
+        return self._free > 0
+
+    @asynccontextmanager
+    async def taken(self, key: str, heard: Heard) -> AsyncIterator[Engine]:
+        """A process for the block, the one that last worked for the same game if it is free."""
+        await self._place(heard)
+        try:
+            engine = await self._engine(key.partition("/")[0])
+            try:
+                yield engine
+            finally:
+                engine.busy, engine.used = False, time.monotonic()
+        finally:
+            self._leave()
+
+    async def _place(self, heard: Heard) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        turn = Turn(asyncio.get_running_loop().create_future(), heard)
+        self._line.append(turn)
+        heard(len(self._line) - 1)
+        try:
+            await turn.come
+        except asyncio.CancelledError:
+            if turn.come.cancelled():
+                with contextlib.suppress(ValueError):
+                    self._line.remove(turn)
+                self._tell()
+            else:  # it was its turn just now
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        """Give the place to the first in line."""
+        while self._line:
+            turn = self._line.popleft()
+            if not turn.come.done():
+                turn.come.set_result(None)
+                self._tell()
+                return
+        self._free += 1
+
+    def _tell(self) -> None:
+        for before, turn in enumerate(self._line):
+            turn.heard(before)
+
+    async def _engine(self, game: str) -> Engine:
+        self._all = [one for one in self._all if one.alive]
+        idle = sorted((one for one in self._all if not one.busy), key=lambda one: (one.game != game, one.used))
+        if idle:
+            engine = idle[0]
+            engine.busy = True
+        else:
+            engine = await Engine.start()
+            self._all.append(engine)
+        engine.game = game
+        return engine
+
+    async def watch(self) -> None:
+        """End processes that nobody uses, for ever."""
+        while True:
+            await asyncio.sleep(IDLE_S / 20)
+            for one in self._all:
+                if not one.busy and time.monotonic() - one.used > IDLE_S:
+                    one.kill()
+
+    async def close(self) -> None:
+        """Kill all."""
+        for one in self._all:
+            one.kill()
+            await one.process.wait()

@@ -1,0 +1,63 @@
+"""`Late`: the pages' files are served at once; what answers them is imported when a page first asks something."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from pipeline_src.web.guard import Asgi, Guard, Receive, Scope, Send
+from pipeline_src.web.settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+STATIC = Path(__file__).parent / "static"
+
+
+class Late:
+    """The application of `app.create_app`, which takes half a second to import; a page is painted meanwhile."""
+
+    def __init__(self, settings: Settings, create: "Callable[[], FastAPI]") -> None:
+        """``create`` makes the application; it is called in a thread."""
+        self._create, self._stack = create, AsyncExitStack()
+        files = Mount("/", StaticFiles(directory=STATIC, html=True))
+        self._files: Asgi = Guard(Starlette(routes=[files], exception_handlers={HTTPException: _told}), settings.host)
+        self._app: asyncio.Task[FastAPI] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http" and not scope["path"].startswith("/api/"):
+            await self._files(scope, receive, send)
+        else:
+            if self._app is None:
+                self._app = asyncio.create_task(self._open())
+            await (await asyncio.shield(self._app))(scope, receive, send)
+
+    async def _open(self) -> "FastAPI":
+        app = await asyncio.to_thread(self._create)
+        await self._stack.enter_async_context(app.router.lifespan_context(app))
+        return app
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        if self._app is not None:
+            await self._app
+        await self._stack.aclose()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _told(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": str(error.detail)}, error.status_code)

@@ -1,0 +1,195 @@
+"""The page Play: routes, and the WebSocket of a game."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
+from fastapi import Path as InPath
+from pydantic import ValidationError
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.choices import USUAL, check_player, choices
+from pipeline_src.web.engine.pool import Engines
+from pipeline_src.web.engine.tasks import Place, Task
+from pipeline_src.web.messages.message import Message
+from pipeline_src.web.messages.play import (
+    PERSON,
+    Act,
+    Begun,
+    Board,
+    Checked,
+    Choices,
+    NewGame,
+    PlayerCheck,
+    Problem,
+    ThoughtMessage,
+)
+from pipeline_src.web.sessions.game import Game
+from pipeline_src.web.sessions.session import Session
+from pipeline_src.web.sessions.store import FullError, Store
+
+router = APIRouter(prefix="/api/play", tags=["play"])
+MOST_TABS = 8
+"""Of one game."""
+BURST, A_SECOND = 40, 20
+"""Messages that a tab may send at once, and in the long run."""
+MOST_UNSENT = 100
+"""Messages that wait for a tab that does not read."""
+GONE, BUSY, FLOOD, SLOW = 4404, 4429, 4008, 4013
+"""Codes with which the WebSocket of a game is closed: no such game; too many tabs; too many messages; nobody reads."""
+KINDS = {"psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}
+Name = Annotated[str, InPath(max_length=40)]
+
+
+@asynccontextmanager
+async def opened(app: FastAPI) -> AsyncIterator[None]:
+    """The processes that think, and the games, while the server runs; also ``request.app.state.engines``."""
+    engines = Engines(app.state.settings.engines)
+    app.state.engines, app.state.games = engines, Store(engines)
+    watch = asyncio.create_task(engines.watch())
+    try:
+        yield
+    finally:
+        watch.cancel()
+        await app.state.games.close()
+
+
+@router.get("/choices")
+async def all_choices(request: Request) -> Choices:
+    """Games, boards, rules, players and models."""
+    return await asyncio.to_thread(choices, request.app.state.settings)
+
+
+@router.post("/board")
+async def board(place: Place) -> Board:
+    """A position, with its legal moves."""
+    return await asyncio.to_thread(lambda: Game(place).board())
+
+
+@router.post("/player")
+async def player(asked: PlayerCheck, request: Request) -> Checked:
+    """Whether a player can be made, and on which board it plays."""
+    check_player(asked.player, asked.game, request.app.state.settings)
+    task = Task(
+        place=Place(game=asked.game, size=USUAL.get(asked.game, 10), variant=""), player=asked.player, only_made=True
+    )
+    chosen = await request.app.state.engines.begin(task, lambda _: None).chosen()
+    return Checked(only=chosen.only)
+
+
+@router.post("/games", status_code=201)
+async def begin(wanted: NewGame, request: Request) -> Begun:
+    """Begin a game."""
+    for seat in (wanted.first, wanted.second):
+        if seat != PERSON:
+            check_player(seat, wanted.place.game, request.app.state.settings)
+    try:
+        session = await request.app.state.games.begin(wanted)
+    except FullError:
+        raise HTTPException(503, "too many games are open in tabs; close some of them") from None
+    return Begun(id=session.name)
+
+
+def _session(name: str, store: Store) -> Session:
+    session = store.get(name)
+    if session is None:
+        raise HTTPException(404, "the server has no such game; it keeps games for a day, and while it runs")
+    return session
+
+
+@router.get("/games/{name}/record.{suffix}")
+async def record(name: Name, suffix: Annotated[str, InPath(max_length=10)], request: Request) -> Response:
+    """The game as a file."""
+    session = _session(name, request.app.state.games)
+    content = await session.save(suffix)
+    file = f'attachment; filename="{session.game.place.game}-{name}.{suffix}"'
+    return Response(content, media_type=KINDS[suffix], headers={"content-disposition": file})
+
+
+class Wire:
+    """What is sent to a tab: in order, and no more waits than `MOST_UNSENT`; of thoughts that wait, the last counts."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket, self._queue = socket, list[Message]()
+        self._more = asyncio.Event()
+
+    def hear(self, message: Message) -> None:
+        """Send it soon."""
+        if isinstance(message, ThoughtMessage) and self._queue and isinstance(self._queue[-1], ThoughtMessage):
+            self._queue.pop()
+        self._queue.append(message)
+        self._more.set()
+
+    async def run(self) -> None:
+        """Send until the tab is gone, or does not read."""
+        while await self._more.wait():
+            self._more.clear()
+            if len(self._queue) > MOST_UNSENT:
+                await self._socket.close(SLOW, "this page does not read what it is sent")
+                return
+            sending, self._queue = self._queue, []
+            for message in sending:
+                await self._socket.send_text(message.model_dump_json())
+
+
+class Rate:
+    """How much a tab sends: `BURST` messages at once, `A_SECOND` in the long run."""
+
+    def __init__(self) -> None:
+        self._left, self._at = float(BURST), time.monotonic()
+
+    def allows_one(self) -> bool:
+        """Whether one more is not too many."""
+        now = time.monotonic()
+        self._left = min(BURST, self._left + A_SECOND * (now - self._at)) - 1
+        self._at = now
+        return self._left >= 0
+
+
+@router.websocket("/games/{name}/socket")
+async def socket(name: str, wire: WebSocket) -> None:
+    """Tell a tab of a game, and do what it says."""
+    session = wire.app.state.games.get(name)
+    await wire.accept()
+    if session is None:
+        await wire.close(GONE, "the server has no such game")
+        return
+    if session.tabs >= MOST_TABS:
+        await wire.close(BUSY, f"this game is open in {MOST_TABS} tabs already")
+        return
+    out = Wire(wire)
+    sending = asyncio.create_task(out.run())
+    try:
+        await session.join(out.hear)
+        await _listen(wire, session, out)
+    except (WebSocketDisconnect, RuntimeError):  # the latter where it is closed from here meanwhile
+        pass
+    finally:
+        session.leave(out.hear)
+        sending.cancel()
+        with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+            await sending
+
+
+async def _listen(wire: WebSocket, session: Session, out: Wire) -> None:
+    rate, settings = Rate(), wire.app.state.settings
+    while True:
+        text = await wire.receive_text()
+        if not rate.allows_one():
+            await wire.close(FLOOD, "this page sent too many messages; reload it")
+            return
+        try:
+            act = Act.model_validate_json(text)
+            if act.player is not None:
+                check_player(act.player, session.game.place.game, settings)
+            await session.act(act)
+        except ValidationError as error:
+            first = error.errors()[0]
+            out.hear(Problem(text=f"{'.'.join(map(str, first['loc'])) or 'message'}: {first['msg']}"[:500]))
+        except ZugwerkError as error:
+            out.hear(Problem(text=str(error)))
+            await session.show(out.hear)

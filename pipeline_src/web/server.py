@@ -1,0 +1,76 @@
+"""`serve` runs the server until it is interrupted."""
+
+import contextlib
+import socket
+import threading
+import webbrowser
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.late import Late
+from pipeline_src.web.settings import Settings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
+"""Bytes of a message on a WebSocket, and messages that wait to be read; who sends more has to wait."""
+LAST_ANSWERS_S = 2
+"""For connections that are open when the server is told to end."""
+
+
+def serve(settings: Settings, browser: bool) -> None:
+    """Listen, say where, open the ``browser`` there if wanted, and answer until Ctrl-C or SIGTERM.
+
+    Raises:
+        ZugwerkError: the address cannot be had.
+    """
+    with listening(settings.host, settings.port) as listener:
+        host, port = listener.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - told, not bound
+        config = uvicorn.Config(
+            Late(settings, lambda: _create(settings)),
+            log_level="warning",
+            access_log=False,
+            ws="websockets-sansio",
+            ws_max_size=MOST_MESSAGE,
+            ws_max_queue=MOST_WAITING,
+            timeout_graceful_shutdown=LAST_ANSWERS_S,
+            server_header=False,
+        )
+        print(f"ready: {address} in the browser; Ctrl-C ends it", flush=True)  # noqa: T201
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def _create(settings: Settings) -> "FastAPI":
+    from pipeline_src.web.app import create_app  # half a second
+
+    return create_app(settings)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket at which the server listens; from then on a browser that comes waits for its answer.
+
+    Raises:
+        ZugwerkError: no such host, or the port is in use or not allowed.
+    """
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(where)
+            listener.listen(128)
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ZugwerkError(f"cannot listen at {host}, port {port}: {reason}; give others with --port, --host") from None
+    return listener

@@ -1,0 +1,140 @@
+"""A game as it is played, without clocks and without players: moves, the board as a message, the record."""
+
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.engine.tasks import Place
+from pipeline_src.web.messages.play import Board
+
+FORMATS = {"gomoku": ("psq", "parquet"), "amazons": ("txt", "parquet")}
+"""Suffixes by game; txt is LittleGolem's text."""
+
+
+class Game:
+    """Moves are texts; all of it runs in a thread of its own choosing, never two at a time."""
+
+    def __init__(self, place: Place) -> None:
+        """Bring in the rules, and play the moves of a place.
+
+        Raises:
+            ZugwerkError: no such game, size, variant or FEN, or a move that is not legal.
+        """
+        from pipeline_src.arena.runner import Board as Table  # numba: not before a game is wanted
+        from pipeline_src.games.game import get_game
+
+        self.rules = get_game(place.game)
+        self.start: Any = Table(place.game, place.size, place.variant).start(place.fen)
+        if hasattr(self.start, "amazons") and self.start.amazons.shape[1] > 4:
+            raise ZugwerkError("at most 4 amazons a side can be played")
+        self.place = place.model_copy(update={"moves": ()})
+        self._states, self.moves, self._actions = [self.start], list[str](), list[int]()
+        for text in place.moves:
+            self.play(text)
+
+    @property
+    def state(self) -> Any:
+        """The position."""
+        return self._states[-1]
+
+    @property
+    def to_play(self) -> Literal[0, 1]:
+        """Side to move."""
+        return 1 if self.rules.to_play(self.state) else 0
+
+    @property
+    def winner(self) -> Literal["first", "second", "draw"] | None:
+        """By the rules."""
+        return self.rules.winner(self.state)
+
+    def play(self, text: str) -> None:
+        """Make a move.
+
+        Raises:
+            ZugwerkError: it is none, or not legal.
+        """
+        action = self.rules.parse_move(text, *self.state.board.shape)
+        if self.winner is not None:
+            raise ZugwerkError(f"move {len(self.moves) + 1}, {text}: the game is over")
+        if not self.rules.is_legal(self.state, action):
+            raise ZugwerkError(f"move {len(self.moves) + 1}, {text}, is not legal")
+        self._states.append(self.rules.play(self.state, action))
+        self._actions.append(action)
+        self.moves.append(self.rules.format_move(action, *self.state.board.shape))
+
+    def back_to(self, ply: int) -> None:
+        """Take back all moves after the first ``ply``."""
+        del self._states[ply + 1 :], self.moves[ply:], self._actions[ply:]
+
+    def side_at(self, ply: int) -> int:
+        """Who was to move after ``ply`` moves."""
+        return self.rules.to_play(self._states[ply])
+
+    def board(self, legal: bool = True) -> Board:
+        """The position as a message; without the legal moves where nobody may choose one."""
+        height, width = self.start.board.shape
+        over = self.winner is not None
+        texts: list[str] = []
+        if legal and not over:
+            actions = self.rules.legal_actions(self.state).tolist()
+            texts = [self.rules.format_move(action, height, width) for action in actions]
+        is_turns = self.place.game == "amazons"
+        return Board(
+            game=self.place.game,
+            fen=self.rules.to_fen(self.state),
+            height=height,
+            width=width,
+            moves=tuple(self.moves),
+            to_play=self.to_play,
+            winner=self.winner,
+            cells=() if is_turns else tuple(texts),
+            turns=_tree(texts) if is_turns else {},
+        )
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Suffixes of files that the game can be saved as."""
+        if self.place.fen:
+            return ()
+        found = FORMATS.get(self.place.game, ("parquet",))
+        return found if self.place.game != "amazons" or self.place.size == 10 else ("parquet",)
+
+    def saved(self, suffix: str, names: tuple[str, str], winner: Any, resigned: bool) -> bytes:
+        """The bytes of a file.
+
+        Raises:
+            ZugwerkError: the game cannot be saved so.
+        """
+        from pipeline_src.records.littlegolem.amazons import write_record
+        from pipeline_src.records.parquet import write_records
+        from pipeline_src.records.psq import write_psq
+        from pipeline_src.records.record import GameRecord
+
+        if suffix not in self.formats:
+            if self.place.fen:
+                raise ZugwerkError("a game that began from a position of its own has no record; share it by its link")
+            raise ZugwerkError(f".{suffix[:20]}: this game can be saved as {', '.join(self.formats)}")
+        place, (height, width) = self.place, self.start.board.shape
+        actions = tuple(self._actions)
+        record = GameRecord(
+            place.game, 1, "file", place.variant, height, width, actions, winner, resigned, names[0], names[1]
+        )
+        if suffix == "psq":
+            return write_psq(record).encode("latin-1", "replace")
+        if suffix == "txt":
+            return write_record(record)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "game.parquet"
+            write_records([record], path)
+            return path.read_bytes()
+
+
+def _tree(turns: list[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """``d1-d7/g7`` and the like by ``d1``, then ``d7``."""
+    tree: dict[str, dict[str, list[str]]] = {}
+    for turn in turns:
+        move, _, arrow = turn.partition("/")
+        start, _, to = move.partition("-")
+        tree.setdefault(start, {}).setdefault(to, []).append(arrow)
+    return {start: {to: tuple(arrows) for to, arrows in below.items()} for start, below in tree.items()}

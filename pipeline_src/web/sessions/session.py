@@ -1,0 +1,356 @@
+"""A game with those who sit at it: people in tabs, players in processes, clocks."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.engine.pool import EngineError, Engines, Thinking
+from pipeline_src.web.engine.tasks import Answer, Chosen, Task, TimeLeft
+from pipeline_src.web.messages.message import Message
+from pipeline_src.web.messages.play import (
+    PERSON,
+    Act,
+    Clocks,
+    GameMessage,
+    NewGame,
+    Problem,
+    ThoughtMessage,
+    Winner,
+)
+from pipeline_src.web.sessions.game import Game
+
+GRACE_S = 0.3
+"""From the moment when the last tab is closed until the search ends: a reload takes less."""
+HINT = {"gomoku": "engine:movetime=1000", "amazons": "alphabeta:movetime=1000"}
+"""Who gives a hint if nobody is named."""
+SHORTEST_MOVE_S = 0.25
+"""Between two moves of players, so that a person can follow."""
+OTHER: dict[int, Winner] = {0: "second", 1: "first"}
+"""Who wins where a side loses."""
+Hear = Callable[[Message], None]
+Purpose = Literal["move", "hint"]
+
+
+class Session:
+    """One game. All methods run in the server's loop; rules run in threads, one at a time."""
+
+    def __init__(self, name: str, wanted: NewGame, game: Game, engines: Engines) -> None:
+        """``game`` is at the place that is wanted."""
+        self.name, self.game, self.used = name, game, time.monotonic()
+        self._seats, self._engines = (wanted.first, wanted.second), engines
+        self._watchers: set[Hear] = set()
+        self._lock = asyncio.Lock()
+        self._ended: Literal["resigned", "time"] | None = None
+        self._winner: Winner | None = None
+        self.paused = False
+        self._failed = False
+        self._search: asyncio.Task[None] | None = None
+        self._thinking: Thinking | None = None
+        self._purpose: Purpose = "move"
+        self._latest: ThoughtMessage | None = None
+        self._flag: asyncio.TimerHandle | None = None
+        self._leaving: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._increment_ms = 1000 * wanted.increment_s
+        self._left_ms = None if wanted.minutes is None else [60_000 * wanted.minutes] * 2
+        self._times = [list(self._left_ms)] * (len(game.moves) + 1) if self._left_ms else []
+        self._since: float | None = None
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is a tab."""
+        return bool(self._watchers)
+
+    @property
+    def tabs(self) -> int:
+        """How many there are."""
+        return len(self._watchers)
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is."""
+        return self._ended is not None or self.game.winner is not None
+
+    @property
+    def winner(self) -> Winner | None:
+        """By the rules, by resignation or on time."""
+        return self._winner or self.game.winner
+
+    @property
+    def _persons_turn(self) -> bool:
+        return not self.over and self._seats[self.game.to_play] == PERSON
+
+    # Tabs.
+
+    async def join(self, hear: Hear) -> None:
+        """A tab: it is told of everything from now on."""
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+        self._watchers.add(hear)
+        async with self._lock:
+            self._start_clock()
+            hear(await self._message())
+            if self._latest is not None:
+                hear(self._latest)
+            self._let_play()
+
+    async def show(self, hear: Hear) -> None:
+        """Tell a tab how the game stands."""
+        async with self._lock:
+            hear(await self._message())
+
+    def leave(self, hear: Hear) -> None:
+        """The tab is closed; after the last one nobody thinks, and no time passes."""
+        self._watchers.discard(hear)
+        self.used = time.monotonic()
+        if not self._watchers:
+            self._leaving = asyncio.get_running_loop().call_later(GRACE_S, self._rest)
+
+    def _rest(self) -> None:
+        self._stop_clock()
+        self._abandon()
+
+    def _tell(self, message: Message) -> None:
+        for hear in list(self._watchers):
+            hear(message)
+
+    async def _message(self) -> GameMessage:
+        board = await asyncio.to_thread(self.game.board, self._persons_turn)
+        clocks = None
+        if self._left_ms is not None:
+            running = None if self._since is None else self.game.to_play
+            clocks = Clocks(left_ms=(self._left(0), self._left(1)), running=running)
+        return GameMessage(
+            id=self.name,
+            place=self.game.place,
+            seats=self._seats,
+            board=board.model_copy(update={"winner": self.winner}),
+            ended=self._ended or ("board" if self.game.winner else None),
+            clocks=clocks,
+            persons_turn=self._persons_turn,
+            can_undo=self._undo_to() is not None,
+            paused=self.paused,
+            thinking=self._due or (self._search is not None and self._purpose == "move"),
+            formats=self.game.formats,
+        )
+
+    # What a person does.
+
+    async def act(self, act: Act) -> None:
+        """Do it; all tabs see the game afterwards.
+
+        Raises:
+            ZugwerkError: it cannot be done now.
+        """
+        if act.do == "stop":
+            if self._thinking is not None:
+                await self._thinking.stop()
+            return
+        async with self._lock:
+            await getattr(self, f"_{act.do}")(act)
+            self._tell(await self._message())
+            self._let_play()
+
+    async def _move(self, act: Act) -> None:
+        if self.over:
+            raise ZugwerkError("the game is over")
+        if not self._persons_turn:
+            raise ZugwerkError("it is the player's turn")
+        if act.ply is not None and act.ply != len(self.game.moves):
+            raise ZugwerkError("the game has moved on meanwhile; this is how it stands")
+        await self._play(act.move)
+
+    async def _play(self, text: str) -> None:
+        side = self.game.to_play
+        await asyncio.to_thread(self.game.play, text)
+        self._abandon()
+        if self._left_ms is not None:
+            self._stop_clock(side)
+            self._left_ms[side] += self._increment_ms
+            self._times.append(list(self._left_ms))
+            self._start_clock()
+        self._failed = False
+
+    def _undo_to(self) -> int | None:
+        """The ply that an undo goes back to: the last one at which a person was to move, or any without people."""
+        plies = range(len(self.game.moves) - (self._ended is None), -1, -1)
+        has_person = PERSON in self._seats
+        return next((ply for ply in plies if not has_person or self._seats[self.game.side_at(ply)] == PERSON), None)
+
+    async def _undo(self, _: Act) -> None:
+        ply = self._undo_to()
+        if ply is None:
+            raise ZugwerkError("there is no move of a person to take back")
+        self._abandon()
+        self._stop_clock()
+        self.game.back_to(ply)
+        self._ended = self._winner = None
+        self._failed, self.paused = False, self.paused or PERSON not in self._seats
+        if self._left_ms is not None:
+            self._left_ms = list(self._times[ply])
+            del self._times[ply + 1 :]
+        self._start_clock()
+
+    async def _resign(self, _: Act) -> None:
+        if self.over:
+            raise ZugwerkError("the game is over")
+        if not self._persons_turn:
+            raise ZugwerkError("resign when it is your turn")
+        self._end("resigned", OTHER[self.game.to_play])
+
+    async def _hint(self, act: Act) -> None:
+        if not self._persons_turn:
+            raise ZugwerkError("a hint is for a person whose turn it is")
+        self._abandon()
+        self._think("hint", act.player or HINT.get(self.game.place.game, "mcts"))
+
+    async def _pause(self, _: Act) -> None:
+        self.paused = True
+        self._abandon()
+        self._stop_clock()
+
+    async def _go(self, _: Act) -> None:
+        self.paused = self._failed = False
+        self._start_clock()
+
+    def _end(self, how: Literal["resigned", "time"], winner: Winner) -> None:
+        self._abandon()
+        self._stop_clock()
+        self._ended, self._winner = how, winner
+
+    # Players.
+
+    @property
+    def _due(self) -> bool:
+        """Whether a player has to begin to think."""
+        idle = self.over or self._persons_turn or self.paused or self._failed or self._search is not None
+        return not idle and self.watched
+
+    def _let_play(self) -> None:
+        """Let the player think whose turn it is."""
+        if self._due:
+            self._think("move", self._seats[self.game.to_play])
+
+    def _think(self, purpose: Purpose, player: str) -> None:
+        side, game = self.game.to_play, self.game
+        clock = None
+        if purpose == "move" and self._left_ms is not None:
+            clock = TimeLeft(
+                own_ms=max(1.0, self._left(side)), other_ms=self._left(1 - side), increment_ms=self._increment_ms
+            )
+        place = game.place.model_copy(update={"moves": tuple(game.moves)})
+        task = Task(place=place, player=player, key=f"{self.name}/{purpose}{side}", clock=clock)
+        self._purpose = purpose
+        self._thinking = self._engines.begin(task, lambda heard: self._heard(purpose, side, heard))
+        self._search = self._keep(self._follow(self._thinking, purpose, side))
+
+    async def _follow(self, thinking: Thinking, purpose: Purpose, side: Literal[0, 1]) -> None:
+        began = time.monotonic()
+        try:
+            chosen = await thinking.chosen()
+            if PERSON not in self._seats:
+                await asyncio.sleep(max(0.0, SHORTEST_MOVE_S - (time.monotonic() - began)))
+        except EngineError as error:
+            self._forget(thinking)
+            self._failed = purpose == "move"
+            self._stop_clock()
+            self._tell(Problem(text=str(error), engine=purpose == "move"))
+            async with self._lock:
+                self._tell(await self._message())
+            return
+        async with self._lock:
+            if self._thinking is thinking:
+                await self._take(chosen, purpose, side)
+
+    async def _take(self, chosen: Chosen, purpose: Purpose, side: Literal[0, 1]) -> None:
+        """What a player has chosen, while nothing else has happened."""
+        hint = chosen.move if purpose == "hint" else ""
+        done = ThoughtMessage(purpose=purpose, side=side, thought=chosen.thought, stage="done", hint=hint)
+        self._search = self._thinking = None  # the end of this one; nothing is to be given up
+        if purpose == "move" and not self.over:
+            await self._play(chosen.move)
+        self._latest = done
+        self._tell(done)
+        if purpose == "move":
+            self._tell(await self._message())
+            self._let_play()
+
+    def _heard(self, purpose: Purpose, side: Literal[0, 1], heard: Answer | int) -> None:
+        if isinstance(heard, int):
+            message = ThoughtMessage(purpose=purpose, side=side, thought=None, stage="waiting", before=heard)
+        else:
+            stage = heard.stage or "thinking"
+            message = ThoughtMessage(purpose=purpose, side=side, thought=heard.thought, stage=stage)
+        self._latest = message
+        self._tell(message)
+
+    def _abandon(self) -> None:
+        """End the search under way; its process is free again, or dead, within `engine.pool.STOP_S`."""
+        search, self._search, self._thinking, self._latest = self._search, None, None, None
+        if search is not None and search is not asyncio.current_task():
+            search.cancel()
+
+    def _forget(self, thinking: Thinking) -> None:
+        if self._thinking is thinking:
+            self._search = self._thinking = self._latest = None
+
+    def _keep(self, work: Any) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # Clocks.
+
+    def _left(self, side: int) -> float:
+        assert self._left_ms is not None
+        passed = 0.0 if self._since is None or side != self.game.to_play else 1000 * (time.monotonic() - self._since)
+        return self._left_ms[side] - passed
+
+    def _start_clock(self) -> None:
+        """Time passes for the side to move, once there has been a move."""
+        if self._left_ms is None or self._since is not None or self.over or self.paused or not self.game.moves:
+            return
+        if not self._watchers:
+            return
+        self._since = time.monotonic()
+        left = max(0.0, self._left_ms[self.game.to_play]) / 1000
+        self._flag = asyncio.get_running_loop().call_later(left, self._flag_falls)
+
+    def _stop_clock(self, side: int | None = None) -> None:
+        if self._flag is not None:
+            self._flag.cancel()
+            self._flag = None
+        if self._left_ms is not None and self._since is not None:
+            self._left_ms[self.game.to_play if side is None else side] -= 1000 * (time.monotonic() - self._since)
+        self._since = None
+
+    def _flag_falls(self) -> None:
+        self._keep(self._lose_on_time())
+
+    async def _lose_on_time(self) -> None:
+        async with self._lock:
+            if self._since is not None and not self.over and self._left(self.game.to_play) <= 0:
+                self._end("time", OTHER[self.game.to_play])
+                self._tell(await self._message())
+
+    async def save(self, suffix: str) -> bytes:
+        """The game as a file of this suffix.
+
+        Raises:
+            ZugwerkError: it cannot be saved so.
+        """
+        async with self._lock:
+            resigned = self._ended == "resigned"
+            return await asyncio.to_thread(self.game.saved, suffix, self._seats, self.winner, resigned)
+
+    async def close(self) -> None:
+        """End what it has begun."""
+        self._rest()
+        for task in list(self._tasks):
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task

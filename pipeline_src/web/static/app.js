@@ -1,0 +1,54 @@
+// The router: #/PAGE?key=value shows the page PAGE, a module below pages/ that is loaded when it is first wanted.
+
+import { h, put, notice } from "./dom.js";
+
+const PAGES = [["play", "Play"], ["nets", "Nets"], ["analyse", "Analyse"], ["joseki", "Joseki"], ["runs", "Runs"]];
+const main = document.getElementById("main"), nav = document.getElementById("nav"), theme = document.getElementById("theme");
+const links = new Map(PAGES.map(([name, title]) => [name, h("a", { href: `#/${name}` }, title)]));
+let leave = null, number = 0;
+
+nav.append(...links.values());
+
+function place() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  return [path || "play", Object.fromEntries(new URLSearchParams(query))];
+}
+
+async function show() {
+  const [name, params] = place(), own = (number += 1), title = PAGES.find(([one]) => one === name)?.[1];
+  leave?.();
+  leave = null;
+  links.forEach((link, one) => one === name ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current"));
+  document.title = title ? `${title} · Zugwerk` : "Zugwerk";
+  if (!title) { put(main, notice(`There is no page ${name}.`, "bad", h("a", { href: "#/play" }, "Play a game"))); return; }
+  const root = h("div", { class: `page ${name}` });
+  try {
+    const page = await import(`./pages/${name}.js`);
+    if (own !== number) return;
+    put(main, root);
+    const ended = await page.show(root, params);
+    if (own === number) leave = ended; else ended?.();
+  } catch (error) {
+    if (own === number) put(main, notice(`The page could not be shown: ${error.message}`, "bad",
+      h("button", { type: "button", onclick: show }, "Try again")));
+    console.error(error);
+  }
+}
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  put(theme, name === "dark" ? "☀" : "☾");
+}
+theme.onclick = () => {
+  const name = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  localStorage.setItem("zugwerk.theme", name);
+  setTheme(name);
+};
+matchMedia("(prefers-color-scheme: dark)").onchange = (event) => {
+  if (!localStorage.getItem("zugwerk.theme")) setTheme(event.matches ? "dark" : "light");
+};
+document.querySelector(".skip").onclick = (event) => { event.preventDefault(); main.focus(); };
+setTheme(document.documentElement.dataset.theme);
+addEventListener("hashchange", show);
+addEventListener("pagehide", () => leave?.());
+show();

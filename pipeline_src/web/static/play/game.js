@@ -1,0 +1,199 @@
+// A game: the board, who plays, what they think, clocks, moves. The server knows the game; this draws it and says what
+// a person does.
+
+import { socket } from "../api.js";
+import { clockText, h, notice, percent, put, short, toast } from "../dom.js";
+import { GameBoard, SIDES } from "./board.js";
+import { playerTitle } from "./player.js";
+import { LAST, shareLink } from "./setup.js";
+
+const STAGES = { loading: "is getting ready …", thinking: "is thinking …", done: "" };
+
+export function showGame(root, id) {
+  let game = null, board = null, turned = null, looking = null, thought = null, sentAt = 0, lost = false;
+  const place = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status", "aria-live": "polite" });
+  const status = h("p", { class: "status" }), hintLine = h("p", { class: "note part" });
+  const bars = [h("div", { class: "seat" }), h("div", { class: "seat" })];
+  const thinking = h("section", { class: "thinking", "aria-label": "What the player thinks" }), list = h("ol", { class: "moves", "aria-label": "Moves" });
+  const problem = h("div"), buttons = h("div", { class: "row actions" }), meter = h("div", { class: "meter", "aria-hidden": "true" }, h("div"));
+  const tools = h("div", { class: "row tools" });
+  put(root, live, problem, h("div", { class: "beside play-layout" },
+    h("div", { class: "with-meter" }, meter, place),
+    h("div", { class: "stack" }, h("section", { class: "card stack" }, h("h1", { class: "hidden-text" }, "Game"), bars[1], bars[0], status, hintLine, buttons),
+      h("section", { class: "card stack thought-card" }, thinking), h("section", { class: "card stack" }, list, tools))));
+  const act = (what, more = {}) => wire.send({ do: what, ...more }) || toast("Not connected; trying again.", "bad");
+  const wire = socket(`play/games/${encodeURIComponent(id)}/socket`, { message, state, refused });
+  const ticking = setInterval(tick, 100);
+  addEventListener("keydown", onkey);
+
+  function state(name) {
+    lost = name === "lost";
+    put(problem, lost ? notice("The connection to the server is lost; trying again. The game is kept.", "bad") : null);
+    if (lost) { board?.show({ ...game.board, cells: [], turns: {} }); }
+  }
+
+  function refused(text, code) {
+    const kept = JSON.parse(localStorage.getItem(`zugwerk.game.${id}`) || "null");
+    const own = kept && h("a", { class: "button main", href: kept.link.replace(location.origin, "") }, "Go on from where it stood");
+    put(problem, notice(`${text[0].toUpperCase()}${text.slice(1)}.`, "bad", h("div", { class: "row" }, code === 4404 ? own : h("button", { type: "button", onclick: () => location.reload() }, "Reload"), h("a", { class: "button", href: "#/play" }, "New game"))));
+    if (code === 4404 && localStorage.getItem(LAST) === id) localStorage.removeItem(LAST);
+    board?.show({ ...game.board, cells: [], turns: {} });
+  }
+
+  function message(value) {
+    if (value.kind === "game") gameMessage(value);
+    else if (value.kind === "thought") thoughtMessage(value);
+    else if (value.engine) put(problem, notice(value.text, "bad", h("button", { type: "button", onclick: () => { put(problem); act("go"); } }, "Ask it again")));
+    else toast(value.text, "bad");
+  }
+
+  function gameMessage(value) {
+    const before = game;
+    game = value;
+    game.heard = performance.now();
+    if (!board) {
+      localStorage.setItem(LAST, id);
+      turned = game.seats[0] !== "person" && game.seats[1] === "person";
+      makeBoard();
+    }
+    if (before && before.board.moves.length !== game.board.moves.length) { thought = null; looking = null; put(hintLine); }
+    if (!game.thinking && !value.persons_turn) thought = null;
+    localStorage.setItem(`zugwerk.game.${id}`, JSON.stringify({ link: shareLink(game.place, game.board.moves), at: Date.now() }));
+    forgetOld();
+    if (looking === null) board.show(game.board);
+    draw();
+    say(before);
+  }
+
+  function makeBoard() {
+    board?.remove();
+    board = new GameBoard(place, { game: game.board.game, height: game.board.height, width: game.board.width, turned,
+      onmove: (move) => { sentAt = performance.now(); put(hintLine); if (!act("move", { move, ply: game.board.moves.length }) && lost) board.show(game.board); },
+      onpart: (text) => put(hintLine, text) });
+  }
+
+  function say(before) {
+    const [first, second] = SIDES[game.board.game], moves = game.board.moves;
+    if (before && moves.length > before.board.moves.length) live.textContent = `${moves.length % 2 ? first : second} played ${moves.at(-1)}. ${result() || ""}`;
+    else if (result()) live.textContent = result();
+  }
+
+  function result() {
+    if (!game.ended) return "";
+    if (game.board.winner === "draw") return "The game is drawn.";
+    const won = game.board.winner === "first" ? 0 : 1, name = SIDES[game.board.game][won];
+    const why = { board: "", resigned: ` ${SIDES[game.board.game][1 - won]} resigned.`, time: ` ${SIDES[game.board.game][1 - won]} ran out of time.` }[game.ended];
+    return `${name} has won.${why}`;
+  }
+
+  function draw() {
+    const people = game.seats.filter((one) => one === "person").length, over = Boolean(game.ended);
+    game.seats.forEach((seat, side) => {
+      const toMove = !over && game.board.to_play === side;
+      put(bars[side], h("span", { class: `dot ${SIDES[game.board.game][side].toLowerCase()}` }),
+        h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${people === 1 && seat === "person" ? "You" : playerTitle(seat)}`)),
+        game.clocks ? h("span", { class: "clock", "data-side": side }) : null);
+      bars[side].classList.toggle("to-move", toMove);
+    });
+    put(status, result() || (game.paused ? "Paused." : game.persons_turn ? (people === 2 ? `${SIDES[game.board.game][game.board.to_play]} to move.` : "Your turn.") : `${SIDES[game.board.game][game.board.to_play]} to move.`));
+    status.classList.toggle("over", over);
+    const button = (text, what, more = {}) => h("button", { type: "button", onclick: () => act(what), ...more }, text);
+    put(buttons,
+      button("Undo", "undo", { disabled: !game.can_undo }),
+      people ? button("Hint", "hint", { disabled: !game.persons_turn }) : null,
+      people ? button("Resign", "resign", { disabled: !game.persons_turn || !game.board.moves.length }) : null,
+      game.thinking ? button("Move now", "stop") : null,
+      people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
+      over ? h("a", { class: "button main", href: "#/play" }, "New game") : null);
+    drawMoves();
+    drawTools();
+    drawThought();
+    tick();
+  }
+
+  function drawMoves() {
+    const moves = game.board.moves, at = looking ?? moves.length;
+    const one = (k) => k < moves.length ? h("button", { type: "button", class: "move", "aria-current": k + 1 === at ? "step" : null, onclick: () => look(k + 1) }, moves[k]) : null;
+    put(list, moves.length ? Array.from({ length: Math.ceil(moves.length / 2) }, (_, k) => h("li", {}, h("span", { class: "ply" }, `${k + 1}`), one(2 * k), one(2 * k + 1))) : h("li", { class: "note" }, "No moves yet."));
+    list.querySelector("[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+  }
+
+  function drawTools() {
+    const moves = game.board.moves.slice(0, looking ?? undefined);
+    put(tools,
+      h("button", { type: "button", onclick: async () => {
+        const link = shareLink(game.place, moves);
+        try { await navigator.clipboard.writeText(link); toast("The link to this position is copied.", "good"); }
+        catch { put(hintLine, h("a", { href: link }, link)); }
+      } }, "Share"),
+      h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn"),
+      game.formats.map((suffix) => h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
+  }
+
+  async function look(ply) {
+    const moves = game.board.moves;
+    if (ply >= moves.length) { looking = null; board.show(game.board); draw(); return; }
+    looking = ply;
+    const { post } = await import("../api.js");
+    try {
+      const position = await post("play/board", { ...game.place, moves: moves.slice(0, ply) });
+      if (looking === ply) board.show({ ...position, cells: [], turns: {} });
+    } catch (error) { toast(error.message, "bad"); }
+    draw();
+  }
+
+  function onkey(event) {
+    if (!game || event.target.closest?.("input, select, textarea, .cell") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = looking ?? game.board.moves.length;
+    if (event.key === "ArrowLeft" && at > 0) look(at - 1);
+    else if (event.key === "ArrowRight" && looking !== null) look(at + 1);
+  }
+
+  function thoughtMessage(value) {
+    if (value.stage !== "done" && !value.thought && thought?.side === value.side) value.thought = thought.thought;
+    thought = value;
+    if (value.stage === "done" && value.hint) {
+      put(hintLine, `Hint: ${value.hint}`);
+      if (looking === null) board.line([value.hint, ...(value.thought?.line.slice(1) || [])]);
+    } else if (value.stage === "thinking" && value.thought && looking === null && !board.board.from) board.line(value.thought.line);
+    drawThought();
+  }
+
+  function drawThought() {
+    const found = thought?.thought;
+    if (!thought) { put(thinking, h("p", { class: "note" }, "What a player thinks is shown here.")); drawMeter(null); return; }
+    const who = thought.purpose === "hint" ? "The hint's player" : playerTitle(game.seats[thought.side]);
+    const text = thought.stage === "waiting" ? `waits for a free engine; ${thought.before} before it.` : thought.stage === "done" ? (thought.purpose === "hint" ? "suggests:" : "thought:") : STAGES[thought.stage];
+    const value = !found || found.value === null ? (found?.win_rate === 1 ? "won" : found?.win_rate === 0 ? "lost" : "") : found.unit === "rate" ? percent((1 + found.value) / 2) : `${found.value > 0 ? "+" : ""}${found.value.toFixed(found.unit === "squares" ? 1 : 0)} ${found.unit}`;
+    put(thinking, h("h2", {}, h("span", { class: thought.stage === "done" ? "" : "pulse" }), `${who} ${text}`),
+      found ? [h("dl", { class: "figures" }, [["depth", found.depth], ["nodes", short(found.nodes)], ["nodes / s", found.seconds > 0.01 ? short(found.nodes / found.seconds) : "–"], ["value", value || "–"]].map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown)))),
+        h("p", { class: "line mono" }, found.line.slice(0, 8).join(" "))] : null);
+    drawMeter(found ? (thought.side === 0 ? found.win_rate : 1 - found.win_rate) : null);
+  }
+
+  function drawMeter(rate) {
+    const light = SIDES[game.board.game][0] === "White" ? rate : 1 - rate;
+    meter.classList.toggle("known", rate !== null);
+    if (rate !== null) meter.firstChild.style.height = `${100 * light}%`;
+    meter.classList.toggle("turned", Boolean(turned) !== (SIDES[game.board.game][0] === "Black"));
+  }
+
+  function tick() {
+    if (!game?.clocks) return;
+    for (const shown of root.querySelectorAll(".clock")) {
+      const side = Number(shown.dataset.side), runs = game.clocks.running === side;
+      const left = game.clocks.left_ms[side] - (runs ? performance.now() - game.heard : 0), text = clockText(left);
+      if (shown.textContent !== text) shown.textContent = text;
+      shown.classList.toggle("short", left < 20000);
+    }
+  }
+
+  return () => { wire.close(); clearInterval(ticking); removeEventListener("keydown", onkey); board?.remove(); };
+}
+
+/** Of games in other tabs, fifty are remembered at most. */
+function forgetOld() {
+  const all = Object.keys(localStorage).filter((key) => key.startsWith("zugwerk.game."));
+  if (all.length <= 50) return;
+  all.map((key) => [JSON.parse(localStorage.getItem(key)).at || 0, key]).sort((a, b) => a[0] - b[0]).slice(0, all.length - 50).forEach(([, key]) => localStorage.removeItem(key));
+}

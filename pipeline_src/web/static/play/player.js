@@ -1,0 +1,89 @@
+// Picks a player of the registry: a name, how long it thinks, its model, and all other options.
+
+import { post } from "../api.js";
+import { field, h, put, select } from "../dom.js";
+
+const USUAL = { amazons: "alphabeta:movetime=1000", gomoku: "engine:movetime=1000" };
+const LIMITS = ["movetime", "nodes", "depth"];
+const NAMES = { movetime: "Milliseconds a move", nodes: "Nodes a move", depth: "Depth", ":MODEL": "Model" };
+
+/** NAME[:VALUE][,key=value...] taken apart. */
+export function parsePlayer(text) {
+  const at = text.indexOf(":"), name = at < 0 ? text : text.slice(0, at), options = {};
+  const items = at < 0 ? [] : text.slice(at + 1).split(",");
+  items.forEach((item, k) => {
+    const equals = item.indexOf("=");
+    if (equals < 0 && k === 0) options[":MODEL"] = item;
+    else options[item.slice(0, equals)] = item.slice(equals + 1);
+  });
+  return { name, options };
+}
+
+export function writePlayer(name, options) {
+  const items = [options[":MODEL"], ...Object.entries(options).filter(([key, value]) => key !== ":MODEL" && value !== "").map(([key, value]) => `${key}=${value}`)].filter(Boolean);
+  return items.length ? `${name}:${items.join(",")}` : name;
+}
+
+/** A player's text for people: "alphabeta, 1 s". */
+export function playerTitle(text) {
+  if (text === "person") return "Person";
+  const { name, options } = parsePlayer(text), ms = Number(options.movetime);
+  const model = options[":MODEL"]?.split("/").slice(-3, -1).join("/");
+  return [name, model, ms ? (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`) : "", options.nodes || options.simulations || options.iterations ? `${options.nodes || options.simulations || options.iterations} nodes` : "", options.depth ? `depth ${options.depth}` : ""].filter(Boolean).join(", ");
+}
+
+export class PlayerPicker {
+  constructor({ label, about, text, ontext, onboard }) {
+    Object.assign(this, { label, about, ontext, onboard });
+    const known = text && about.players.some((one) => one.name === parsePlayer(text).name);
+    Object.assign(this, parsePlayer(known ? text : USUAL[about.game]));
+    this.element = h("div", { class: "stack picker" });
+    this.draw();
+  }
+
+  get text() { return writePlayer(this.name, this.options); }
+
+  changed() { this.ontext(this.text); if (this.shown) this.shown.textContent = this.text; }
+
+  draw() {
+    const { about } = this, player = about.players.find((one) => one.name === this.name);
+    const names = select(about.players.map((one) => [one.name, one.name]), this.name, (name) => {
+      this.name = name;
+      const takes = about.players.find((one) => one.name === name).options.some((one) => one.name === "movetime");
+      this.options = takes ? { movetime: this.options.movetime || "1000" } : {};
+      this.changed();
+      this.draw();
+      this.check();
+    });
+    const control = (option) => {
+      const value = this.options[option.name] ?? "";
+      const set = (given) => { if (given === "") delete this.options[option.name]; else this.options[option.name] = given; this.changed(); };
+      if (option.name === ":MODEL") return select([["", "comes with Zugwerk"], ...about.models.map((one) => [one, one.split("/").slice(-3).join("/")])], value, (given) => { set(given); this.check(); });
+      if (option.type.startsWith("0 or 1")) return select([["", `default (${option.default || "0"})`], ["1", "yes"], ["0", "no"]], value, set);
+      const numeric = option.type.includes("number");
+      const box = h("input", { type: numeric ? "number" : "text", step: numeric ? (option.type.startsWith("whole") ? "1" : "any") : null, value, placeholder: option.default, oninput: () => set(box.value.trim()) });
+      return box;
+    };
+    const limits = LIMITS.filter((name) => player.options.some((one) => one.name === name));
+    const main = player.options.filter((one) => one.name === limits[0] || one.name === ":MODEL");
+    const more = player.options.filter((one) => !main.includes(one) && !one.name.includes("KEY"));
+    this.problem = h("p", { class: "note bad-text", role: "status" });
+    put(this.element, field(this.label, names, player.meaning),
+      main.length ? h("div", { class: "fields" }, main.map((one) => field(NAMES[one.name] || one.name, control(one)))) : null, this.problem,
+      more.length ? h("details", {}, h("summary", {}, `All options of ${this.name}`), h("div", { class: "fields wide" }, more.map((one) => field(one.name, control(one), one.meaning)))) : null);
+    this.ontext(this.text);
+  }
+
+  /** Ask the server on which board the player plays; players with nets have one alone. */
+  async check() {
+    const text = this.text;
+    this.problem.textContent = "";
+    if (!this.about.players.find((one) => one.name === this.name).options.some((one) => one.name === ":MODEL")) return;
+    try {
+      const found = await post("play/player", { game: this.about.game, player: text });
+      if (text === this.text) this.onboard(found.only);
+    } catch (error) {
+      if (text === this.text) this.problem.textContent = error.message;
+    }
+  }
+}

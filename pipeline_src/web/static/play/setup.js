@@ -1,0 +1,105 @@
+// A new game: who plays whom, on which board, by which rule; or a position that somebody has shared.
+
+import { get, post } from "../api.js";
+import { choice, field, h, notice, put, select, toast } from "../dom.js";
+import { GameBoard, SIDES, startFen } from "./board.js";
+import { PlayerPicker } from "./player.js";
+
+const KEPT = "zugwerk.play.setup", LAST = "zugwerk.play.last";
+
+export function showSetup(root, params) {
+  const kept = JSON.parse(localStorage.getItem(KEPT) || "{}");
+  const shared = params.moves || params.fen || params.size;
+  const setup = { game: "amazons", size: 10, variant: "standard", mode: "player", side: 0, minutes: "", increment: "", ...kept };
+  if (params.game) Object.assign(setup, { game: params.game, size: Number(params.size) || (params.game === "amazons" ? 10 : 15), variant: params.variant || "" });
+  const moves = params.moves ? params.moves.split(",") : [];
+  if (shared && !params.first) setup.mode = "people";
+  let board = null, all = null, closed = false, seats = null;
+
+  const place = h("div", { class: "board-place" }), form = h("form", { class: "card stack setup", onsubmit: begin });
+  root.append(h("div", { class: "beside play-layout" }, place, h("div", { class: "stack" }, again(), form)));
+  put(form, h("h1", {}, "New game"), h("p", { class: "note" }, "Loading the players …"));
+  preview();
+  get("play/choices").then((found) => { if (!closed) { all = found; fillForm(); } })
+    .catch((error) => put(form, notice(error.message, "bad", h("button", { type: "button", onclick: () => location.reload() }, "Try again"))));
+
+  function again() {
+    const last = localStorage.getItem(LAST);
+    return last && !shared ? h("a", { class: "button", href: `#/play?id=${encodeURIComponent(last)}` }, "Go on with your last game") : null;
+  }
+
+  function preview() {
+    board?.remove();
+    board = new GameBoard(place, { game: setup.game, height: setup.size, width: setup.size });
+    board.show({ fen: startFen(setup.game, setup.size, setup.variant) });
+    if (!moves.length && !params.fen) return;
+    post("play/board", { game: setup.game, size: setup.size, variant: setup.variant, fen: params.fen || "", moves }).then((position) => {
+      if (closed) return;
+      board.remove();
+      board = new GameBoard(place, { game: position.game, height: position.height, width: position.width });
+      board.show({ ...position, cells: [], turns: {} });
+    }).catch((error) => toast(error.message, "bad"));
+  }
+
+  function fillForm() {
+    const about = all.games.find((one) => one.game === setup.game) || all.games[0];
+    if (!about.variants.some((one) => setup.variant === one.name || (setup.game === "gomoku" && setup.variant.startsWith(`${one.name}-`)))) setup.variant = about.variants[0].name;
+    const [base, length = ""] = setup.variant.split("-"), rule = about.variants.find((one) => one.name === base);
+    if (!rule.sizes.includes(setup.size)) setup.size = about.size;
+    const redo = (change) => { Object.assign(setup, change); preview(); fillForm(); };
+    const sizes = select(rule.sizes.map((one) => [String(one), `${one} × ${one}`]), String(setup.size), (value) => redo({ size: Number(value) }));
+    const variants = select(about.variants.map((one) => [one.name, one.name]), base, (value) => redo({ variant: value }));
+    const line = h("input", { type: "number", min: "3", max: "9", value: length || "5", onchange: () => redo({ variant: line.value === "5" ? base : `${base}-${line.value}` }) });
+    const minutes = h("input", { type: "number", min: "0.1", max: "600", step: "any", value: setup.minutes, placeholder: "no limit", oninput: () => { setup.minutes = minutes.value; } });
+    const increment = h("input", { type: "number", min: "0", max: "600", step: "any", value: setup.increment, placeholder: "0", oninput: () => { setup.increment = increment.value; } });
+    const modes = [["player", "You and a player"], ["people", "Two people"], ["players", "Two players"]];
+    seats = { player: picker("player", "Opponent"), first: picker("first", about.first), second: picker("second", about.second) };
+    put(form, h("h1", {}, shared ? "Play on from here" : "New game"),
+      shared ? h("p", { class: "note" }, moves.length ? `A shared position of ${setup.game === "amazons" ? "the Amazons" : "Gomoku"}, after ${moves.length} moves.` : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
+        choice("Game", [["amazons", "Amazons"], ["gomoku", "Gomoku"]], setup.game, (game) => redo({ game, size: game === "amazons" ? 10 : 15, variant: "" })),
+        h("div", { class: "fields" }, field("Board", sizes), field(setup.game === "amazons" ? "Start" : "Rule", variants),
+          setup.game === "gomoku" && base !== "renju" ? field("In a row", line) : null)],
+      choice("Who plays", modes, setup.mode, (mode) => { setup.mode = mode; fillForm(); }),
+      setup.mode === "player" ? [seats.player.element, choice("You play", [["0", `${about.first} (first)`], ["1", `${about.second} (second)`]], String(setup.side), (side) => { setup.side = Number(side); })] : null,
+      setup.mode === "players" ? [seats.first.element, seats.second.element] : null,
+      h("details", { open: Boolean(setup.minutes) }, h("summary", {}, "Clock"), h("div", { class: "fields" }, field("Minutes a side", minutes), field("Seconds a move", increment))),
+      h("button", { class: "main", type: "submit" }, "Play"));
+
+    function picker(name, label) {
+      const own = `${name} ${setup.game}`;
+      return new PlayerPicker({ label, about, text: setup[own], ontext: (text) => { setup[own] = text; },
+        onboard: (only) => { if (only && !shared && (only.height !== setup.size || only.variant !== setup.variant)) { redo({ size: only.height, variant: only.variant }); toast(`This player plays on ${only.height} × ${only.width}, ${only.variant}.`); } } });
+    }
+  }
+
+  async function begin(event) {
+    event.preventDefault();
+    const button = form.querySelector("button.main");
+    const opponent = setup.mode === "player" && seats.player.text;
+    const both = { people: ["person", "person"], player: setup.side ? [opponent, "person"] : ["person", opponent], players: [seats.first.text, seats.second.text] }[setup.mode];
+    button.disabled = true;
+    try {
+      const begun = await post("play/games", {
+        place: { game: setup.game, size: setup.size, variant: setup.variant, fen: params.fen || "", moves },
+        first: both[0], second: both[1], minutes: Number(setup.minutes) || null, increment_s: Number(setup.increment) || 0,
+      });
+      if (!shared) localStorage.setItem(KEPT, JSON.stringify(setup));
+      location.hash = `#/play?id=${encodeURIComponent(begun.id)}`;
+    } catch (error) {
+      toast(error.message, "bad");
+      button.disabled = false;
+    }
+  }
+
+  return () => { closed = true; board?.remove(); };
+}
+
+/** The link to a game's position. */
+export function shareLink(place, moves) {
+  const query = new URLSearchParams({ game: place.game, size: place.size, variant: place.variant });
+  if (place.fen) query.set("fen", place.fen);
+  if (moves.length) query.set("moves", moves.join(","));
+  return `${location.origin}/#/play?${query}`;
+}
+
+export { SIDES, LAST };

@@ -1,0 +1,122 @@
+"""One server and one browser for all tests of the pages; each test has a browser context of its own.
+
+Tests that need no browser ask for `client`, the application within this process.
+"""
+
+import shutil
+import subprocess
+import sys
+import urllib.request
+import warnings
+
+import pytest
+
+from pipeline_src.web.app import create_app
+from pipeline_src.web.settings import Settings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it would rather have httpx2
+    from fastapi.testclient import TestClient
+
+BASE = "http://127.0.0.1:4210"
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WIDE, PHONE = {"width": 1300, "height": 900}, {"width": 400, "height": 800}
+
+
+class Address(str):
+    """Of the server, which also knows its process."""
+
+    pid = 0
+
+
+@pytest.fixture(scope="session")
+def web_folder(tmp_path_factory):
+    """The one folder that pages may read; tests may put files there before they ask for them."""
+    return tmp_path_factory.mktemp("folder").resolve()
+
+
+@pytest.fixture
+def client(web_folder):
+    """Asks the application as a program would, with a Host that it answers to."""
+    with TestClient(create_app(Settings(folders=(web_folder,), engines=2)), base_url=BASE) as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def server(web_folder):
+    """Address of a server in a process of its own."""
+    command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", "--port", "0", "--folder", web_folder]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("ready: http"), line
+            address = Address(line.split()[1].rstrip("/"))
+            address.pid = process.pid
+            yield address
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The system's Chromium."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed")
+    api = pytest.importorskip("playwright.sync_api")
+    with api.sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])  # as root it has none
+        yield one
+        one.close()
+
+
+@pytest.fixture
+def open_page(browser, server):
+    """Opens a page, ``open_page("#/play")``; at the end of the test none may have complained or asked elsewhere.
+
+    ``page.expected`` lists words of complaints that the test provokes.
+    """
+    contexts, complaints, pages = [], [], []
+
+    def begin(path="", size=WIDE, **options):
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.expected = []
+        pages.append(page)
+        page.on("console", lambda m: m.type in ("error", "warning") and complaints.append((page, m.text)))
+        page.on("pageerror", lambda e: complaints.append((page, str(e))))
+        page.on("request", lambda r: r.url.startswith((server, "data:", "blob:")) or complaints.append((page, r.url)))
+        page.goto(f"{server}/{path}")
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    left = [text for page, text in complaints if not any(word in text for word in page.expected)]
+    assert not left, left
+
+
+@pytest.fixture
+def page(open_page):
+    """The first page, 1300 wide."""
+    return open_page()
+
+
+def fits(page):
+    """Whether nothing is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def violations(page):
+    """What axe-core finds, a line each: the rule, and the first elements."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    return [f"{one['id']}: {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}" for one in found]
+
+
+def alive(server):
+    """Whether the server still answers."""
+    with urllib.request.urlopen(f"{server}/", timeout=5) as answer:
+        return answer.status == 200

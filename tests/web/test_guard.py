@@ -1,0 +1,71 @@
+"""Who may talk to the server."""
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+
+from pipeline_src.web.guard import Guard
+from tests.web.conftest import BASE
+
+OWN = "127.0.0.1:4210"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:4210", "127.0.0.1.evil.example", "10.0.0.1:4210", ""])
+def test_another_name_is_refused(client, host):
+    answer = client.get("/", headers={"host": host})
+    assert answer.status_code == 403
+    assert "does not answer to the name" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:4210", "localhost:4210", "[::1]:4210", "LOCALHOST"])
+def test_its_own_names_are_not(client, host):
+    assert client.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "file://"])
+def test_a_page_elsewhere_is_refused(client, origin):
+    assert client.post("/api/play/games", json={}, headers={"origin": origin}).status_code == 403
+    wire = client.websocket_connect("ws://127.0.0.1:4210/api/play/games/x/socket", headers={"origin": origin})
+    with pytest.raises(WebSocketDisconnect) as refused, wire:
+        pass
+    assert refused.value.code == 1008
+
+
+def test_what_another_site_loads_is_refused_but_a_link_is_followed(client):
+    other = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    assert client.get("/icon.svg", headers=other).status_code == 403
+    assert client.get("/", headers=other | {"sec-fetch-mode": "navigate"}).status_code == 200
+    assert client.post("/", headers=other | {"sec-fetch-mode": "navigate"}).status_code == 403
+
+
+def test_a_server_for_other_machines_answers_to_addresses_and_its_name():
+    guard = Guard(None, "0.0.0.0")
+    for host in ("192.168.1.7:4210", "[fe80::1]:4210", "localhost"):
+        assert not guard.refusal("http", "GET", {"host": host})
+    assert guard.refusal("http", "GET", {"host": "evil.example"})
+
+
+def test_every_answer_allows_its_own_scripts_alone(client):
+    for path in ("/", "/app.js", "/api/none"):
+        policy = client.get(path).headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+
+
+def test_a_body_that_is_too_large_is_refused_told_or_not(client):
+    told = client.post("/api/play/games", content=b"x" * (9 << 20))
+    assert told.status_code == 413
+    untold = client.post("/api/play/games", content=(b"x" * (1 << 20) for _ in range(9)))
+    assert untold.status_code == 413
+    assert "8 MiB" in untold.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/../settings.py", "/..%2fsettings.py", "/%2e%2e/app.py", "//etc/passwd", "/..\\x"])
+def test_no_file_beside_the_pages_is_served(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_no_page_is_kept_without_asking_again(client):
+    answer = client.get("/style.css")
+    assert answer.headers["cache-control"] == "no-cache"
+    assert client.get("/style.css", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
+    assert str(answer.url).startswith(BASE)

@@ -1,0 +1,337 @@
+"""The routes of the page Play and the WebSocket of a game, without a browser."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.records.parquet import read_records
+from pipeline_src.web.choices import USUAL, VARIANTS
+from pipeline_src.web.play import A_SECOND, BURST, FLOOD, GONE, MOST_TABS
+from pipeline_src.web.sessions import store
+
+LONG = 600_000
+THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3"}
+SIX = {"game": "amazons", "size": 6, "variant": "standard"}
+
+
+def begin(client, place, first="person", second="person", **more):
+    answer = client.post("/api/play/games", json={"place": place, "first": first, "second": second, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def joined(client, name):
+    return client.websocket_connect(f"ws://127.0.0.1:4210/api/play/games/{name}/socket")
+
+
+def until(wire, kind, wanted=lambda _: True):
+    """The next message of a kind for which ``wanted`` holds."""
+    for _ in range(1000):
+        message = wire.receive_json()
+        if message["kind"] == kind and wanted(message):
+            return message
+    raise AssertionError(kind)
+
+
+def move(wire, text, **more):
+    wire.send_json({"do": "move", "move": text, **more})
+    return until(wire, "game")
+
+
+def test_the_games_say_what_can_be_chosen():
+    for game in (amazons, gomoku):
+        offered = VARIANTS[game.NAME]
+        assert [one.name for one in offered] == list(game.VARIANTS)
+        assert USUAL[game.NAME] == game.initial_state().board.shape[0]
+        for one in offered:
+            for size in (*one.sizes[:2], one.sizes[-1]):
+                if game is amazons or size >= 5:
+                    game.initial_state(size, one.name)
+        assert {size for one in offered for size in one.sizes} >= set(game.SIZES)
+
+
+def test_choices_list_the_players_that_start_no_program_and_the_models_below_the_folder(client, web_folder):
+    path = web_folder / "models" / "gomoku" / "7" / "best.pt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    games = {one["game"]: one for one in client.get("/api/play/choices").json()["games"]}
+    names = {one["name"] for one in games["gomoku"]["players"]}
+    assert {"random", "engine", "mcts", "zero"} <= names
+    assert not names & {"brain", "uci"}
+    assert games["gomoku"]["models"] == [str(path)]
+    assert games["amazons"]["models"] == []
+
+
+def test_two_people_play_a_game_to_its_end_and_save_it(client, tmp_path):
+    name = begin(client, THREE)
+    with joined(client, name) as wire:
+        game = until(wire, "game")
+        assert (game["board"]["fen"], len(game["board"]["cells"])) == ("5/5/5/5/5 b freestyle-3", 25)
+        for k, text in enumerate(["a1", "a5", "b1", "b5", "c1"]):
+            game = move(wire, text, ply=k)
+        assert (game["ended"], game["board"]["winner"], game["board"]["cells"]) == ("board", "first", [])
+        wire.send_json({"do": "move", "move": "e5"})
+        assert "the game is over" in until(wire, "problem")["text"]
+    psq = client.get(f"/api/play/games/{name}/record.psq")
+    assert psq.text.splitlines()[:2] == ["Piskvorky 5x5, 1:1, 0", "1,5,0"]
+    path = tmp_path / "game.parquet"
+    path.write_bytes(client.get(f"/api/play/games/{name}/record.parquet").content)
+    (record,) = read_records(path)
+    assert (record.winner, record.variant, len(record.actions)) == ("first", "freestyle-3", 5)
+    assert client.get(f"/api/play/games/{name}/record.sgf").status_code == 400
+
+
+def test_a_game_of_the_amazons_is_saved_as_the_site_writes_it(client):
+    name = begin(client, {"game": "amazons", "size": 10, "variant": "standard", "moves": ["d1-d7/g7"]})
+    with joined(client, name) as wire:
+        until(wire, "game")
+        wire.send_json({"do": "resign"})
+        game = until(wire, "game")
+        assert (game["ended"], game["board"]["winner"]) == ("resigned", "first")
+    text = client.get(f"/api/play/games/{name}/record.txt").text
+    assert ";W[d1-d7/g7];B[resign]" in text
+
+
+def test_the_legal_turns_come_as_a_tree(client):
+    board = client.post("/api/play/board", json=SIX).json()
+    flat = [f"{a}-{b}/{c}" for a, below in board["turns"].items() for b, arrows in below.items() for c in arrows]
+    state = amazons.initial_state(6)
+    assert sorted(flat) == sorted(amazons.format_move(int(a), 6, 6) for a in amazons.legal_actions(state))
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ({**THREE, "size": 4, "variant": "freestyle-5"}, "a line of 5 does not fit"),
+        ({**SIX, "size": 9}, "9"),
+        ({**SIX, "variant": "<b>"}, "<b>"),
+        ({**THREE, "moves": ["a1", "a1"]}, "move 2, a1, is not legal"),
+        ({**THREE, "moves": ["z9"]}, "z9"),
+        ({**THREE, "fen": "q" * 900}, "bad FEN"),
+        ({**SIX, "game": "chess"}, "chess"),
+        ({**SIX, "game": "../go"}, "../go"),
+    ],
+)
+def test_a_place_that_there_is_not_is_refused_with_a_reason(client, place, said):
+    for answer in (client.post("/api/play/board", json=place), client.post("/api/play/games", json={"place": place})):
+        assert answer.status_code == 400
+        assert said in answer.json()["error"]
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", '{"place": 3}', '{"place": {"game": "gomoku"}}', '{"x": NaN}'])
+def test_what_is_no_message_is_refused_with_a_reason(client, body):
+    answer = client.post("/api/play/games", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("player", "said"),
+    [
+        ("uci:/bin/sh", "starts another program"),
+        ("brain:/bin/sh", "no player 'brain'"),
+        ("nets:/etc/passwd", "no such file below the folders"),
+        ("alphabeta:depth=cnn,model=/etc/passwd", "no such file below the folders"),
+        ("nobody", "no player 'nobody'"),
+        ("alphabeta:speed=3", "no option 'speed'"),
+        ("alphabeta:depth=0", "depth must be at least 1"),
+        ("", "first"),
+    ],
+)
+def test_players_that_pages_may_not_ask_for(client, player, said):
+    answer = client.post("/api/play/games", json={"place": SIX, "first": player})
+    assert answer.status_code in (400, 422)
+    assert said in answer.json()["error"]
+    with joined(client, begin(client, SIX)) as wire:
+        until(wire, "game")
+        wire.send_json({"do": "hint", "player": player})
+        until(wire, "problem")
+
+
+def test_a_person_against_a_player_undo_and_pause(client):
+    name = begin(client, THREE, second="random")
+    with joined(client, name) as wire:
+        assert until(wire, "game")["persons_turn"]
+        assert not move(wire, "c3")["persons_turn"]
+        game = until(wire, "game", lambda one: one["persons_turn"])
+        assert len(game["board"]["moves"]) == 2
+        wire.send_json({"do": "undo"})
+        assert until(wire, "game")["board"]["moves"] == []
+        wire.send_json({"do": "undo"})
+        assert "no move of a person" in until(wire, "problem")["text"]
+    with joined(client, name) as wire:  # another tab, or the same one after a reload
+        assert until(wire, "game")["persons_turn"]
+        assert move(wire, "a1", ply=0)["board"]["moves"] == ["a1"]
+        until(wire, "game", lambda one: one["persons_turn"])
+        wire.send_json({"do": "move", "move": "b1", "ply": 0})
+        assert "moved on" in until(wire, "problem")["text"]
+
+
+def test_two_players_play_on_by_themselves_while_somebody_looks(client):
+    with joined(client, begin(client, SIX, "random", "one_ply")) as wire:
+        until(wire, "game", lambda one: len(one["board"]["moves"]) >= 3)
+        wire.send_json({"do": "pause"})
+        game = until(wire, "game", lambda one: one["paused"])
+        wire.send_json({"do": "undo"})
+        assert len(until(wire, "game")["board"]["moves"]) == len(game["board"]["moves"]) - 1
+        wire.send_json({"do": "go"})
+        until(wire, "game", lambda one: len(one["board"]["moves"]) > len(game["board"]["moves"]))
+
+
+def free(client):
+    return client.app.state.engines._free
+
+
+def test_thoughts_arrive_and_a_closed_tab_ends_the_search_within_a_second(client):
+    name = begin(client, SIX, f"alphabeta:movetime={LONG}")
+    with joined(client, name) as wire:
+        thought = until(wire, "thought", lambda one: one["thought"])
+        assert thought["thought"]["nodes"] > 0
+        assert 0 <= thought["thought"]["win_rate"] <= 1
+        assert thought["thought"]["unit"] == "squares"
+        assert free(client) == 1
+    closed = time.monotonic()
+    while free(client) < 2:
+        assert time.monotonic() - closed < 1.0
+        time.sleep(0.01)
+    with joined(client, name) as wire:
+        until(wire, "thought", lambda one: one["thought"])
+        asked = time.monotonic()
+        wire.send_json({"do": "stop"})
+        until(wire, "game", lambda one: one["board"]["moves"])
+        assert time.monotonic() - asked < 1.0
+
+
+def test_a_hint_is_shown_and_changes_nothing(client):
+    with joined(client, begin(client, THREE)) as wire:
+        until(wire, "game")
+        wire.send_json({"do": "hint", "player": "alphabeta:depth=1"})
+        done = until(wire, "thought", lambda one: one["stage"] == "done")
+        assert done["hint"]
+        assert move(wire, "a1", ply=0)["board"]["moves"] == ["a1"]
+
+
+def test_a_killed_engine_is_told_and_asked_again(client):
+    with joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as wire:
+        until(wire, "thought", lambda one: one["thought"])
+        (engine,) = (one for one in client.app.state.engines._all if one.busy)
+        os.kill(engine.process.pid, signal.SIGKILL)
+        problem = until(wire, "problem")
+        assert problem["engine"]
+        assert "killed by SIGKILL" in problem["text"]
+        assert not until(wire, "game")["thinking"]
+        wire.send_json({"do": "go"})
+        until(wire, "thought", lambda one: one["thought"])
+
+
+def test_a_model_that_is_none_says_so_and_the_page_can_ask_before(client, web_folder):
+    path = web_folder / "models" / "amazons" / "nets.pt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"no model")
+    with joined(client, begin(client, SIX, f"nets:{path}")) as wire:
+        assert str(path) in until(wire, "problem", lambda one: one["engine"])["text"]
+    answer = client.post("/api/play/player", json={"game": "amazons", "player": f"nets:{path}"})
+    assert answer.status_code == 400
+    assert str(path) in answer.json()["error"]
+    assert client.post("/api/play/player", json={"game": "amazons", "player": "random"}).json() == {"only": None}
+
+
+def test_who_finds_no_process_waits_and_is_told(client):
+    with (
+        joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as one,
+        joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as two,
+        joined(client, begin(client, SIX, "random")) as three,
+    ):
+        assert until(three, "thought")["stage"] == "waiting"
+        until(two, "thought")
+        until(one, "thought")
+        one.send_json({"do": "pause"})
+        until(three, "game", lambda game: game["board"]["moves"])
+
+
+def test_a_clock_runs_down_and_the_game_is_lost_on_time(client):
+    name = begin(client, THREE, minutes=0.02, increment_s=0.5)
+    with joined(client, name) as wire:
+        assert until(wire, "game")["clocks"] == {"left_ms": [1200.0, 1200.0], "running": None}
+        game = move(wire, "a1")
+        assert game["clocks"]["running"] == 1
+        assert game["clocks"]["left_ms"][0] == 1700
+        game = until(wire, "game", lambda one: one["ended"])
+        assert (game["ended"], game["board"]["winner"]) == ("time", "first")
+        wire.send_json({"do": "undo"})
+        game = until(wire, "game")
+        assert (game["ended"], game["board"]["moves"]) == (None, [])
+        assert game["clocks"]["left_ms"] == [1200.0, 1200.0]
+
+
+def test_no_time_passes_while_nobody_looks(client):
+    name = begin(client, THREE, minutes=1)
+    with joined(client, name) as wire:
+        until(wire, "game")
+        move(wire, "a1")
+    time.sleep(0.6)
+    with joined(client, name) as wire:
+        assert until(wire, "game")["clocks"]["left_ms"][1] > 60_000 - 500
+
+
+def test_a_flood_of_messages_closes_its_own_tab_alone(client):
+    with joined(client, begin(client, THREE)) as other, joined(client, begin(client, THREE)) as wire:
+        until(wire, "game")
+        for _ in range(BURST + 10 * A_SECOND):
+            wire.send_json({"do": "undo"})
+        with pytest.raises(WebSocketDisconnect) as closed:
+            until(wire, "nothing")
+        assert closed.value.code == FLOOD
+        until(other, "game")
+        move(other, "a1")
+
+
+@pytest.mark.parametrize("text", ["", "x", "[]", '{"do": "fly"}', '{"do": "move", "move": "' + "a" * 100 + '"}'])
+def test_a_message_that_is_none_is_told_and_the_game_goes_on(client, text):
+    with joined(client, begin(client, THREE)) as wire:
+        until(wire, "game")
+        wire.send_text(text)
+        assert until(wire, "problem")["text"]
+        move(wire, "a1")
+
+
+def test_a_game_that_there_is_not_and_too_many_tabs(client):
+    with pytest.raises(WebSocketDisconnect) as closed, joined(client, "none") as wire:
+        wire.receive_json()
+    assert closed.value.code == GONE
+    assert client.get("/api/play/games/none/record.psq").status_code == 404
+    name = begin(client, THREE)
+    wires = [joined(client, name) for _ in range(MOST_TABS)]
+    for wire in wires:
+        until(wire.__enter__(), "game")
+    with pytest.raises(WebSocketDisconnect, match=""), joined(client, name) as wire:
+        wire.receive_json()
+    for wire in wires:
+        wire.__exit__(None, None, None)
+
+
+def test_games_are_kept_up_to_a_number_and_the_oldest_goes(client, monkeypatch):
+    monkeypatch.setattr(client.app.state.games, "_most", 3)
+    names = [begin(client, THREE) for _ in range(4)]
+    kept = [client.app.state.games.get(name) is not None for name in names]
+    assert kept == [False, True, True, True]
+    with joined(client, names[1]), joined(client, names[2]), joined(client, names[3]):
+        for name in names[1:]:
+            while not client.app.state.games.get(name).watched:
+                time.sleep(0.01)
+        answer = client.post("/api/play/games", json={"place": THREE})
+        assert answer.status_code == 503
+        assert "too many games" in answer.json()["error"]
+    assert store.MOST >= 100
+
+
+def test_a_name_cannot_be_guessed(client):
+    names = {begin(client, THREE) for _ in range(20)}
+    assert len(names) == 20
+    assert all(len(name) >= 12 for name in names)
+    assert json.dumps(sorted(names)).isascii()

@@ -1,0 +1,41 @@
+"""No file outside the folders, and what is wrong at the start is told in a line."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.settings import Settings, open_folders
+
+
+def test_files_below_the_folders_are_found_and_no_others(tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "a.txt").write_text("a")
+    (inside / "link").symlink_to(outside)
+    settings = Settings(folders=open_folders([inside]))
+    assert settings.file(str(inside / "a.txt")) == inside.resolve() / "a.txt"
+    for name in (outside / "a.txt", inside / "../outside/a.txt", inside / "link/a.txt", inside / "none", "\0", "/", ""):
+        with pytest.raises(ZugwerkError, match="no such file below the folders"):
+            settings.file(str(name))
+
+
+def run(*words):
+    command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_a_port_in_use_and_a_missing_folder_end_in_one_line(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run("--port", str(taken.getsockname()[1]))
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: cannot listen at 127.0.0.1, port")
+    assert "--port" in done.stderr
+    done = run("--folder", str(tmp_path / "none"))
+    assert done.returncode == 1
+    assert done.stderr.strip() == f"error: --folder {tmp_path / 'none'}: no such folder"
