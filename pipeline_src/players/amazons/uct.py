@@ -45,8 +45,6 @@ class UctPlayerOptions(Limits):
     """Visits of an edge at which its child is expanded."""
     keep: Count = STANDARD.keep
     """Turns stored of a node other than the root, the best by one-ply value."""
-    breadth: Whole = STANDARD.breadth
-    """How many (from, to) of such a node are looked at with all their arrows, those best without one; 0: all."""
 
 
 def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:

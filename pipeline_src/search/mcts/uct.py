@@ -43,7 +43,7 @@ class Uct:
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
         tree, scratch = new_tree(1, self.options.keep, 1), _scratch(state, 1, 0)
-        own = (scratch.actions, scratch.values, scratch.order, 1, 0, self.options.prior)
+        own = (scratch.actions, scratch.values, scratch.order, 1, self.options.prior)
         flag = self.flag.raised
         return [
             Need(kernels.outcome, (state,)),
@@ -85,14 +85,14 @@ class Uct:
 
 
 def _checked(options: UctOptions) -> UctOptions:
-    whole = ("playout", "expand", "keep", "breadth")
+    whole = ("playout", "expand", "keep")
     given = {k: int(v) if k in whole else float(v) for k, v in options._asdict().items()}
     checked = UctOptions(**given)  # type: ignore[arg-type]  # whole numbers and floats, each in its place
     bad = [
         f"{name}={given[name]}"
         for name, low in {"scale": 1e-6, "widen": 1.0, "expand": 1, "keep": 1}.items()
         if not given[name] >= low
-    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "playout", "breadth") if not given[name] >= 0]
+    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "playout") if not given[name] >= 0]
     if not 0 <= checked.minimax <= 1:
         bad.append(f"minimax={checked.minimax}")
     if bad:
@@ -116,7 +116,7 @@ def _expand_root(
     tree: UctTree, state: Any, evaluator: Any, scratch: UctScratch, options: UctOptions, size: int
 ) -> None:
     """The root keeps all its actions, so that what is proven of it is proven."""
-    expand(tree, state, evaluator, scratch.actions, scratch.values, scratch.order, size, 0, options.prior)
+    expand(tree, state, evaluator, scratch.actions, scratch.values, scratch.order, size, options.prior)
 
 
 def _result(tree: UctTree, scratch: UctScratch, seconds: float) -> SearchResult:

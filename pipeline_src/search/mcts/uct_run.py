@@ -125,7 +125,6 @@ def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: U
             scratch.values,
             scratch.order,
             options.keep,
-            options.breadth,
             options.prior,
         )
         tree.child[edge] = child

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
-from pipeline_src.search.evaluator import WIN, settle, shortlist
+from pipeline_src.search.evaluator import WIN, rank, settle
 
 SURE = WIN / 2
 """A value at least this far from 0 is exact: a win or loss on the board, or one that `settle` has counted."""
@@ -40,8 +40,6 @@ class UctOptions(NamedTuple):
     """Visits of an edge at which its child is expanded."""
     keep: int = 48
     """Actions stored of a node other than the root, the best by one-ply value."""
-    breadth: int = 0
-    """How many likely moves of a node other than the root are looked at (`evaluator.shortlist`); 0 is all."""
 
 
 class UctTree(NamedTuple):
@@ -189,15 +187,7 @@ def _sift(values: Floats, heap: Ints, held: int, item: int) -> None:
 
 @njit(cache=True)
 def expand(
-    tree: UctTree,
-    state: Any,
-    evaluator: Any,
-    actions: Ints,
-    values: Floats,
-    order: Ints,
-    keep: int,
-    breadth: int,
-    temperature: float,
+    tree: UctTree, state: Any, evaluator: Any, actions: Ints, values: Floats, order: Ints, keep: int, temperature: float
 ) -> int:
     """Add ``state`` as a node with its best ``keep`` actions; return the node. There must be room.
 
@@ -213,7 +203,7 @@ def expand(
         if settled:
             tree.value[node] = value
             return int(node)
-    n, left_out = shortlist(state, evaluator, breadth, actions, values, WIN)
+    n = rank(state, evaluator, actions, values, WIN)
     if n == 0:
         tree.value[node] = kernels.outcome(state)[1] * WIN
         return int(node)
@@ -221,8 +211,6 @@ def expand(
     if held > keep:
         held = keep
         tree.rest[node] = values[order[keep]]
-    elif left_out:
-        tree.rest[node] = values[order[held - 1]]  # about as good as the worst that was looked at
     tree.branches[node] = held
     tree.used[EDGES] += held
     total = 0.0
