@@ -8,6 +8,8 @@ JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 POSITIONS ?=
+# One more than cores: while a test waits for a server, or for a process to end, another runs.
+TESTERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 A ?= HEAD
 B ?= workspace
 export DO_NOT_TRACK = 1
@@ -27,9 +29,10 @@ setup: $(STAMP)  ## Make .venv with the locked versions of everything, and compi
 $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[dev]'
-	$(BIN)/python -m pipeline_src.project.plots_page
-	$(BIN)/python -m pipeline_src.cli warm
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock --editable '.[dev]'
+	@# pip compiles on one core what this does on all of them, beside the kernels; some packages carry files for no Python.
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib > /dev/null & \
+	$(BIN)/python -m pipeline_src.project.plots_page && $(BIN)/python -m pipeline_src.cli warm; status=$$?; wait; exit $$status
 	touch $@
 
 repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repro PROFILE=smoke|paper; JOBS=N for fewer.
@@ -40,7 +43,7 @@ compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is 
 	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
 test: $(STAMP)  ## Run the tests, on all cores.
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 check: $(STAMP)  ## Lint, format check, types.
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import numpy as np
 from bench.measure import row
 from pipeline_src.games import amazons
 from pipeline_src.jit.needs import ready
+from pipeline_src.players.amazons.alphabeta import STANDARD
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
@@ -27,7 +28,7 @@ def after(plies: int) -> Any:
 
 def measure() -> list[dict[str, Any]]:
     """``amazons_alphabeta_evals_per_s``: the median over repeats of the mean over the phases."""
-    searcher, states = AlphaBeta(make_evaluator()), [after(plies) for plies in PLIES]
+    searcher, states = AlphaBeta(make_evaluator(), STANDARD), [after(plies) for plies in PLIES]
     ready(searcher.needs(states[0]))
     rates = []
     for _ in range(REPEATS):

@@ -20,6 +20,7 @@ from pipeline_src.arena.game import POINTS, Fixture, OpenGame, play
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.score import Score, pair_score
 from pipeline_src.games.game import get_game
+from pipeline_src.players.amazons.alphabeta import STANDARD
 from pipeline_src.players.amazons.basic import OnePlyPlayer
 from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.player import Player
@@ -71,7 +72,7 @@ def player(text: str, nodes: int = 0) -> Player:
     evaluator = make_evaluator(read_set(text))
     if not nodes:
         return OnePlyPlayer(evaluator=evaluator)
-    return SearchPlayer(ClosingFirst(AlphaBeta(evaluator)), Limit(nodes=nodes))
+    return SearchPlayer(ClosingFirst(AlphaBeta(evaluator, STANDARD)), Limit(nodes=nodes))
 
 
 def match(a: Player, b: Player, pairs: int, seed: int, size: int = 10) -> Score:

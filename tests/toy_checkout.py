@@ -1,8 +1,10 @@
 """A throw-away checkout with a small graph: stages that count, fail, and hang with a family of processes."""
 
+import contextlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,9 +83,7 @@ def checkout(empty_checkout: Path, tmp_path: Path) -> Iterator[Path]:
     (folder / "count.py").write_text(COUNT)
     (folder / "family.py").write_text(FAMILY)
     yield folder
-    for pid in family(folder):
-        if psutil.pid_exists(pid):
-            psutil.Process(pid).kill()
+    kill_all(folder)
 
 
 def dvc(folder: Path, *arguments: str) -> None:
@@ -130,6 +130,32 @@ def is_gone(checkout: Path) -> bool:
 def holds_lock(checkout: Path, target: str) -> bool:
     """Whether DVC's file of locks names a process that runs the target."""
     return target in (checkout / ".dvc" / "tmp" / "rwlock").read_text()
+
+
+@contextlib.contextmanager
+def all_end(checkout: Path, limit_s: float = 20.0) -> Iterator[None]:
+    """Around what ends all processes of the checkout: those left after the limit are killed, and the test fails.
+
+    Who reads their output would wait for them until then.
+    """
+    left: list[int] = []
+    timer = threading.Timer(limit_s, lambda: left.extend(kill_all(checkout)))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+    assert not left, f"still there after {limit_s:g} s: {left}"
+
+
+def kill_all(checkout: Path) -> list[int]:
+    """Kill what runs in the checkout, and what its stages have started elsewhere; the pids."""
+    left = {process.pid for process in processes_in(checkout)} | {*filter(psutil.pid_exists, family(checkout))}
+    for pid in left:
+        with contextlib.suppress(psutil.Error):
+            psutil.Process(pid).kill()
+    return sorted(left)
 
 
 def processes_in(folder: Path) -> list[psutil.Process]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bench.strength.brain_clock import play_moves
-from pipeline_src.arena.balance import balanced_openings, central_cells
+from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.score import rate
@@ -40,8 +40,9 @@ SOLVE_MS = 1000.0
 RANGES = {"forced_wins_9": (3, 9), "forced_wins_15": (10, 15), "forced_wins_25": (16, 25)}
 """Figures of solved positions, by the announced distance."""
 
-JUDGE, BOUND = "engine:nodes=60000", 100.0
-"""Who says that an opening is level, and how far from 0 its value may be; 400 points are a factor of e in the odds."""
+JUDGE, BOUND, QUICK_GAMES = "engine:nodes=100000", 100.0, 4
+"""Who says that an opening is level, how far from 0 its value may be (400 points are a factor of e in the odds), and of
+how many quick games each side has to win one."""
 PLIES, SQUARE = 5, 9
 """Of an opening, and side of the square in the middle in which its stones lie."""
 MATCHES: dict[str, tuple[str, str, int, int]] = {
@@ -135,7 +136,8 @@ def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Matc
     if not path.exists():
         count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
         start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
-        found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among)
+        quick = quick_games(QUICK_GAMES)
+        found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among, quick)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
         with written_aside(path) as aside:
             aside.write_text("".join(text + "\n" for text in texts), encoding="utf-8")

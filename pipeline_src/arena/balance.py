@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from pipeline_src.arena.openings import ATTEMPTS, draw_openings
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import Game, get_game
 from pipeline_src.learning.symmetry import board_maps
-from pipeline_src.players.player import Player, Position
+from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.players.registry import make_player
 
 
@@ -27,6 +27,7 @@ def balanced_openings(
     judge: str,
     bound: float,
     among: Collection[int] | None = None,
+    played: Sequence[int] = (),
 ) -> list[tuple[int, ...]]:
     """``count`` openings of random plies in which the judge sees no side with a decided advantage.
 
@@ -42,6 +43,8 @@ def balanced_openings(
         judge: text of a player that searches, and whose search tells a value.
         bound: the greatest value, to either side, that it may see; in the unit of its evaluation.
         among: the actions that are drawn from, where they are legal; None is all.
+        played: nodes a move of games that the judge plays against itself from the opening; each side has to win one of
+            them. A value near 0 alone often hides a win that is only just too deep.
 
     Raises:
         ZugwerkError: the judge does not search, or there are not that many openings that pass.
@@ -54,6 +57,8 @@ def balanced_openings(
 
     def form(opening: tuple[int, ...], state: Any) -> bytes | None:
         if abs(_value(expert, state, start, opening)) > bound:
+            return None
+        if played and not _both_win(rules, expert, state, played):
             return None
         return canonical_form(state.board, rules.to_play(state))
 
@@ -80,6 +85,26 @@ def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
     forms: npt.NDArray[np.int8] = board.ravel()[board_maps(board.shape[0])]
     smallest: bytes = min(form.tobytes() for form in forms)
     return smallest + bytes([side])
+
+
+def quick_games(count: int) -> list[int]:
+    """Nodes a move of so many games, no two the same: 1,500 and ever half as many more."""
+    return [round(1500 * 1.5**i) for i in range(count)]
+
+
+def _both_win(rules: Game, expert: Player, start: Any, played: Sequence[int]) -> bool:
+    """Whether each side wins one of the judge's games with itself from a position, at so many nodes a move each."""
+    winners = set()
+    for nodes in played:
+        expert.new_game()
+        state, rng = start, np.random.default_rng(0)
+        while (winner := rules.winner(state)) is None:
+            found = expert.think(Position(state, rng, start, ()), Bounds(nodes=nodes))
+            state = rules.play(state, found.action)
+        winners.add(winner)
+        if {"first", "second"} <= winners:
+            return True
+    return False
 
 
 def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:

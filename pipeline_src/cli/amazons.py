@@ -73,5 +73,6 @@ def uci(
     from pipeline_src.arena.uci.session import DEFAULT_PLAYER, serve
 
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        serve("amazons", player or DEFAULT_PLAYER, sys.stdin.buffer, sys.stdout.buffer)
+        streams = sys.stdin.buffer, sys.stdout.buffer
+        serve("amazons", player or DEFAULT_PLAYER, *streams, deaf=lambda: os._exit(1))
     os._exit(0)  # at once, even where a search still runs in its thread

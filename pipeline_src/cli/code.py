@@ -6,8 +6,6 @@ import typer
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import this_code
-from pipeline_src.project.graph import read_graph
-from pipeline_src.project.params import read_tree
 
 EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons/moves.py"
 
@@ -17,6 +15,8 @@ def code(
     why: Path | None = typer.Option(None, "--why", help="Print the chain of imports by which the stage reaches FILE."),
 ) -> None:
     """List the first-party files behind a stage's digest."""
+    from pipeline_src.project.graph import read_graph
+    from pipeline_src.project.params import read_tree
     from pipeline_src.project.stage_code import find_stage, roots
 
     sources = this_code()

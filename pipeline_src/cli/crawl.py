@@ -2,10 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline_src.records.crawl_params import CrawlParams, WantedGames
+if TYPE_CHECKING:
+    from pipeline_src.records.crawl_params import WantedGames
 
 EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
 
@@ -26,6 +28,7 @@ def crawl(
     Ctrl-C ends it at any time, and the same command goes on. What came is in artifacts/raw/<system>/live.
     """
     from pipeline_src.project.params import load
+    from pipeline_src.records.crawl_params import CrawlParams
     from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
     from pipeline_src.systems.joseki.params import JosekiCrawlParams
     from spiders.live import crawl_live

@@ -147,16 +147,19 @@ def openings(
     within: float = typer.Option(100.0, min=0.0, help="Points by which a side may be ahead; 400: odds of e to 1."),
     square: int = typer.Option(7, min=1, help="Side of the square in the middle in which the stones lie."),
     nodes: int = typer.Option(10_000, min=1, help="Positions that the engine looks at for its judgement."),
+    games: int = typer.Option(
+        4, min=0, help="Quick games of the engine against itself, of which each side has to win one; 0 for none."
+    ),
     seed: int = typer.Option(0, min=0, help="Of the stones."),
 ) -> None:
     """Print openings that our engine calls level, one a line, as `zugwerk match --openings FILE` reads them."""
-    from pipeline_src.arena.balance import balanced_openings, central_cells
+    from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
     from pipeline_src.games import gomoku
 
     start = _position(None, size, variant)
     side = start.board.shape[0]
     judge, among = f"engine:nodes={nodes}", central_cells(side, min(square, side))
-    for opening in balanced_openings("gomoku", start, count, plies, [seed], judge, within, among):
+    for opening in balanced_openings("gomoku", start, count, plies, [seed], judge, within, among, quick_games(games)):
         typer.echo(" ".join(gomoku.format_move(action, side, side) for action in opening))
 
 

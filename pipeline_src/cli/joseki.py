@@ -57,6 +57,9 @@ def recommend(
     as_json: bool = AsJson,
 ) -> None:
     """Print what games played in the patterns of a position: how often, how well, and where to find it."""
+    from pipeline_src.cli.quick import numba_without_blas
+
+    numba_without_blas()
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
     from pipeline_src.report.joseki_board import board_svg, recommendation_rows

@@ -1,21 +1,20 @@
 """``zugwerk warm``."""
 
-import time
-
 import typer
 
 EXAMPLE = "Example: zugwerk warm gomoku"
 
 
-def warm(game: str | None = typer.Argument(None, help="E.g. amazons; without it, all.")) -> None:
+def warm(game: str | None = typer.Argument(None, help="E.g. amazons; without it, all, side by side.")) -> None:
     """Compile ahead what the players of a game need, so that no first move waits for it."""
     from pipeline_src.games.game import GAMES
+    from pipeline_src.parallel import Parallel, run_as_they_come
     from pipeline_src.players.warm import warm as compile_all
+    from pipeline_src.project.repro import cores
 
-    for name in GAMES if game is None else (game,):
-        begin = time.monotonic()
-        done = compile_all(name)
+    tasks = [(name,) for name in (GAMES if game is None else (game,))]
+    for _, done in run_as_they_come(compile_all, tasks, Parallel(workers=cores())):
         made = f"{done.compiled} compiled" if done.compiled else "all of them there"
-        typer.echo(f"{name}: {done.needed} kernels, {made}, {time.monotonic() - begin:.1f} s")
+        typer.echo(f"{done.game}: {done.needed} kernels, {made}, {done.seconds:.1f} s")
         for line in done.left_out:
-            typer.echo(f"{name}: left out {line}", err=True)
+            typer.echo(f"{done.game}: left out {line}", err=True)

@@ -16,6 +16,12 @@ class Need(NamedTuple):
     arguments: tuple[Any, ...]
 
 
+def needs_of(evaluator: Any, state: Any) -> list[Need]:
+    """What an evaluator's method ``needs`` asks for at a state; nothing where it has none, as a net has not."""
+    asked = getattr(evaluator, "needs", None)
+    return asked(state) if asked else []
+
+
 def ready(needs: Iterable[Need], stopped: threading.Event | None = None) -> int:
     """Compile what is not compiled yet, or load it from disk; nothing is run.
 

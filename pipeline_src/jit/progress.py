@@ -15,9 +15,13 @@ class Progress:
 
     def __init__(self, stream: TextIO | None) -> None:
         """``stream`` None tells nobody."""
-        self.stream = stream
+        self.stream, self.name = stream, ""
         self.functions, self.kernels, self.seconds = 0, 0, 0.0
         self._expected, self._began, self._told = 0, 0.0, False
+
+    def speak_as(self, name: str) -> None:
+        """Tell on stderr, in lines that begin with a name and stay: several processes share one terminal."""
+        self.stream, self.name = sys.stderr, f"{name}: "
 
     @contextmanager
     def expecting(self, kernels: int) -> Iterator[None]:
@@ -26,8 +30,9 @@ class Progress:
         try:
             yield
         finally:
-            if self._told and self.stream is not None and not self.stream.isatty():
-                print(f"compiled {self.kernels} kernels in {self.seconds:.1f} s", file=self.stream, flush=True)
+            if self._told and not self._moves():
+                text = f"{self.name}compiled {self.kernels} kernels in {self.seconds:.1f} s"
+                print(text, file=self.stream, flush=True)
             self._expected, self._told, self.functions, self.kernels, self.seconds = 0, False, 0, 0, 0.0
 
     @contextmanager
@@ -39,7 +44,7 @@ class Progress:
         finally:
             self.seconds += time.perf_counter() - self._began
             self.kernels += 1
-            if self._told and self.stream is not None and self.stream.isatty():
+            if self._told and self._moves():
                 print("\r\033[K", end="", file=self.stream, flush=True)
 
     def function(self) -> None:
@@ -48,13 +53,16 @@ class Progress:
         if self.stream is None or self.seconds + time.perf_counter() - self._began < QUIET_S:
             return
         of = f" of {self._expected}" if self._expected else ""
-        text = f"compiling kernels, once: {self.kernels + 1}{of}, {self.functions} functions"
-        if self.stream.isatty():
+        text = f"{self.name}compiling kernels, once: {self.kernels + 1}{of}, {self.functions} functions"
+        if self._moves():
             print(f"\r{text}\033[K", end="", file=self.stream, flush=True)
         elif not self._told:
             print(text, file=self.stream, flush=True)
         self._told = True
 
+    def _moves(self) -> bool:
+        return self.stream is not None and self.stream.isatty() and not self.name
+
 
 PROGRESS = Progress(sys.stderr if multiprocessing.current_process().name == "MainProcess" else None)
-"""Of this process; workers are quiet."""
+"""Of this process; workers are quiet unless they `speak_as` somebody."""

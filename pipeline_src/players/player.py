@@ -140,6 +140,9 @@ class Player:
     def use_memory(self, size: int) -> None:
         """Let what grows with a search take so many bytes at most."""
 
+    def take_memory(self, size: int) -> None:
+        """Let the table of positions take so many bytes, more or less than by default; without a table nothing."""
+
     def stop(self) -> None:
         """End the search under way, from another thread; a player that does not search goes on to its choice."""
 

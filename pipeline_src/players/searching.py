@@ -51,6 +51,14 @@ class Remembering(Protocol):
         """Let it take so many bytes at most."""
 
 
+@runtime_checkable
+class Growing(Protocol):
+    """A search whose table can be of any size."""
+
+    def take_memory(self, size: int) -> None:
+        """Let it take so many bytes."""
+
+
 class SearchPlayer(Player):
     """Searches each position in turn."""
 
@@ -88,6 +96,11 @@ class SearchPlayer(Player):
         """See `Player.use_memory`."""
         if isinstance(self.searcher, Remembering):
             self.searcher.use_memory(size)
+
+    def take_memory(self, size: int) -> None:
+        """See `Player.take_memory`."""
+        if isinstance(self.searcher, Growing):
+            self.searcher.take_memory(size)
 
     def stop(self) -> None:
         """See `Player.stop`."""

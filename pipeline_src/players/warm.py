@@ -1,11 +1,13 @@
 """Kernels compiled ahead: all that the rules of a game and its players need."""
 
+import time
 from typing import NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.games.kernels import rules_need
 from pipeline_src.jit.needs import Need, distinct, ready
+from pipeline_src.jit.progress import PROGRESS
 from pipeline_src.players import engines
 from pipeline_src.players.registry import build_player, open_maker, players_of
 
@@ -13,9 +15,11 @@ from pipeline_src.players.registry import build_player, open_maker, players_of
 class Warmed(NamedTuple):
     """What was there, and what was made."""
 
+    game: str
     needed: int
     """Kernels of the rules and of all players; those that several of them call count once each."""
     compiled: int
+    seconds: float
     left_out: list[str]
     """Players that cannot be made here, each with the reason."""
 
@@ -32,9 +36,15 @@ def texts_of(game: str) -> list[str]:
 def warm(game: str) -> Warmed:
     """Compile what is not on disk yet.
 
+    Games share hardly a kernel, and files are named by what they were made from: each game can have a process of its
+    own, which then says on stderr what it compiles.
+
     Raises:
         ZugwerkError: no such game.
     """
+    begin = time.monotonic()
+    if PROGRESS.stream is None:
+        PROGRESS.speak_as(game)
     start = get_game(game).initial_state()
     needs: list[Need] = rules_need(start)
     left_out = []
@@ -43,4 +53,5 @@ def warm(game: str) -> Warmed:
             needs += build_player(game, text).needs(start)
         except ZugwerkError as error:
             left_out.append(f"{text}: {error}")
-    return Warmed(len(distinct(needs)), ready(needs), left_out)
+    compiled = ready(needs)
+    return Warmed(game, len(distinct(needs)), compiled, time.monotonic() - begin, left_out)

@@ -6,6 +6,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -51,6 +52,43 @@ class Revision:
             ZugwerkError: there is none, or it is not YAML.
         """
         return read_tree(self.folder / PARAMS_FILE)
+
+
+@dataclass(frozen=True)
+class Version:
+    """A commit that changed metrics or measurements, or an experiment."""
+
+    commit: str
+    """40 hex digits."""
+    name: str
+    """Of an experiment; empty of a commit."""
+    date: str
+    """ISO 8601."""
+    subject: str
+
+
+def versions(count: int, project: Path = Path()) -> list[Version]:
+    """The last ``count`` commits of HEAD that changed what `FILES` names but for params, and all experiments; by date.
+
+    Raises:
+        ZugwerkError: no git, or not a git repository.
+    """
+    form = "%H%x09%cI%x09%s"
+    text = _git(project, "log", f"--max-count={count}", f"--format={form}", "--", *FILES[2:]).decode(errors="replace")
+    found = [Version(commit, "", date, subject) for commit, date, subject in _fields(text)][::-1]
+    fields = "%(objectname)%09%(committerdate:iso-strict)%09%(refname)"
+    text = _git(project, "for-each-ref", f"--format={fields}", "refs/exps").decode(errors="replace")
+    for commit, date, ref in _fields(text):
+        if ref.count("/") == 4:
+            found.append(Version(commit, ref.split("/")[4], date, ""))
+    return sorted(found, key=lambda one: datetime.fromisoformat(one.date))
+
+
+def _fields(text: str) -> Iterator[list[str]]:
+    for line in text.splitlines():
+        fields = line.split("\t", 2)
+        if len(fields) == 3:
+            yield fields
 
 
 @contextmanager

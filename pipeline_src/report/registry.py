@@ -137,11 +137,14 @@ REGISTRY: dict[str, dict[str, Figure]] = {
     "amazons_engine": {
         "score_vs_openspiel_mcts": Figure("alpha-beta against OpenSpiel's C++ MCTS, 100 ms a move each", "score"),
         "score_vs_one_ply": Figure("alpha-beta, 100,000 nodes a move, against the one-ply player", "score"),
+        "score_vs_previous": Figure("alpha-beta against the one of revision 5b54a18, 300 ms a move", "score"),
+        "score_vs_previous_8": Figure("the same on 8x8", "score"),
         "score_uct_vs_alphabeta": Figure("UCT against alpha-beta, 100 ms a move", "score"),
         "score_nets_puct_vs_alphabeta": Figure("PUCT with the residual net against alpha-beta, 100 ms a move", "score"),
         "elo_per_doubling": Figure("Elo that twice the time is worth", "Elo"),
         "illegal_moves": Figure("games lost by an illegal move", "games"),
         "time_losses": Figure("games lost on time", "games"),
+        "late_moves": Figure("answers later than the 50 ms of a move, beside a busy process", "answers"),
     },
     "gomoku_zero": {
         "generations": _gomoku("generations of self-play", "generations", "generations", 28),

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 WIN = 10_000.0
 """Value of a won position. No evaluation of an unfinished one comes near it."""
+COUNTED = WIN - 1000
+"""What `settle` adds the margin to."""
 
 
 @singledispatch
@@ -39,10 +41,27 @@ def rank(
 
 
 @singledispatch
+def shortlist(
+    state: Any,
+    evaluator: Any,
+    breadth: int,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> tuple[int, int]:
+    """(as `rank`, but of those actions alone that a first look finds likely; positions evaluated for the first look).
+
+    The latter is 0 where none was left out. What ``breadth`` counts is the game's own affair: in the Amazons
+    (from, to), each with all its arrows. 0 is all.
+    """
+    raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")
+
+
+@singledispatch
 def settle(state: Any, evaluator: Any) -> tuple[bool, float]:
     """(whether the game is as good as over and counted to its end, the exact value if so).
 
-    Cheap enough for every inner node of a search. The value is ``WIN - 1000`` plus the margin in the evaluation's unit
+    Cheap enough for every inner node of a search. The value is `COUNTED` plus the margin in the evaluation's unit
     for a side that wins, and the negative of that for one that loses: below any win on the board, above any evaluation.
     """
     raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")

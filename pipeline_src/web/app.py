@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import play
+from pipeline_src.web import analyse, joseki, nets, play, runs
 from pipeline_src.web.guard import Guard
 from pipeline_src.web.late import STATIC
 from pipeline_src.web.settings import Settings
 
-ROUTERS = (play.router,)
+ROUTERS = (play.router, nets.router, analyse.router, joseki.router, runs.router)
 """A line a page; their paths begin with ``/api/PAGE``."""
 LOG = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    async with play.opened(app):
+    async with play.opened(app), analyse.opened(app):
         yield
 
 

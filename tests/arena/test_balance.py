@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
 
+from pipeline_src.arena import openings
 from pipeline_src.arena.balance import balanced_openings, canonical_form, central_cells
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.learning.symmetry import transform_boards
+from pipeline_src.search.gomoku.engine import Engine
+from pipeline_src.search.limits import Limit
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("stubs")
@@ -22,9 +25,9 @@ def after(opening, start=START):
 
 
 def test_openings_are_within_the_bound_and_no_two_are_the_same_up_to_symmetry():
-    openings = draw(20)
-    boards = [after(opening).board for opening in openings]
-    values = [abs(sum(sign * (action // 5) for sign, action in zip((1, -1), one, strict=True))) for one in openings]
+    found = draw(20)
+    boards = [after(opening).board for opening in found]
+    values = [abs(sum(sign * (action // 5) for sign, action in zip((1, -1), one, strict=True))) for one in found]
     assert max(values) == 1
     assert len({canonical_form(board, 0) for board in boards}) == 20
     assert len(set(draw(20, bound=100))) == 20
@@ -70,3 +73,20 @@ def test_the_form_is_that_of_all_eight_symmetries_and_tells_the_side():
     assert len({canonical_form(one, 1) for one in turned}) == 1
     assert canonical_form(board, 0) != canonical_form(board, 1)
     assert canonical_form(after((0, 7, 12)).board, 1) != canonical_form(board, 1)
+
+
+def test_each_side_wins_one_of_the_games_played_from_an_opening(monkeypatch):
+    monkeypatch.setattr(openings, "ATTEMPTS", 20)
+    start, played = gomoku.initial_state(9), [100, 150, 200, 300]
+    found = balanced_openings("gomoku", start, 2, 4, [1], "engine:nodes=300", 900, central_cells(9, 5), played)
+    for opening in found:
+        winners = set()
+        for nodes in played:
+            state = after(opening, start)
+            while gomoku.winner(state) is None:
+                state = gomoku.play(state, Engine().search(state, Limit(nodes=nodes)).action)
+            winners.add(gomoku.winner(state))
+        assert winners >= {"first", "second"}
+    four = gomoku.initial_state(7, "freestyle-4")  # who moves next wins it at once
+    with pytest.raises(ZugwerkError, match="calls balanced"):
+        balanced_openings("gomoku", four, 1, 2, [1], "engine:nodes=300", 20_000, central_cells(7, 3), [100])

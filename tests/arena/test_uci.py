@@ -11,10 +11,13 @@ import time
 import pytest
 
 from pipeline_src.arena.uci.commands import Placed, read_go, read_position
+from pipeline_src.arena.uci.report import exact_words, score_words
 from pipeline_src.arena.uci.session import Session
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
+from pipeline_src.search.alphabeta.table import ENTRY
+from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock
 from tests.arena import fakes  # noqa: F401 - registers the player
 
@@ -171,6 +174,8 @@ BAD_LINES = [
     "position startpos moves \u0663\u0664",
     "setoption",
     "setoption name Hash value many",
+    "setoption name Hash value 0",
+    "setoption name Depth value 3",
     "setoption name Player value nobody",
     "setoption name Player value nets:/no/such.pt",
     "setoption name Player value random:x=1,x=2",
@@ -190,6 +195,11 @@ def test_bad_lines_are_reported_and_change_nothing(engine, line):
     assert all(text.startswith("info string ") for text in reports)
     assert reports or len(line) > 65_536
     engine.send("go nodes 5")
+    if str(line).startswith("position") and len(line) <= 65_536:
+        *said, best = engine.until("bestmove")
+        assert said == ["info string the last position could not be read: send another one"]
+        assert best == "bestmove (none)"
+        engine.send("position startpos6 moves b1b2b1", "go nodes 5")
     state = amazons.play(amazons.initial_state(6), amazons.parse_move("b1b2b1", 6, 6))
     best = engine.until("bestmove")[-1].split()[1]
     expected = amazons.format_move(int(amazons.legal_actions(state)[0]), 6, 6)
@@ -236,6 +246,73 @@ def test_the_end_of_the_input_ends_a_search_and_the_engine():
     engine.until("bestmove", 5)
     assert engine.process.wait(5) == 0
     engine.close()
+
+
+def test_a_user_whose_pipe_breaks_gets_no_traceback():
+    """The reader dies in mid-search; the input stays open, or not."""
+    for ends in (False, True):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.arena.fakes", "amazons", "uci", "--player", "fake"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for line, answer in ((b"isready\n", b"readyok"), (b"go movetime 600\n", b"info depth")):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(answer)
+        process.stdout.close()
+        if ends:
+            process.stdin.close()
+        assert process.wait(20) == 1
+        assert b"Traceback" not in process.stderr.read()
+        process.stderr.close()
+        process.stdin.close()
+
+
+def talk(player, *lines):
+    """What a session says to some lines, the player being ready."""
+    said = []
+    session = Session("amazons", player, said.append)
+    session.handle("isready")
+    end = time.monotonic() + 300
+    while "readyok" not in said and time.monotonic() < end:
+        time.sleep(0.05)
+    for line in lines:
+        session.handle(line)
+    session.finish(60)
+    return session, said
+
+
+def test_hash_is_the_memory_of_the_table():
+    lines = ("uci", "setoption name Hash value 2", "position startpos6", "go", "setoption name Hash value 1", "go")
+    session, said = talk("alphabeta:nodes=1", *lines)
+    assert "option name Hash type spin default 64 min 1 max 4096" in said
+    assert session._player.searcher.searcher._table.keys.size * ENTRY.itemsize <= 1 << 20
+    assert not [text for text in said if text.startswith("info string")]
+    assert sum(text.startswith("bestmove") for text in said) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "score", "exact"),
+    [
+        (-2.341, "score cp -234", ""),
+        (WIN - 1, "score mate 1", "exact: won in 1 plies"),
+        (WIN - 5, "score mate 3", "exact: won in 5 plies"),
+        (4 - WIN, "score mate -2", "exact: lost in 4 plies"),
+        (COUNTED + 2.5, "score cp 900250", "exact: won, by counting: 3 or more turns ahead"),
+        (-COUNTED - 0.5, "score cp -900050", "exact: lost, by counting: 0 or more turns behind"),
+        (WIN, "score cp 1000000", "exact: won"),
+    ],
+)
+def test_an_exact_end_is_told_as_such(value, score, exact):
+    assert score_words(value) == score
+    assert exact_words(value) == exact
+
+
+def test_a_counted_position_says_that_it_is_exact():
+    _, said = talk("alphabeta:nodes=100", "position fen Q1*2/2*2/2*2/2*2/2*1q w", "go")
+    assert any(text.startswith("info string exact: ") for text in said), said
 
 
 def test_the_engine_needs_no_torch():

@@ -2,6 +2,8 @@ from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import game
+from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.players import warm as module
 from pipeline_src.players.registry import build_player
 
@@ -18,8 +20,16 @@ def test_a_game_is_warmed_once(monkeypatch):
 
 def test_all_games_without_one(monkeypatch):
     monkeypatch.setattr(module, "texts_of", lambda _: [])
+    monkeypatch.setenv(MOST_WORKERS, "1")
     told = run().stdout
     assert [line.split(":")[0] for line in told.splitlines()] == ["amazons", "go", "gomoku"]
+
+
+def test_each_has_a_process_where_there_are_cores(monkeypatch):
+    monkeypatch.setattr(game, "GAMES", ("go", "go"))
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(module, "texts_of", None)  # of this process alone, where none is warmed
+    assert [line.split(" kernels")[0] for line in run().stdout.splitlines()] == ["go: 5"] * 2
 
 
 def test_a_player_that_cannot_be_made_is_named_and_the_others_are_warmed(monkeypatch):

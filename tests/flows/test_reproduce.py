@@ -186,8 +186,9 @@ def test_targets_that_wait_for_one_another_run_at_once(checkout: Path) -> None:
 
 
 def test_a_failed_target_lets_those_beside_it_end_and_no_other_begin(checkout: Path) -> None:
-    add_stage(checkout, "toy_fails", "until test -e begun; do sleep 0.1; done; exit 1")
-    add_stage(checkout, "toy_beside", "touch begun && sleep 5 && touch ended")
+    once = "test -e failed || { touch failed; exit 1; }"  # a flow gone wrong would begin it again for ever
+    add_stage(checkout, "toy_fails", f"until test -e begun; do sleep 0.1; done; {once}")
+    add_stage(checkout, "toy_beside", "touch begun && until test -e failed; do sleep 0.1; done; sleep 3; touch ended")
     add_stage(checkout, "toy_third", "touch third")
     with pytest.raises(DvcFailedError, match="toy_fails"):
         reproduce(["toy_fails", "toy_beside", "toy_third"], checkout=checkout, jobs=2, retries=0)

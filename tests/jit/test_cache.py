@@ -33,18 +33,17 @@ RULE = "count += int(cells[cell] == EMPTY)"
 EDITED = "count += int(cells[cell] == EMPTY and cell != 4)"
 
 
-@pytest.fixture
-def copy(tmp_path):
+def copied(folder):
     """A copy of the package with a kernel cache of its own: ``run()`` gives the answer and the kernels' files."""
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "pipeline_src", tmp_path / "pipeline_src", ignore=ignored)
-    kernels = tmp_path / "cache" / "kernels"
+    shutil.copytree(ROOT / "pipeline_src", folder / "pipeline_src", ignore=ignored)
+    kernels = folder / "cache" / "kernels"
 
     def run(*edit, before=""):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", before + PROGRAM, *edit],
-            cwd=tmp_path,
-            env=os.environ | {"ZUGWERK_CACHE": str(tmp_path / "cache")},
+            cwd=folder,
+            env=os.environ | {"ZUGWERK_CACHE": str(folder / "cache")},
             capture_output=True,
             text=True,
         )
@@ -52,18 +51,38 @@ def copy(tmp_path):
         return json.loads(done.stdout), {path.name for path in kernels.glob("*.nbc")}
 
     def replace(name, old, new):
-        path = tmp_path / "pipeline_src" / name
+        path = folder / "pipeline_src" / name
         text = path.read_text()
         assert old in text
         path.write_text(text.replace(old, new, 1))
 
-    run.replace, run.folder, run.cache = replace, tmp_path / "pipeline_src", kernels
+    run.replace, run.folder, run.cache = replace, folder / "pipeline_src", kernels
     return run
 
 
+@pytest.fixture
+def copy(tmp_path):
+    return copied(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory):
+    """The answer of a copy that found no kernel, the names of those that it made, and their folder."""
+    one = copied(tmp_path_factory.mktemp("first"))
+    return *one(), one.cache
+
+
+@pytest.fixture
+def warm(copy, first_run):
+    """A copy with those kernels; the answer, and their names."""
+    answer, names, kernels = first_run
+    shutil.copytree(kernels, copy.cache)
+    return answer, names
+
+
 @pytest.mark.slow
-def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(copy):
-    answer, first = copy()
+def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(copy, warm):
+    answer, first = warm
     assert answer == [True, 72]
     assert first
     assert copy() == (answer, first)
@@ -116,8 +135,8 @@ def test_code_that_was_edited_under_a_running_process_is_not_kept(copy):
 
 
 @pytest.mark.slow
-def test_a_damaged_cache_is_made_again(copy):
-    answer, first = copy()
+def test_a_damaged_cache_is_made_again(copy, warm):
+    answer, first = warm
     for path in copy.cache.glob("*.nbc"):
         path.write_bytes(path.read_bytes()[:100])
     assert copy() == (answer, first)
@@ -125,9 +144,9 @@ def test_a_damaged_cache_is_made_again(copy):
 
 
 @pytest.mark.slow
-def test_parts_of_two_processes_fit_together(copy, tmp_path):
+def test_parts_of_two_processes_fit_together(copy, warm, tmp_path):
     """Processes that compile at the same time write the same files; who comes later finds some of each."""
-    answer, _ = copy()
+    answer, _ = warm
     first = copy.cache.rename(tmp_path / "first")
     assert copy(before="import numba; numba.njit(lambda x: x + 1)(1)")[0] == answer
     parts = sorted(copy.cache.glob("*.part-*"))

@@ -1,5 +1,6 @@
 """Kernels told beforehand: compiled without being run, each once, and said on stderr where that takes long."""
 
+import contextlib
 import io
 import threading
 
@@ -61,10 +62,13 @@ def test_kernels_that_are_not_there_run_as_python_within_the_block_alone():
     assert len(add.overloads) == 1
 
 
-def told(kernels, functions=3, seconds=2.0, terminal=False):
+def told(kernels, functions=3, seconds=2.0, terminal=False, name=""):
     stream = io.StringIO()
     stream.isatty = lambda: terminal
     progress = Progress(stream)
+    if name:
+        with contextlib.redirect_stderr(stream):
+            progress.speak_as(name)
     with progress.expecting(kernels):
         for _ in range(kernels):
             with progress.kernel():
@@ -85,3 +89,9 @@ def test_progress_on_a_terminal_is_a_line_that_moves_and_goes():
     steps = told(2, terminal=True).split("\r")
     assert "compiling kernels, once: 2 of 2, 6 functions\033[K" in steps
     assert steps[-1] == "\033[K"
+
+
+def test_progress_of_one_of_several_processes_says_whose_it_is_and_stays():
+    first, last = told(3, terminal=True, name="go").splitlines()
+    assert first == "go: compiling kernels, once: 1 of 3, 1 functions"
+    assert last.startswith("go: compiled 3 kernels in 6.0 s")

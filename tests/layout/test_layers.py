@@ -35,7 +35,7 @@ EXCEPTIONS = {
     ("pipeline_src.cli.__main__", "pipeline_src.cli.app"),
     *(  # and that of the server's messages their models
         ("pipeline_src.project.reference.web", f"pipeline_src.web.{name}")
-        for name in ("app", "messages.play", "play", "settings")
+        for name in ("app", "messages.analyse", "messages.play", "play", "settings")
     ),
 }
 

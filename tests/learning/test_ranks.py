@@ -13,11 +13,17 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning.devices import Devices
 from pipeline_src.learning.ranks import Share, share, summed, trainer_options
+from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
+from pipeline_src.stages import amazons_train, depth_train
 from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation
 from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
+from pipeline_src.systems.gomoku_zero.generation import run_generation
+from pipeline_src.systems.gomoku_zero.setting import read_setting
 from pipeline_src.systems.search_depth.models import load_depth_net
 from tests.layout.imports import ROOT
+from tests.starts import Start
 from tests.systems.amazons_net.samples import SECTION, SIZE, write_dataset
 from tests.systems.gomoku_zero.settings import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
@@ -32,7 +38,9 @@ def test_alone_a_process_has_everything():
     assert Share().of(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("make", [lambda plan, one: Steps(plan, 0, 3, one), Validation])
+@pytest.mark.parametrize(
+    "make", [lambda plan, one: Steps(plan, 0, 3, one), lambda plan, one: Steps(plan, 2, 4, one), Validation]
+)
 def test_shares_together_are_the_batch_of_one_process(dataset, make):
     plan = Plan(dataset, batch=16, seed=3, augment=True)
     whole = list(make(plan, Share()))
@@ -54,15 +62,26 @@ def test_unequal_shares_are_refused():
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
 
 
+TRAINING = (
+    *("torch._dynamo", "pipeline_src.systems.amazons_net.train", "pipeline_src.systems.search_depth.train"),
+    "pipeline_src.systems.gomoku_zero.generation",
+)
+"""What the first process of each training imports; Lightning starts the others anew."""
+
+
+def start(folder, words, **pipes):
+    return Start([sys.executable, "-m", *words], modules=TRAINING, cwd=folder, env=ENVIRONMENT, **pipes)
+
+
 def stage(folder, *words):
-    command = [sys.executable, "-m", *words]
-    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    with start(folder, words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors
 
 
 def killed_stage(folder, *words):
     """The same, killed as soon as it has a checkpoint."""
-    with subprocess.Popen([sys.executable, "-m", *words], cwd=folder, env=ENVIRONMENT) as process:
+    with start(folder, words) as process:
         while not list(folder.glob("work/**/last.ckpt")):
             assert process.poll() is None, "over before it could be killed"
             time.sleep(0.01)
@@ -73,7 +92,6 @@ def killed_stage(folder, *words):
     assert not alive
 
 
-AMAZONS = ("pipeline_src.stages.amazons_train", "--model", "residual")
 GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
 
 
@@ -85,38 +103,41 @@ def write_amazons(folder, **changed):
 
 
 @pytest.mark.slow
-def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path):
-    """The same batches, so nearly the same losses; batch norm sees half a batch at a time. A kill changes no byte."""
-    reports, nets = [], []
-    for name, devices in (("one", 1), ("two", 2), ("killed", 2)):
-        folder = tmp_path / name
+def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path, monkeypatch):
+    """The same batches, so nearly the same losses; batch norm sees half a batch at a time."""
+    reports = []
+    for devices in (1, 2):
+        folder = tmp_path / str(devices)
         write_amazons(folder, devices=devices)
-        if name == "killed":
-            killed_stage(folder, *AMAZONS)
-        stage(folder, *AMAZONS)
+        monkeypatch.chdir(folder)
+        if devices == 1:
+            amazons_train.run("residual")
+        else:
+            stage(folder, "pipeline_src.stages.amazons_train", "--model", "residual")
         reports.append(read_json(folder / "artifacts/reports/amazons/train/residual.json"))
-        nets.append(folder / "artifacts/models/amazons/residual/nets.pt")
         assert not list((folder / "work/amazons_train").iterdir())
-    one, two, killed = reports
-    assert two == killed
+        assert load_nets(folder / "artifacts/models/amazons/residual/nets.pt").config.size == SIZE
+    one, two = reports
     assert two["epochs"] == one["epochs"] == 2
     assert two["last"]["validation_loss"] == pytest.approx(one["last"]["validation_loss"], rel=0.1)
     assert two["last"]["train_loss"] == pytest.approx(one["last"]["train_loss"], rel=0.1)
-    assert nets[1].read_bytes() == nets[2].read_bytes()
-    assert load_nets(nets[1]).config.size == SIZE
 
 
 @pytest.mark.slow
-def test_two_processes_make_a_generation_of_gomoku_about_as_one_does(tmp_path):
+def test_two_processes_make_a_generation_of_gomoku_about_as_one_does(tmp_path, monkeypatch):
     """One process plays, both train; a kill while they do changes no byte."""
     reports, models = [], []
     for name, devices in (("one", 1), ("two", 2), ("killed", 2)):
         folder = tmp_path / name
         folder.mkdir()
-        write_params(folder, gomoku_train={"devices": devices, "passes": 8.0})
+        monkeypatch.chdir(folder)
+        params = write_params(folder, gomoku_train={"devices": devices, "passes": 8.0})
         if name == "killed":
             killed_stage(folder, *GOMOKU)
-        stage(folder, *GOMOKU)
+        if devices == 1:
+            run_generation(1, read_setting(params), Parallel(workers=1), ARTIFACTS)
+        else:
+            stage(folder, *GOMOKU)
         reports.append(read_json(folder / "artifacts/reports/gomoku/generations/01.json"))
         models.append((folder / "artifacts/models/gomoku/01/model.pt").read_bytes())
     one, two, killed = reports
@@ -127,10 +148,10 @@ def test_two_processes_make_a_generation_of_gomoku_about_as_one_does(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path):
+def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path, monkeypatch):
     found = []
-    for name, devices in (("one", 1), ("two", 2)):
-        folder = tmp_path / name
+    for devices in (1, 2):
+        folder = tmp_path / str(devices)
         write_synthetic(folder / "artifacts/samples/depth")
         training = {"steps": 40, "batch": 64, "learning_rate": 0.01, "log_steps": 20, "devices": devices}
         model = {"label": "reached", "balance": "none", "filters": 4}
@@ -138,7 +159,11 @@ def test_two_processes_train_a_depth_net_about_as_one_does(tmp_path):
         split = {"train": 75, "validation": 10, "test": 15}
         params = {"seed": 3, "depth_split": split, "depth_train": train}
         (folder / "params.yaml").write_text(yaml.safe_dump(params))
-        stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
+        monkeypatch.chdir(folder)
+        if devices == 1:
+            depth_train.run("none")
+        else:
+            stage(folder, "pipeline_src.stages.depth_train", "--model", "none")
         found.append(read_json(folder / "artifacts/reports/depth/train/none.json")["last"])
         load_depth_net(folder / "artifacts/models/depth/none/model.pt")
     assert found[1]["loss"] == pytest.approx(found[0]["loss"], rel=1e-3)  # no batch norm, so all but rounding

@@ -1,9 +1,11 @@
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from pipeline_src.project import dvc_run
 from pipeline_src.project.children import Children, EndedError
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError, push, repro
-from tests.toy_checkout import add_remote, add_stage, holds_lock, is_gone, is_up, wait_for
+from tests.toy_checkout import add_remote, add_stage, all_end, holds_lock, is_gone, is_up, wait_for
 
 
 @pytest.fixture
@@ -88,10 +90,22 @@ def test_a_remote_that_takes_nothing_is_an_error(checkout: Path, lines: list[str
 
 
 @pytest.mark.slow
-def test_the_time_limit_ends_the_whole_family(checkout: Path, lines: list[str], children: Children) -> None:
+def test_the_time_limit_ends_the_whole_family(
+    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OnceUp(threading.Timer):
+        """Its time passes once the family is up, which is not waited for by the clock."""
+
+        def run(self) -> None:
+            assert 590 < self.interval <= 600
+            wait_for(lambda: is_up(checkout), limit_s=60)
+            self.function()
+
+    monkeypatch.setattr(dvc_run, "threading", SimpleNamespace(Event=threading.Event, Timer=OnceUp))
     add_stage(checkout, "toy_hang", "python family.py")
-    with pytest.raises(TimeLimitError, match=r"stopped at its time limit(.|\n)*family is up"):
-        repro("toy_hang", checkout, lines.append, children, limit_s=5)
+    limit = pytest.raises(TimeLimitError, match=r"stopped at its time limit(.|\n)*family is up")
+    with all_end(checkout, limit_s=75), limit:
+        repro("toy_hang", checkout, lines.append, children, limit_s=600)
     assert is_up(checkout)
     assert is_gone(checkout)
 
@@ -106,7 +120,7 @@ def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: P
             raise Cancelled
 
     add_stage(checkout, "toy_hang", "true && python family.py")  # `&&`: the shell stays as its parent
-    with pytest.raises(Cancelled):
+    with all_end(checkout), pytest.raises(Cancelled):
         repro("toy_hang", checkout, cancel, children)
     assert is_gone(checkout)
     assert not holds_lock(checkout, "toy_hang")
@@ -116,7 +130,7 @@ def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: P
 def test_the_end_of_all_ends_those_of_other_threads_and_starts_no_more(checkout: Path, lines: list[str]) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
     add_stage(checkout, "toy_sleep", "echo asleep && sleep 600")
-    with Children() as children:
+    with all_end(checkout), Children() as children:
         running = [children.submit(repro, name, checkout, lines.append, children) for name in ("toy_hang", "toy_sleep")]
         wait_for(lambda: is_up(checkout) and "asleep" in lines)
     assert all(isinstance(one.exception(), EndedError) for one in running)

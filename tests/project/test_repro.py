@@ -22,6 +22,8 @@ from tests.layout.imports import ROOT
 from tests.toy_checkout import add_stage, holds_lock, is_gone, is_up, wait_for
 
 RENDEZVOUS = "touch {own} && until test -e {other}; do sleep 0.1; done"
+pytestmark = pytest.mark.timeout(90)
+"""A scheduler gone wrong may run for ever."""
 CLI = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background of a shell ignores it
@@ -34,16 +36,19 @@ Show = Callable[[Schedule], contextlib.AbstractContextManager[Watch]]
 
 
 class Seen:
-    """A watch that keeps what it is told."""
+    """A watch that keeps what it is told; `add_failing`'s stage goes on once it hears of a failure."""
 
-    def __init__(self) -> None:
-        self.began_, self.ended_ = [], []
+    def __init__(self, checkout: Path | None = None) -> None:
+        self.began_, self.ended_, self.checkout = [], [], checkout
 
     def began(self, target: str) -> None:
+        assert all(state for _, state in self.ended_), f"{target} began after a failure"  # it would for ever
         self.began_.append(target)
 
     def ended(self, target: str, outcome: Outcome | None) -> None:
         self.ended_.append((target, outcome and outcome.state))
+        if outcome is None and self.checkout:
+            (self.checkout / "told").touch()
 
 
 @contextlib.contextmanager
@@ -52,9 +57,9 @@ def unseen(schedule: Schedule) -> Iterator[Watch]:
 
 
 @contextlib.contextmanager
-def seeing() -> Iterator[tuple[Seen, Show]]:
+def seeing(checkout: Path | None = None) -> Iterator[tuple[Seen, Show]]:
     """A watch, and what `repro` takes to use it."""
-    seen = Seen()
+    seen = Seen(checkout)
     yield seen, lambda _: contextlib.nullcontext(seen)
 
 
@@ -144,9 +149,9 @@ def test_a_target_that_is_not_there_is_told_before_anything_runs(checkout: Path)
 
 
 def add_failing(checkout: Path, command: str) -> None:
-    """A stage that fails once another runs, that other one, and a third that waits for a place."""
-    add_stage(checkout, "toy_fails", f"until test -e begun; do sleep 0.1; done; {command}")
-    add_stage(checkout, "toy_beside", "touch begun && sleep 3 && touch ended")
+    """A stage that fails once another runs, that one, which ends once that is told, a third that waits for a place."""
+    add_stage(checkout, "toy_fails", f"until test -e begun; do sleep 0.02; done; {command}")
+    add_stage(checkout, "toy_beside", "touch begun && until test -e told; do sleep 0.02; done; touch ended")
     add_stage(checkout, "toy_third", "touch third")
 
 
@@ -155,7 +160,7 @@ FAILING = ["toy_fails", "toy_beside", "toy_third"]
 
 def test_when_one_fails_the_other_comes_to_its_end_and_no_other_begins(checkout: Path) -> None:
     add_failing(checkout, "echo no such game; exit 3")
-    with seeing() as (seen, show), pytest.raises(TargetsFailedError) as failure:
+    with seeing(checkout) as (seen, show), pytest.raises(TargetsFailedError) as failure:
         repro(checkout, 2, show, targets=FAILING)
     assert seen.ended_ == [("toy_fails", None), ("toy_beside", "ran")]
     assert "toy_fails: `dvc --wait-for-lock repro --single-item toy_fails` failed" in str(failure.value)
@@ -170,8 +175,9 @@ def test_when_both_fail_both_are_told(checkout: Path) -> None:
     add_failing(checkout, "exit 1")
     text = (checkout / "dvc.yaml").read_text()
     (checkout / "dvc.yaml").write_text(text.replace("touch ended", "exit 2"))
-    with pytest.raises(TargetsFailedError, match=r"(?s)toy_fails: .*toy_fails.log\ntoy_beside: .*toy_beside.log\nno o"):
-        repro(checkout, 2, unseen, targets=FAILING)
+    told = r"(?s)toy_fails: .*toy_fails.log\ntoy_beside: .*toy_beside.log\nno o"
+    with seeing(checkout) as (_, show), pytest.raises(TargetsFailedError, match=told):
+        repro(checkout, 2, show, targets=FAILING)
 
 
 FULL = """
@@ -190,8 +196,9 @@ def test_a_full_disk_in_one_of_two_is_told_and_the_same_command_goes_on(checkout
     add_failing(checkout, "python full.py")
     (checkout / log_file("toy_beside")).parent.mkdir(parents=True)
     (checkout / log_file("toy_beside")).symlink_to("/dev/full")  # the log of the other is lost, and nothing else
-    with pytest.raises(TargetsFailedError, match="error: the disk is full; free some of it"):
-        repro(checkout, 2, unseen, targets=FAILING)
+    full = "error: the disk is full; free some of it"
+    with seeing(checkout) as (_, show), pytest.raises(TargetsFailedError, match=full):
+        repro(checkout, 2, show, targets=FAILING)
     assert (checkout / "ended").exists()
     (checkout / "full.py").write_text("")
     assert set(states(checkout, targets=FAILING).values()) == {"ran"}
@@ -209,7 +216,10 @@ def running(checkout: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen([sys.executable, "-c", CLI, "repro", *words], cwd=checkout, env=environment, **pipes) as one:
-        yield one
+        try:
+            yield one
+        finally:
+            one.kill()  # where the test has failed: it would wait for ever
 
 
 def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) -> None:
@@ -221,31 +231,31 @@ def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) 
     assert told[-1].startswith("targets: 2 ran; ")
     add_failing(checkout, "exit 3")
     with running(checkout, *FAILING, "--jobs", "2") as one:
-        told = one.communicate(timeout=60)[0].splitlines()
-        assert one.returncode == 1
-    assert any(line.startswith("toy_fails: FAILED; those that run are waited for") for line in told)
+        told = []
+        for line in one.stdout:
+            assert not (line.endswith(": begins\n") and (checkout / "told").exists()), f"after a failure {line}"
+            told.append(line)
+            if line.startswith("toy_fails: FAILED; those that run are waited for"):
+                (checkout / "told").touch()
+        assert one.wait(timeout=60) == 1
+    assert (checkout / "ended").exists()
     assert any(line.startswith("error: toy_fails: ") for line in told)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nothing_and_the_next_one_goes_on(checkout: Path, number: signal.Signals) -> None:
-    add_hanging(checkout)
-    with running(checkout, "toy_hang", "toy_sleep", "--jobs", "2") as one:
-        wait_for(lambda: both_are_up(checkout))
-        one.send_signal(number)
-        assert one.wait(timeout=20) == 130
-        assert is_gone(checkout)
-    goes_on(checkout)
-
-
 @pytest.mark.slow
-def test_a_killed_run_leaves_nothing_and_the_next_one_goes_on(checkout: Path) -> None:
+def test_an_interrupted_or_killed_run_leaves_nothing_and_the_next_one_goes_on(checkout: Path) -> None:
     add_hanging(checkout)
-    with running(checkout, "toy_hang", "toy_sleep", "--jobs", "2") as one:
-        wait_for(lambda: both_are_up(checkout))
-        one.kill()
-        one.wait()
-        wait_for(lambda: is_gone(checkout))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        with running(checkout, "toy_hang", "toy_sleep", "--jobs", "2") as one:
+            wait_for(lambda: both_are_up(checkout))
+            one.send_signal(number)
+            assert one.wait(timeout=20) == (-number if number == signal.SIGKILL else 130)
+            if number == signal.SIGKILL:
+                wait_for(lambda: is_gone(checkout))
+            assert is_gone(checkout)
+        assert not holds_lock(checkout, "toy_")
+        for name in ("pids.txt", "asleep"):
+            (checkout / name).unlink()
     goes_on(checkout)
 
 
@@ -259,7 +269,6 @@ def both_are_up(checkout: Path) -> bool:
 
 
 def goes_on(checkout: Path) -> None:
-    assert not holds_lock(checkout, "toy_")
     (checkout / "family.py").write_text("print('no family today')")
     text = (checkout / "dvc.yaml").read_text()
     (checkout / "dvc.yaml").write_text(text.replace("&& sleep 600", ""))

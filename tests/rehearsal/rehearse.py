@@ -49,8 +49,8 @@ AWAY_S = 1.0
 class Rehearsal:
     """One rehearsal in a folder of its own."""
 
-    def __init__(self, folder, games, players, delay_s, seed=1, tell=print):
-        self.folder, self.delay_s, self.tell = Path(folder), delay_s, tell
+    def __init__(self, folder, games, players, delay_s, seed=1, tell=print, begin=subprocess.Popen):
+        self.folder, self.delay_s, self.tell, self.begin = Path(folder), delay_s, tell, begin
         self.site = Site(seed)
         self.site.add_players(players)
         self.site.names[list(self.site.names)[-9]] = AMBIGUOUS
@@ -120,7 +120,7 @@ class Rehearsal:
 
     def _start(self, *words):
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        return subprocess.Popen([*words], cwd=self.folder, env=environment, stderr=subprocess.PIPE, text=True)
+        return self.begin([*words], cwd=self.folder, env=environment, stderr=subprocess.PIPE, text=True)
 
     def _crawl(self, *words):
         """A crawl that is to end well."""

@@ -28,8 +28,13 @@ def patch(name):
     setattr(socket, name, looked_up)
 
 
-if __name__ == "__main__":
+def patch_all():
+    """Before anything is imported that keeps those functions."""
     for function in ("getaddrinfo", "gethostbyname"):
         patch(function)
+
+
+if __name__ == "__main__":
+    patch_all()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -1,11 +1,14 @@
 """The rehearsal at a seventh of its size."""
 
 import json
+from functools import partial
 
 import pytest
 
 from tests.layout.imports import ROOT
 from tests.rehearsal.rehearse import REAL_DELAY_S, Rehearsal, gaps, results
+from tests.spiders.sites import RESOLVING
+from tests.starts import Start
 
 DELAY_S = 0.01
 
@@ -13,7 +16,7 @@ DELAY_S = 0.01
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_rehearsal(tmp_path):
-    rehearsal = Rehearsal(tmp_path, 1_400, 110, DELAY_S)
+    rehearsal = Rehearsal(tmp_path, 1_400, 110, DELAY_S, begin=partial(Start, modules=RESOLVING))
     rehearsal.run()
     figures, rows = results(rehearsal)
     table = dict(rows)

@@ -137,6 +137,11 @@ def _rank(state, evaluator, actions, values, stop_at):
 
 
 @njit
+def _shortlist(state, evaluator, breadth, actions, values, stop_at):
+    return _rank(state, evaluator, actions, values, stop_at), 0
+
+
+@njit
 def _settle(state, evaluator):
     return False, 0.0
 
@@ -153,6 +158,7 @@ for generic, kernel in (
     (kernels.max_actions, _max_actions),
     (evaluator.evaluate, _evaluate),
     (evaluator.rank, _rank),
+    (evaluator.shortlist, _shortlist),
     (evaluator.settle, _settle),
 ):
     implement(generic, LineState, kernel)

@@ -7,7 +7,7 @@ from pipeline_src.games.kernels import play
 from pipeline_src.search.alphabeta.searcher import AlphaBeta, Options
 from pipeline_src.search.alphabeta.table import PROVEN
 from pipeline_src.search.limits import Limit
-from tests.search.line_game import line_evaluator, line_state
+from tests.search.line_game import LineEvaluator, line_evaluator, line_state
 from tests.search.references import copy, legal, negamax, solve
 
 pytestmark = pytest.mark.slow  # compiles the search for this game each time
@@ -90,3 +90,14 @@ def test_a_narrow_search_looks_at_the_best_of_each_ply_only():
         line.append(squares[int(np.argmax(evaluator.weights[squares]))])
         play(after, line[-1])
     assert list(result.pv) == line
+
+
+def test_where_all_that_a_narrow_search_looks_at_loses_it_looks_at_the_rest():
+    """The best one-ply value lets the other side win; one square further down the list the line is shut."""
+    state = line_state("xx.", "o..", "...", side=1)
+    evaluator = LineEvaluator(np.array([0, 0, -1, 0, 5, 0, 0, 0, 0], np.float32))
+    careless = AlphaBeta(evaluator, Options(widths=(1,), killers=0, proofs=False)).search(state, Limit(depth=2))
+    assert careless.value == -9998.0
+    careful = AlphaBeta(evaluator, Options(widths=(1,), killers=0)).search(state, Limit(depth=2))
+    assert careful.action == 2
+    assert abs(careful.value) < 100

@@ -20,6 +20,7 @@ from spiders.replica.quirks import NO_QUIRKS, Moods
 from spiders.replica.routes import API_PREFIX, Routes
 from spiders.replica.server import Server
 from tests.records.amazons_games import random_game, record_of
+from tests.starts import Start
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path("artifacts/raw/amazons/pages")
@@ -28,6 +29,34 @@ LIVE = Path("artifacts/raw/amazons/live")
 WORK = Path("work/amazons_crawl")
 STAGE = [sys.executable, "-m", "pipeline_src.stages.amazons_crawl"]
 CRAWL = [sys.executable, "-m", "pipeline_src.cli", "crawl", "amazons"]
+CRAWLING = (
+    *("pipeline_src.cli.app", "pipeline_src.systems.amazons_net.params", "pipeline_src.systems.joseki.params"),
+    *(
+        "spiders.live",
+        "spiders.crawl",
+        "spiders.running",
+        "spiders.manners",
+        "spiders.retrying",
+        "spiders.settings",
+        "tldextract",
+    ),
+    *(
+        "aiohttp.web",
+        "scrapy.extensions.feedexport",
+        "scrapy.extensions.throttle",
+        "scrapy.extensions.telnet",
+        "scrapy.pqueues",
+    ),
+    *("scrapy.core.downloader.contextfactory", "scrapy.core.downloader.handlers.http11", "scrapy.squeues"),
+    *("scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlewares.httpcompression"),
+    *(
+        "scrapy.downloadermiddlewares.offsite",
+        "scrapy.downloadermiddlewares.robotstxt",
+        "scrapy.spidermiddlewares.depth",
+    ),
+)
+"""What a crawl imports, but for Twisted's reactor, which each process has for itself."""
+RESOLVING = ("tests.rehearsal.hosts", *CRAWLING)
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 QUIRKS = QuirkParams(
     in_progress=0.1,
@@ -124,14 +153,21 @@ def write_params(folder, url="http://127.0.0.1:9", quirks=NO_QUIRKS, crawl=None,
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
 
 
-def start(command, folder):
-    return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def start(command, folder, **options):
+    """Begin a command in ``folder``, its imports made."""
+    modules = RESOLVING if "tests.rehearsal.resolved" in command else CRAWLING
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return Start(command, modules=modules, cwd=folder, env=ENVIRONMENT, **{**pipes, **options})
 
 
 def run(command, folder):
     """Exit status of a command in ``folder``, and what it said on stderr."""
-    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stderr
+    with start(command, folder, text=True) as process:
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    return process.returncode, said
 
 
 def crawl(folder, *args, **kwargs):

@@ -190,7 +190,8 @@ def test_a_signal_ends_dvc_with_its_stage_and_replica(checkout, how, group):
     """Ctrl-C reaches all that a terminal runs; DVC leaves it to the stage, and so ignores a SIGINT of its own."""
     with serving(site()) as server:
         params(checkout, server, quirks=quirks(slow=1.0, slow_s=100.0))
-    process = begin([*DVC, "repro"], checkout, start_new_session=True)
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([*DVC, "repro"], cwd=checkout, env=ENVIRONMENT, start_new_session=True, **pipes)
     log = checkout / WORK / "scrapy.log"
     wait_until(lambda: log.exists() and "Spider opened" in log.read_text(), 60)
     seconds, status, _ = end(process, how, group=group)

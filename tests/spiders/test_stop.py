@@ -24,7 +24,6 @@ from tests.rehearsal.site import Game, Site
 from tests.spiders.sites import (
     ARCHIVE,
     CRAWL,
-    ENVIRONMENT,
     STAGE,
     WORK,
     crawled,
@@ -32,6 +31,7 @@ from tests.spiders.sites import (
     gid_of,
     quirks,
     run,
+    start,
     wait_until,
     write_params,
 )
@@ -82,8 +82,7 @@ def end(process, number=signal.SIGINT, group=False):
 
 
 def begin(command, folder, **options):
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, **pipes, **options)
+    return start(command, folder, stdout=subprocess.DEVNULL, text=True, **options)
 
 
 PHASES = {

@@ -5,17 +5,41 @@ from typing import Any
 
 from pipeline_src.games.game import Game
 from pipeline_src.players.engines.uci_text import write_move
+from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import SearchResult
+
+PROVEN = (WIN + COUNTED) / 2
+"""Values beyond it are ends of the game, `WIN` less the plies to it; those from `SURE` on have been counted out."""
+SURE = WIN - 2000
 
 
 def info_line(game: Game, state: Any, found: SearchResult) -> str:
-    """``info depth .. nodes .. nps .. time .. score cp .. pv ..``; cp is the hundredth of a square, for the mover."""
+    """``info depth .. nodes .. nps .. time .. score .. pv ..``, the score as `score_words` has it."""
     words = [f"info depth {found.depth} nodes {found.nodes}"]
     if found.seconds > 0:
         words.append(f"nps {int(found.nodes / found.seconds)}")
     words.append(f"time {int(found.seconds * 1000)}")
     if math.isfinite(found.value):
-        words.append(f"score cp {round(100 * found.value)}")
+        words.append(score_words(found.value))
     if found.pv:
         words.append("pv " + " ".join(write_move(game, state, action) for action in found.pv))
     return " ".join(words)
+
+
+def score_words(value: float) -> str:
+    """``score mate N``, N moves to the end, negative for a loss; or ``score cp C``, hundredths of a square."""
+    if PROVEN < abs(value) < WIN:
+        return f"score mate {int(math.copysign((WIN - abs(value) + 1) // 2, value))}"
+    return f"score cp {round(100 * value)}"
+
+
+def exact_words(value: float) -> str:
+    """What is proven of the position if anything is, else nothing."""
+    if not SURE < abs(value) <= WIN:
+        return ""
+    side = "won" if value > 0 else "lost"
+    if abs(value) > PROVEN:
+        return f"exact: {side}" if abs(value) == WIN else f"exact: {side} in {int(WIN - abs(value))} plies"
+    # The margin is half a turn less than it is: the side to move needs one more turn than the other to win.
+    ahead = abs(value) - COUNTED + (0.5 if value > 0 else -0.5)
+    return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"

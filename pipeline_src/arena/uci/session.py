@@ -9,11 +9,11 @@ from typing import BinaryIO
 import numpy as np
 
 from pipeline_src import __version__
-from pipeline_src.arena.conversation import converse
+from pipeline_src.arena.conversation import converse, nobody
 from pipeline_src.arena.preparation import Preparation, any_move, less_time, time_of
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_position
-from pipeline_src.arena.uci.report import info_line
+from pipeline_src.arena.uci.report import exact_words, info_line
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.jit.parts import plainly
@@ -24,6 +24,7 @@ from pipeline_src.search.limits import SearchResult
 
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10
+HASH_MIB, MOST_HASH_MIB = 64, 4096
 
 
 class Session:
@@ -34,6 +35,8 @@ class Session:
         self._game, self._rules, self._text, self._write, self._seed = game, get_game(game), player, write, seed
         start = self._rules.initial_state()
         self._placed = Placed(start, start)
+        self._rejected = ""
+        self._hash_mib: int | None = None
         self._player: Player | None = None
         self._preparation: Preparation | None = None
         self._waiting: threading.Thread | None = None
@@ -73,6 +76,7 @@ class Session:
         self._write(f"id name Zugwerk {__version__} {self._game}")
         self._write("id author the Zugwerk authors")
         self._write(f"option name Player type string default {self._text}")
+        self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
         self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
         self._write("uciok")
         self._thread.submit(self._prepare)  # behind the conversation; what is wrong with the player is told later
@@ -96,23 +100,27 @@ class Session:
             self._stop([])
             self._thread.submit(lambda: self._change_player(value))
         elif name == "move overhead":
-            if not (value.isascii() and value.isdigit()) or int(value[:9]) > 10_000:
-                raise ZugwerkError(f"Move Overhead must be 0 to 10000 ms, not {value[:40]!r}")
-            self._overhead_ms = float(value)
+            self._overhead_ms = float(_whole("Move Overhead", value, 0, 10_000))
+        elif name == "hash":
+            self._hash_mib = _whole("Hash", value, 1, MOST_HASH_MIB)
+            self._stop([])
+            self._thread.submit(self._fit_memory)
         else:
-            raise ZugwerkError(f"no option {name[:40]!r}; there are: Player, Move Overhead")
+            raise ZugwerkError(f"no option {name[:40]!r}; there are: Player, Hash, Move Overhead")
 
     def _position(self, words: list[str]) -> None:
+        self._rejected = "the last position could not be read: send another one"
         with plainly():
             self._placed = read_position(self._rules, words)
+        self._rejected = ""
 
     def _go(self, words: list[str]) -> None:
         self._stop([])
         go = read_go(words)
         for complaint in go.complaints:
             self._inform(complaint)
-        placed = self._placed
-        self._thread.search(lambda search: self._run(search, placed, go))
+        placed, rejected = self._placed, self._rejected
+        self._thread.search(lambda search: self._run(search, placed, go, rejected))
 
     def _stop(self, _: list[str]) -> None:
         self._thread.stop()
@@ -138,6 +146,7 @@ class Session:
     def _make(self) -> tuple[Player, Preparation]:
         if self._player is None or self._preparation is None:
             self._player = build_player(self._game, self._text)
+            self._fit_memory()
             self._preparation = Preparation(self._player, self._rules.initial_state())
         return self._player, self._preparation
 
@@ -182,11 +191,18 @@ class Session:
         if self._player is not None:
             self._player.close()
         self._player, self._text = player, text
+        self._fit_memory()
         self._preparation = Preparation(player, self._rules.initial_state())
 
-    def _run(self, search: Search, placed: Placed, go: GoCommand) -> None:
+    def _fit_memory(self) -> None:
+        if self._player is not None and self._hash_mib is not None:
+            self._player.take_memory(self._hash_mib << 20)
+
+    def _run(self, search: Search, placed: Placed, go: GoCommand, rejected: str) -> None:
         best = "(none)"
         try:
+            if rejected:
+                raise ZugwerkError(rejected)
             best = self._search(search, placed, go)
         except Exception as error:
             self._inform(error_text(error))
@@ -216,13 +232,22 @@ class Session:
 
         search.begin(player)
         thought = player.think(position, bounds, report)
-        if thought.found is not None and thought.found != reported:
-            report(thought.found)
+        if thought.found is not None:
+            if thought.found != reported:
+                report(thought.found)
+            if exact := exact_words(thought.found.value):
+                self._inform(exact)
         if bounds.infinite and player.searches:
             search.stopped.wait()  # an infinite search that has nothing left to look at still owes its answer to a stop
         return write_move(rules, state, thought.action)
 
 
-def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO) -> None:
+def _whole(name: str, text: str, low: int, high: int) -> int:
+    if not (text.isascii() and text.isdigit() and low <= int(text[:9]) <= high):
+        raise ZugwerkError(f"{name} must be a whole number from {low} to {high}, not {text[:40]!r}")
+    return int(text)
+
+
+def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO, deaf: Callable[[], None] = nobody) -> None:
     """Answer the lines of ``source`` until ``quit`` or its end; see `converse`. ``quit`` waits for nothing."""
-    converse(lambda write: Session(game, player, write), source, sink, "info string line too long")
+    converse(lambda write: Session(game, player, write), source, sink, "info string line too long", deaf)

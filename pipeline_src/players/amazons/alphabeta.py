@@ -13,7 +13,8 @@ from pipeline_src.search.alphabeta.searcher import Options as Search
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 
-STANDARD = Search()
+STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)
+"""What matches have decided for (docs/experiments.md)."""
 Width = Annotated[int, Field(ge=0, lt=10_000)]
 
 
@@ -36,6 +37,16 @@ class EngineOptions(Options):
     """All turns of a node but the first are tried with a minimal window."""
     reduce_after: Width = STANDARD.reduce_after
     """After how many turns of a node the others are first searched a ply less deep; 0: never."""
+    breadth: Width | None = None
+    """Just above the horizon, how many (from, to) of a position are looked at with all their arrows, those that are
+    best without one; 0, and by default where width is 0: all."""
+    inner_breadth: Width | None = None
+    """The same further up, but for the root."""
+    proofs: bool = STANDARD.proofs
+    """Whether a score of 8,000 or more is always proven; other wins and losses that were found are told in squares."""
+    futility: Annotated[float, Field(ge=0)] | None = None
+    """With two plies to go, turns whose one-ply value is so many squares below alpha are left out; by default, where
+    width is 0, none."""
     aspiration: Annotated[float, Field(ge=0, lt=WIN)] = STANDARD.aspiration
     """Half the window around the last iteration's value in which the next one begins; 0: the whole range."""
 
@@ -45,6 +56,7 @@ class EngineOptions(Options):
         for i, width in enumerate((self.width, self.width3, self.width4)):
             if width is not None:
                 widths[i:] = [width] * (len(widths) - i)
+        selective = STANDARD if self.width != 0 else Search()
         options = Search(
             widths=tuple(widths),
             table_mb=float(amazons_engine().table_mb) if self.table_mb is None else self.table_mb,
@@ -52,6 +64,10 @@ class EngineOptions(Options):
             killers=self.killers,
             inner_killers=self.inner_killers,
             reduce_after=self.reduce_after,
+            breadth=selective.breadth if self.breadth is None else self.breadth,
+            inner_breadth=selective.inner_breadth if self.inner_breadth is None else self.inner_breadth,
+            proofs=self.proofs,
+            futility=selective.futility if self.futility is None else self.futility,
             aspiration=self.aspiration,
         )
         return ClosingFirst(AlphaBeta(make_evaluator("amazons"), options))

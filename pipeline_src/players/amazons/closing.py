@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from pipeline_src.jit.needs import Need
+from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
 
@@ -28,6 +29,11 @@ class ClosingFirst:
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher.needs`."""
         return [*closing_needs(state), *self.searcher.needs(state)]
+
+    def take_memory(self, size: int) -> None:
+        """Let a search with a table take so many bytes for it; one without stays as it is."""
+        if isinstance(self.searcher, AlphaBeta):
+            self.searcher.take_memory(size)
 
     def stop(self) -> None:
         """See `Searcher.stop`."""

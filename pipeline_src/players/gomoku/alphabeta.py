@@ -44,5 +44,6 @@ def gomoku_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:
         reduce_after=standard.reduce_after if options.reduce_after is None else options.reduce_after,
         killers=standard.killers,
         inner_killers=standard.inner_killers,
+        proofs=False,
     )
     return SearchPlayer(AlphaBeta(make_evaluator(), search), limit)

@@ -46,7 +46,20 @@ class EngineOptions(Limits):
     """MiB of the transposition table."""
 
 
-def gomoku_engine(options: EngineOptions) -> SearchPlayer:
+class EnginePlayer(SearchPlayer):
+    """The engine, which remembers in a game on time what it found before."""
+
+    def __init__(self, engine: Engine, limit: Limit) -> None:
+        """See `SearchPlayer`."""
+        super().__init__(engine, limit)
+        self.engine = engine
+
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        self.engine.forget()
+
+
+def gomoku_engine(options: EngineOptions) -> EnginePlayer:
     """The player ``engine`` of Gomoku."""
     own = {name: getattr(options, name) for name in STANDARD.__dataclass_fields__}
-    return SearchPlayer(Engine(Options(**own)), options.limit)
+    return EnginePlayer(Engine(Options(**own)), options.limit)

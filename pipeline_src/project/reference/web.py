@@ -8,6 +8,7 @@ from pydantic.json_schema import models_json_schema
 
 from pipeline_src.project.reference.tables import NOTE, code, sentence, table
 from pipeline_src.web.app import create_app
+from pipeline_src.web.messages.analyse import AnalysisState, PlyAnalysis
 from pipeline_src.web.messages.play import Act, GameMessage, Problem, ThoughtMessage
 from pipeline_src.web.play import A_SECOND, BURST, BUSY, FLOOD, GONE, MOST_TABS, SLOW
 from pipeline_src.web.settings import HOST, PORT, Settings
@@ -50,10 +51,17 @@ connects again finds it as it was.
 Moves are texts: `d1-d7/g7` (from, to, arrow), `h8`. A position text (`fen`) has the ranks from the top one down; the
 [glossary](../glossary.md) says which letters. Times are milliseconds where the name ends in `_ms`.
 
+## The WebSocket of an analysis
+
+A client opens `/api/analyse/watch` and sends one message, an [AnalysisRequest](#analysisrequest). The server answers
+with what it has of that game by that player, then with each position as it is analysed: [PlyAnalysis](#plyanalysis),
+and after each the [AnalysisState](#analysisstate). After `done` or `failed` it closes the socket. A client that closes
+it ends the analysis; the same request goes on there later, as long as the server runs.
+
 ## Messages
 
 """
-SPOKEN = (Act, GameMessage, ThoughtMessage, Problem)
+SPOKEN = (Act, GameMessage, ThoughtMessage, Problem, PlyAnalysis, AnalysisState)
 
 
 def web_page() -> str:

@@ -12,6 +12,7 @@ principal continuation and the killer heuristic", ACM Annual Conference (1977); 
 of strongly ordered game trees", Computing Surveys 14 (1982), for the minimal windows.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,24 +21,33 @@ import numpy.typing as npt
 from pipeline_src.games.kernels import is_legal, outcome, play, position_hash, take_back
 from pipeline_src.jit import njit
 from pipeline_src.search.alphabeta.order import heapify, pop
-from pipeline_src.search.alphabeta.table import EXACT, LOWER, UPPER, Table, find, store, value_at
-from pipeline_src.search.evaluator import WIN, evaluate, rank, settle
+from pipeline_src.search.alphabeta.table import EXACT, LOWER, PROVEN, UPPER, Table, find, store, value_at
+from pipeline_src.search.evaluator import COUNTED, WIN, evaluate, rank, settle, shortlist
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, ROOT_ACTIONS, ROOT_DONE = range(6)
 """Entries of `Space.counts`: positions evaluated; how many may be; whether the search was cut off; its number (see
 `table`); legal actions of the root; actions of the root that this iteration has searched to their end."""
-SCOUT, REDUCE_AFTER, INNER_KILLERS = range(3)
+SCOUT, REDUCE_AFTER, INNER_KILLERS, BREADTH, INNER_BREADTH, PROOFS = range(6)
 """Entries of `Space.switches`: whether to search with minimal windows; after how many actions of a node the others are
-first searched a ply less deep, 0 for never; killers tried before a deeper node is ranked."""
+first searched a ply less deep, 0 for never; killers tried before a deeper node is ranked; for the rest see
+`searcher.Options`."""
 ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
-DEPTH, ACTION, STAGE, SEARCHED, BEST_ACTION, REMEMBERED, TRIED, RANKED, COUNT, LEFT = range(10)
+DEPTH, ACTION, STAGE, SEARCHED, BEST_ACTION, REMEMBERED, TRIED, RANKED, COUNT, LEFT, SHORT = range(11)
 """Entries of a row of `Space.marks`: remaining depth; action being searched, and how; how many have been; the best of
 them; the table's action, -1 for none; killers tried; whether the node is ranked; actions in its heap; how many may
-still be taken."""
+still be taken; whether actions were left out of the heap."""
 NEXT, REDUCED, MINIMAL, WHOLE = range(4)
 """Stages of an action: not begun; a ply less deep; with a minimal window; with the whole one."""
 INFINITY = 2.0 * WIN
+DECIDED = WIN - 2000.0
+"""Values beyond it are proofs: games that are over, or counted to their end; looking deeper would change nothing."""
+LOST = WIN / 2
+"""Values between it and `DECIDED` are beliefs: the side that loses has actions that nobody looked at. A search prefers
+them to any evaluation, as it does proofs, and `told` gives them back as squares."""
+_BELIEF = WIN - 4000.0
+LEAST = 0.5
+"""The margin of a belief that rests on the end of the game, which has none."""
 STEP = 1e-3
 """Width of a minimal window. Values between its ends are returned as they are, so no result depends on it."""
 
@@ -56,11 +66,13 @@ class Space(NamedTuple):
     bounds: npt.NDArray[np.float64]
     """[P + 1, 4]: of the node at each ply."""
     marks: npt.NDArray[np.int64]
-    """[P + 1, 10]: of the node at each ply."""
+    """[P + 1, 11]: of the node at each ply."""
     killers: npt.NDArray[np.int32]
     """[P + 1, K]: by ply, the actions that last refuted there or were best, latest first, then -1."""
     counts: npt.NDArray[np.int64]
     switches: npt.NDArray[np.int64]
+    futility: npt.NDArray[np.float64]
+    """[1]: see `searcher.Options`."""
     stop: npt.NDArray[np.uint8]
     """[1]: not 0 once the search is to end."""
 
@@ -75,10 +87,11 @@ def make_space(plies: int, actions: int, widths: tuple[int, ...], killers: int, 
         np.empty(actions, np.int32),
         np.array([width or actions for width in by_depth], np.int32),
         np.zeros((plies + 1, 4)),
-        np.zeros((plies + 1, 10), np.int64),
+        np.zeros((plies + 1, 11), np.int64),
         np.full((plies + 1, killers), -1, np.int32),
         np.zeros(6, np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(6, np.int64),
+        np.full(1, np.inf),
         stop,
     )
 
@@ -91,6 +104,17 @@ def _ended(value: float, ply: int) -> float:
     if value <= -WIN:
         return ply - WIN
     return value
+
+
+@njit(cache=True)
+def believed(value: float) -> float:
+    """A proven loss, as it counts where the loser has actions that were not searched."""
+    return -_BELIEF - LEAST if value < -PROVEN else value + COUNTED - _BELIEF
+
+
+def told(value: float) -> float:
+    """A value as it is given to others: a belief is the margin on which it rests, in the evaluation's unit."""
+    return math.copysign(abs(value) - _BELIEF, value) if LOST < abs(value) < DECIDED else value
 
 
 @njit(cache=True)
@@ -176,8 +200,8 @@ def _leaf(
             store(table, key, generation, 1, LOWER, value, action, ply)
             return True, value
         actions, values = space.actions[ply], space.values[ply]
-        n = rank(state, evaluator, actions, values, beta)
-        counts[NODES] += n
+        n, looked = shortlist(state, evaluator, space.switches[BREADTH], actions, values, beta)
+        counts[NODES] += n + looked
         at = 0
         for i in range(1, n):
             if values[i] > values[at]:
@@ -213,15 +237,19 @@ def _next_action(state: Any, evaluator: Any, space: Space, ply: int) -> int:
             if killer != marks[REMEMBERED] and is_legal(state, killer):
                 return int(killer)
         marks[RANKED] = 1
-        n = rank(state, evaluator, actions, values, WIN)
-        space.counts[NODES] += n
+        n, looked = shortlist(state, evaluator, space.switches[INNER_BREADTH], actions, values, WIN)
+        space.counts[NODES] += n + looked
         heapify(actions, values, n)
         if values[0] >= WIN:
             space.bounds[ply, BEST] = WIN - (ply + 1)
             marks[BEST_ACTION] = actions[0]
             return -1
-        marks[COUNT], marks[LEFT] = n, min(n, space.widths[marks[DEPTH]])
-    while marks[LEFT] > 0:
+        marks[COUNT], marks[LEFT], marks[SHORT] = n, min(n, space.widths[marks[DEPTH]]), looked
+    while marks[LEFT] > 0 or (marks[COUNT] > 0 and space.switches[PROOFS] != 0 and space.bounds[ply, BEST] < -LOST):
+        alpha, likely = space.bounds[ply, ALPHA], float(values[0])
+        if marks[DEPTH] == 2 and marks[SEARCHED] > 0 and likely + space.futility[0] <= alpha < LOST:
+            space.bounds[ply, BEST] = max(space.bounds[ply, BEST], likely)
+            break
         action = pop(actions, values, marks[COUNT])
         marks[COUNT] -= 1
         marks[LEFT] -= 1
@@ -237,6 +265,8 @@ def _finish(state: Any, space: Space, table: Table, ply: int) -> float:
     best = bounds[BEST]
     if best > bounds[FLOOR]:
         _to_front(space.killers[ply], marks[BEST_ACTION])
+    if space.switches[PROOFS] != 0 and best < min(-DECIDED, bounds[BETA]) and marks[COUNT] + marks[SHORT] > 0:
+        best = believed(best)
     bound = LOWER if best >= bounds[BETA] else (EXACT if best > bounds[FLOOR] else UPPER)
     generation = space.counts[GENERATION]
     store(table, position_hash(state), generation, marks[DEPTH], bound, best, marks[BEST_ACTION], ply)
@@ -336,7 +366,9 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
     counts[ROOT_DONE] = 0
     if depth == 1:  # no kernel of its own: that would be half of this one compiled again
         return _rank_root(state, evaluator, space)
-    for i in range(min(counts[ROOT_ACTIONS], space.widths[depth])):
+    for i in range(counts[ROOT_ACTIONS]):
+        if i >= space.widths[depth] and (best > -LOST or space.switches[PROOFS] == 0):
+            break
         action = root[i]
         play(state, action)
         value = -INFINITY
@@ -359,6 +391,8 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
             alpha = max(alpha, best)
             if best >= beta:
                 break
+    if space.switches[PROOFS] != 0 and best < min(-DECIDED, beta) and counts[ROOT_DONE] < counts[ROOT_ACTIONS]:
+        best = believed(best)
     return best
 
 

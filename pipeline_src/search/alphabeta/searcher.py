@@ -1,5 +1,6 @@
 """`AlphaBeta`: iterative deepening around the compiled search."""
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,6 @@ from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, se
 
 MAX_DEPTH = 96
 """Plies that a search goes deep at most, whatever its limit."""
-DECIDED = WIN - 2000.0
-"""Values beyond it are games that are over or counted to their end; looking deeper would change nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +35,30 @@ class Options:
     """How many of them, at the most, where a node further up is searched with a minimal window."""
     reduce_after: int = 8
     """After how many actions of a node the others are first searched a ply less deep; 0 is never."""
+    breadth: int = 0
+    """Just above the horizon, how many likely moves of a position are looked at (`evaluator.shortlist`); 0 is all."""
+    inner_breadth: int = 0
+    """The same further up, but for the root."""
+    proofs: bool = True
+    """Whether values beyond `nodes.DECIDED` are proofs: where a node has lost by the actions that its width lets it
+    search, the others are searched too, and if some are left even then, the loss is a belief (`nodes.LOST`)."""
+    futility: float = math.inf
+    """With two plies to go, an action is left out if its one-ply value is so far below alpha (Heinz, "Extended futility
+    pruning", ICCA Journal 21, 1998), and with it all that rank below it."""
     aspiration: float = 0.0
     """Half the window around the last iteration's value in which the next one begins; 0 is the whole range."""
 
     def __post_init__(self) -> None:
         if not self.widths:
             raise ValueError("widths must not be empty")
-        for name in ("widths", "killers", "inner_killers", "reduce_after"):
+        for name in ("widths", "killers", "inner_killers", "reduce_after", "breadth", "inner_breadth"):
             value = getattr(self, name)
             if min(value if isinstance(value, tuple) else (value,)) < 0:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
         if not 0 <= self.table_mb < 1e6:
             raise ValueError(f"table_mb must be 0 or more and finite, not {self.table_mb}")
+        if not self.futility >= 0:
+            raise ValueError(f"futility must be 0 or more, not {self.futility}")
         if not 0 <= self.aspiration < WIN:
             raise ValueError(f"aspiration must be 0 or more and below {WIN:g}, not {self.aspiration}")
 
@@ -73,6 +84,10 @@ class AlphaBeta:
     def use_memory(self, size: int) -> None:
         """Let the table take so many bytes at most, where that is less than the options say."""
         self._table = make_table(min(self.options.table_mb, size / 1e6))
+
+    def take_memory(self, size: int) -> None:
+        """Let the table take so many bytes, whatever the options say."""
+        self._table = make_table(size / 1e6)
 
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
@@ -124,6 +139,10 @@ class AlphaBeta:
         space.switches[nodes.SCOUT] = self.options.scout
         space.switches[nodes.REDUCE_AFTER] = self.options.reduce_after
         space.switches[nodes.INNER_KILLERS] = self.options.inner_killers
+        space.switches[nodes.BREADTH] = self.options.breadth
+        space.switches[nodes.INNER_BREADTH] = self.options.inner_breadth
+        space.switches[nodes.PROOFS] = self.options.proofs
+        space.futility[0] = self.options.futility
         self._generation += 1
         space.counts[:] = 0
         space.killers[:] = -1
@@ -140,7 +159,7 @@ class AlphaBeta:
             length = nodes.read_variation(state, space, self._table, looked, line)
             pv = tuple(line[:length].tolist())
             evaluated = int(space.counts[nodes.NODES])
-            result = SearchResult(pv[0], value, depth, evaluated, pv, time.perf_counter() - began)
+            result = SearchResult(pv[0], nodes.told(value), depth, evaluated, pv, time.perf_counter() - began)
             if on_info:
                 on_info(result)
             return result
@@ -151,7 +170,7 @@ class AlphaBeta:
             return result
         last = min(limit.depth or MAX_DEPTH, MAX_DEPTH)
         for depth in range(2, last + 1):
-            if abs(value) > DECIDED or self._stop.raised[0]:
+            if abs(value) > nodes.DECIDED or self._stop.raised[0]:
                 break
             found = self._iteration(state, space, depth, value)
             whole = space.counts[nodes.STOPPED] == 0

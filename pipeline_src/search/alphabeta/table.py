@@ -35,7 +35,8 @@ class Table(NamedTuple):
     bounds: npt.NDArray[np.uint8]
 
 
-ENTRY_BYTES = 23
+ENTRY = np.dtype(list(zip(Table._fields, ("<u8", "<i4", "<f4", "<i4", "<i2", "u1"), strict=True)), align=True)
+"""The columns lie side by side in memory, so that a probe waits for one line of it and not for six."""
 
 
 def make_table(megabytes: float) -> Table:
@@ -43,19 +44,11 @@ def make_table(megabytes: float) -> Table:
     entries = 0
     if megabytes > 0:
         entries = 2
-        while entries * 2 * ENTRY_BYTES <= megabytes * 1e6:
+        while entries * 2 * ENTRY.itemsize <= megabytes * 1e6:
             entries *= 2
-    table = Table(
-        np.empty(entries, np.uint64),
-        np.empty(entries, np.int32),
-        np.empty(entries, np.float32),
-        np.empty(entries, np.int32),
-        np.empty(entries, np.int16),
-        np.empty(entries, np.uint8),
-    )
-    for column in table:
-        column.fill(0)  # now, so that the memory is there when a search needs it
-    return table
+    rows = np.empty(entries, ENTRY)
+    rows.view(np.uint8).fill(0)  # now, so that the memory is there when a search needs it
+    return Table(*(rows[name] for name in Table._fields))
 
 
 @njit(cache=True)

@@ -21,10 +21,8 @@ from pipeline_src.jit.needs import Need
 from pipeline_src.search.amazons.endgame_fill import ENTRIES, EndgameScratch, most_turns
 from pipeline_src.search.amazons.endgame_sets import flood, king_step, single
 from pipeline_src.search.amazons.flood import U64, Words, count
-from pipeline_src.search.evaluator import WIN
+from pipeline_src.search.evaluator import COUNTED
 
-SETTLED = WIN - 1000
-"""What `settle_amazons` adds the margin to."""
 MOST_EMPTY = 64
 """`settle_amazons` leaves positions with more empty squares alone."""
 SEARCH_NODES = 60
@@ -60,8 +58,8 @@ class Filling(NamedTuple):
     def value(self) -> float:
         """As `settle_amazons` has it where the game is decided; else the middle of the bounds, in squares."""
         if self.least > 0:
-            return SETTLED + self.least - 0.5
-        return -SETTLED + self.most - 0.5 if self.most <= 0 else (self.least + self.most) / 2
+            return COUNTED + self.least - 0.5
+        return -COUNTED + self.most - 0.5 if self.most <= 0 else (self.least + self.most) / 2
 
 
 def endgame_scratch(amazons: int = 4) -> EndgameScratch:
@@ -222,9 +220,9 @@ def settle_words(
             return False, 0.0
     least, most, _ = _margin(t, stride, SEARCH_NODES, scratch, False)
     if least > 0:
-        return True, SETTLED + least - 0.5
+        return True, COUNTED + least - 0.5
     if most <= 0:
-        return True, -SETTLED + most - 0.5
+        return True, -COUNTED + most - 0.5
     return False, 0.0
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.search.amazons.endgame_sets import JOINED, NEIGHBOURS, block_at, has, single
-from pipeline_src.search.amazons.flood import U64
+from pipeline_src.search.amazons.endgame_sets import JOINED, NEIGHBOURS, block_at, has, lowest_bit
+from pipeline_src.search.amazons.flood import U64, popcount
 
 PLACE = 1 << 7
 """Bit numbers are below this."""
@@ -39,12 +39,9 @@ def write_shots(
     """
     n, left_low, left_high = 0, amazons_low, amazons_high
     empty_low, empty_high = region_low & ~amazons_low, region_high & ~amazons_high
-    for start in range(128):
-        if (left_low | left_high) == U64(0):
-            break
-        if not has(left_low, left_high, start):
-            continue
-        bit_low, bit_high = single(start)
+    while (left_low | left_high) != U64(0):
+        bit_low, bit_high = lowest_bit(left_low, left_high)
+        start = popcount(bit_low - U64(1)) if bit_low != U64(0) else 64 + popcount(bit_high - U64(1))
         left_low, left_high = left_low & ~bit_low, left_high & ~bit_high
         cut = 0 if JOINED[block_at(region_low, region_high, start, stride)] else 10
         if not back and has(guards_low, guards_high, start):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import AmazonsState
-from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, can_move, write_turns
+from pipeline_src.games.amazons.moves import MAX_REACH, SPARE, can_move, flip, reach, write_moves, write_turns
 from pipeline_src.games.kernels import implement
 from pipeline_src.jit import njit
 from pipeline_src.search import evaluator
@@ -52,6 +52,8 @@ class AmazonsEvaluator(NamedTuple):
     tempo: npt.NDArray[np.float64]
     """[2]: worth of a square that both sides reach at once; the least w at which m may weigh anything."""
     moves: npt.NDArray[np.int32]
+    likely: npt.NDArray[np.float32]
+    """Values of the moves of a position before the arrow."""
     found: npt.NDArray[np.float64]
     lanes: Lanes
     endgame: EndgameScratch
@@ -70,6 +72,7 @@ def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> Ama
         np.column_stack([table, parity, inverse]),
         np.array([engine.tempo, least]),
         np.empty(amazons * MAX_REACH + SPARE, np.int32),
+        np.empty(amazons * MAX_REACH + SPARE, np.float32),
         np.empty(LANES),
         make_lanes(),
         endgame_scratch(amazons),
@@ -174,14 +177,16 @@ def _evaluate(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
 
 
 @njit(cache=True)
-def _rank(
+def _value_turns(
     state: AmazonsState,
     evaluator: AmazonsEvaluator,
     actions: npt.NDArray[np.int32],
+    n: int,
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> int:
-    n, squares, bits = write_turns(state, evaluator.moves, actions), state.board.size, BITS[state.board.shape[1]]
+    """Write the values of ``n`` turns, and go no further than one that is worth ``stop_at``; return how many."""
+    squares, bits = state.board.size, BITS[state.board.shape[1]]
     empty_low, empty_high = empty_squares(state.board)
     own_low, own_high = amazon_squares(state.amazons, state.turn[0], state.board.shape[1])
     other_low, other_high = amazon_squares(state.amazons, 1 - state.turn[0], state.board.shape[1])
@@ -211,6 +216,68 @@ def _rank(
     return n
 
 
+@njit(cache=True)
+def _value_moves(state: AmazonsState, evaluator: AmazonsEvaluator, n: int) -> None:
+    """Write the values of the ``n`` moves in ``evaluator.moves``, without an arrow, to ``evaluator.likely``."""
+    squares, bits = state.board.size, BITS[state.board.shape[1]]
+    empty_low, empty_high = empty_squares(state.board)
+    own_low, own_high = amazon_squares(state.amazons, state.turn[0], state.board.shape[1])
+    other_low, other_high = amazon_squares(state.amazons, 1 - state.turn[0], state.board.shape[1])
+    s = evaluator.lanes.words
+    for i in range(LANES):
+        s[OWN * LANES + i], s[(OWN + 1) * LANES + i] = other_low, other_high
+    for first in range(0, n, LANES):
+        size = min(LANES, n - first)
+        for i in range(LANES):
+            move = evaluator.moves[first + min(i, size - 1)]
+            start, to = np.uint64(move // squares), np.uint64(move % squares)
+            low, high = bits[start, 0] ^ bits[to, 0], bits[start, 1] ^ bits[to, 1]
+            s[OTHER * LANES + i], s[(OTHER + 1) * LANES + i] = own_low ^ low, own_high ^ high
+            s[EMPTY * LANES + i], s[(EMPTY + 1) * LANES + i] = empty_low ^ low, empty_high ^ high
+        value_lanes(evaluator)
+        for i in range(size):
+            evaluator.likely[first + i] = -evaluator.found[i]
+
+
+@njit(cache=True)
+def _rank(
+    state: AmazonsState,
+    evaluator: AmazonsEvaluator,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> int:
+    n = write_turns(state, evaluator.moves, actions)
+    return int(_value_turns(state, evaluator, actions, n, values, stop_at))
+
+
+@njit(cache=True)
+def _shortlist(
+    state: AmazonsState,
+    evaluator: AmazonsEvaluator,
+    breadth: int,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> tuple[int, int]:
+    squares, width, moves, likely = state.board.size, state.board.shape[1], evaluator.moves, evaluator.likely
+    count, n = write_moves(state, moves), 0
+    if breadth == 0 or count <= breadth:
+        return int(_rank(state, evaluator, actions, values, stop_at)), 0
+    _value_moves(state, evaluator, count)
+    for i in range(breadth):
+        best = i
+        for k in range(i + 1, count):
+            if likely[k] > likely[best]:
+                best = k
+        move = moves[best]
+        moves[best], likely[best] = moves[i], likely[i]
+        flip(state.lines, width, move // squares)
+        n = reach(state.lines, width, move % squares, actions, n, move * squares)
+        flip(state.lines, width, move // squares)
+    return int(_value_turns(state, evaluator, actions, n, values, stop_at)), count
+
+
 @njit(cache=True, nogil=True)
 def rank_all(
     state: AmazonsState, evaluator: AmazonsEvaluator, actions: npt.NDArray[np.int32], values: npt.NDArray[np.float32]
@@ -233,3 +300,4 @@ def _settle(state: AmazonsState, evaluator: AmazonsEvaluator) -> tuple[bool, flo
 implement(evaluator.settle, AmazonsState, _settle)
 implement(evaluator.evaluate, AmazonsState, _evaluate)
 implement(evaluator.rank, AmazonsState, _rank)
+implement(evaluator.shortlist, AmazonsState, _shortlist)

@@ -34,12 +34,14 @@ class AmazonsEngine(Params):
     """Worth to the side to move of a square that both sides reach in the same number of moves."""
     phases: Items[Phase] = (
         Phase(w=0.0, t1=1.0),
-        Phase(w=8.0, t1=0.35, t2=0.25, c1=0.20, c2=0.20),
-        Phase(w=30.0, t1=0.16, t2=0.43, c1=0.15, c2=0.26),
+        Phase(w=8.0, t1=0.40, t2=0.35, c2=0.02),
+        Phase(w=30.0, t1=0.17, t2=0.30, c1=0.17, c2=0.32),
+        Phase(w=60.0, t1=0.17, t2=0.09, c1=-0.10, c2=0.19),
     )
     """By rising w, the first at 0: the closed board, where t1 counts the squares of each side.
 
-    The defaults come from matches (``python -m bench.tune_amazons``); mobility made no player stronger in them."""
+    The defaults foresee what a deeper search says (``python -m bench.fit_amazons``), and were better in matches than
+    those found by matches alone; mobility made no player stronger."""
     table_mb: Count = 64
     """Memory of the transposition table, in MiB."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.gomoku.board import SIDE, GomokuState
+from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.turns import winner
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku import fours, pvs, threats
@@ -71,7 +71,11 @@ class Options:
 
 
 class Engine:
-    """Alpha-beta of Gomoku; see `limits.Searcher`. ``Limit.nodes`` counts positions searched."""
+    """Alpha-beta of Gomoku; see `limits.Searcher`. ``Limit.nodes`` counts positions searched.
+
+    A search limited by time uses what those before it have found, until `forget`; others begin anew, so that what they
+    find depends on the position alone.
+    """
 
     def __init__(self, options: Options | None = None) -> None:
         """Memory follows with the first search."""
@@ -81,7 +85,8 @@ class Engine:
         self.proofs = threats.make_table(PROOFS)
         self.space = pvs.make_space(1, self._stop.raised)
         self.threats = threats.make_space(1, self._stop.raised)
-        self.generation = 0
+        self.generation, self.oldest = 0, 1
+        self.board: tuple[int, str] = 0, ""
 
     def stop(self) -> None:
         """See `Searcher`."""
@@ -91,6 +96,10 @@ class Engine:
         """Let the tables take so many bytes at most, where that is less than by default."""
         self.table = pvs.make_table(min(self.options.table_mb, 0.75 * size / 1e6))
         self.proofs = threats.make_table(min(PROOFS, 1 << max(4, (size // 4 // threats.ENTRY_BYTES).bit_length() - 1)))
+
+    def forget(self) -> None:
+        """Let no search from now on use what those before have found."""
+        self.oldest = self.generation + 1
 
     @property
     def stopped(self) -> bool:
@@ -122,6 +131,10 @@ class Engine:
         began = time.perf_counter()
         self._stop.clear()
         seconds = None
+        board = state.board.size, format_variant(state)
+        if limit.movetime_ms is None or board != self.board:
+            self.forget()
+        self.board = board
         if limit.movetime_ms is not None:
             seconds = searching_seconds(limit.movetime_ms)
         with self._stop.after(seconds):
@@ -173,7 +186,7 @@ class Engine:
         space, options = self.space, self.options
         space.counts[:], space.killers[:], space.history[:], space.banned[:] = 0, -1, 0, 0
         space.counts[pvs.NODE_LIMIT] = limit.nodes if limit.nodes is not None else NEVER
-        space.counts[pvs.GENERATION] = self.generation
+        space.counts[pvs.GENERATION], space.counts[pvs.OLDEST] = self.generation, self.oldest
         for switch, value in (
             (pvs.LEAF_FOURS, options.leaf_fours),
             (pvs.INNER_FOURS, options.inner_fours),
@@ -189,7 +202,7 @@ class Engine:
         ):
             space.switches[switch] = value
         self.threats.counts[:] = 0
-        self.threats.counts[threats.GENERATION] = self.generation
+        self.threats.counts[threats.GENERATION] = self.oldest
         self.fours.counts[fours.SALT] = self.generation * 0x9E3779B97F4A7C1 & NEVER - 1
         return space
 
@@ -199,7 +212,7 @@ class Engine:
         place(lines, best, c + 1)
         while len(line) < MAX_DEPTH:
             side = (c + len(line)) % 2
-            slot = pvs.find(self.table, np.uint64(pvs.position_key(lines, side)), self.generation)
+            slot = pvs.find(self.table, np.uint64(pvs.position_key(lines, side)), self.oldest)
             move = -1 if slot < 0 else int(self.table.moves[slot])
             if move < 0 or lines.cells[move] != 0 or lines.counts[side, WINS]:
                 break

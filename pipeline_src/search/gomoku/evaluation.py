@@ -245,6 +245,18 @@ def _rank(
 
 
 @njit(cache=True)
+def _shortlist(
+    state: GomokuState,
+    evaluator: GomokuEvaluator,
+    breadth: int,
+    actions: npt.NDArray[np.int32],
+    values: npt.NDArray[np.float32],
+    stop_at: float,
+) -> tuple[int, int]:
+    return rank_up_to(state, evaluator, actions, values, stop_at), 0
+
+
+@njit(cache=True)
 def _settle(state: GomokuState, evaluator: GomokuEvaluator) -> tuple[bool, float]:
     return False, 0.0
 
@@ -252,3 +264,4 @@ def _settle(state: GomokuState, evaluator: GomokuEvaluator) -> tuple[bool, float
 implement(evaluator.settle, GomokuState, _settle)
 implement(evaluator.evaluate, GomokuState, _evaluate)
 implement(evaluator.rank, GomokuState, _rank)
+implement(evaluator.shortlist, GomokuState, _shortlist)

@@ -3,7 +3,7 @@
 Each position that a tree search asks about is first looked at by threats, a few hundred positions deep. Where the side
 to move wins, its value is 1 and all of the prior goes to the winning move; where it loses against every defence, the
 value is -1; where the other side threatens to win, the prior is shared out among the moves that meet the threat. The
-same holds for every position below, so that what is proven stays proven, in both directions.
+other moves lose: their prior is -1. With `PuctOptions.solve` the tree backs all of this up as certain.
 """
 
 from typing import Any
@@ -14,13 +14,16 @@ import numpy.typing as npt
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.jit import njit
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit.needs import Need, needs_of
 from pipeline_src.search.gomoku import fours, threats
 from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, lines_need, make_lines, place
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
+
+UNSURE = np.float32(0.9999)
+"""Largest value that the net itself may give: only what is certain is worth 1."""
 
 
 @njit(cache=True, nogil=True)
@@ -80,11 +83,12 @@ def settle(
                 else:
                     n = Int(write_defences(lines, other, Int(SURE), space, Int(0)))
                     n = Int(write_cells(lines, c, Int(ONE_FOUR), space.moves, Int(0), n))
+        values[At(b)] = min(max(values[At(b)], -UNSURE), UNSURE)
         if cell >= 0:
             space.moves[0, 0], n = cell, Int(1)
             values[At(b)] = 1.0
         elif lost:
-            values[At(b)], n = -1.0, Int(0)
+            values[At(b)] = -1.0
         decided += Int(cell >= 0 or lost)
         if n > 0:
             _keep(lines, space, n, width, steps, counts, priors, b)
@@ -102,7 +106,7 @@ def _keep(
     priors: npt.NDArray[np.float32],
     b: int,
 ) -> None:
-    """Share the prior of a position out among the first ``n`` moves of ``space``, as the evaluator has it."""
+    """Share the prior of a position out among the first ``n`` moves of ``space``; the others get -1."""
     total, left = 0.0, Int(0)
     for i in range(counts[At(b)]):
         step, kept = steps[At(b), At(i)], False
@@ -116,9 +120,7 @@ def _keep(
             priors[At(b), At(i)] = -1.0
     for i in range(counts[At(b)]):
         prior = priors[At(b), At(i)]
-        if prior < 0.0:
-            priors[At(b), At(i)] = 0.0
-        else:
+        if prior >= 0.0:
             priors[At(b), At(i)] = prior / total if total > 0.0 else 1.0 / left
 
 
@@ -163,9 +165,8 @@ class ProvingEvaluator:
         memory = (lines, self._table, self._space, self._fours)
         boards, turns, steps = np.empty((1, *state.board.shape), np.int8), state.turn[None], np.empty((1, 1), np.int32)
         priors, values = np.empty((1, 1), np.float32), np.empty(1, np.float32)
-        asked: Any = getattr(self.evaluate_batch, "needs", None)
         settled = Need(settle, (*memory, boards, turns, steps, steps[0], self.nodes, priors, values))
-        return [*found, settled, *(asked(state) if asked else [])]
+        return [*found, settled, *needs_of(self.evaluate_batch, state)]
 
     def _begin(self, states: GomokuState) -> None:
         """Memory for boards of this size and rule."""

@@ -25,9 +25,9 @@ from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, d
 from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
 from pipeline_src.search.gomoku.threats import NODES as STARTED
 
-NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST = range(6)
+NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST, OLDEST = range(7)
 """Entries of `Space.counts`: positions searched; how many may be; whether the search was cut off; its number; positions
-that searches by fours looked at; the deepest ply."""
+that searches by fours looked at; the deepest ply; the first search whose entries of the table still count."""
 LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, PROVE_FROM, PROVE_NODES, FIRST_WIDTH, MORE_WIDTH, MARGIN = (
     range(11)
 )
@@ -59,9 +59,9 @@ SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 
 
 class Table(NamedTuple):
-    """Transposition table: [E] each, E a power of two; entries of another generation are empty.
+    """Transposition table: [E] each, E a power of two.
 
-    They lie in pairs: the even one gives way to a search at least as deep, the odd one to anything.
+    They lie in pairs: the even one gives way to a search at least as deep or a later one, the odd one to anything.
     """
 
     keys: npt.NDArray[np.uint64]
@@ -121,18 +121,18 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
         np.full((PLIES + 1, 2), -1, np.int64),
         np.zeros((2, cells), np.int64),
         np.zeros(cells, np.uint8),
-        np.zeros(6, np.int64),
+        np.zeros(7, np.int64),
         np.zeros(11, np.int64),
         stop,
     )
 
 
 @njit(cache=True)
-def find(table: Table, key: np.uint64, generation: int) -> int:
-    """Index of the entry of a position, -1 if this search has none."""
+def find(table: Table, key: np.uint64, oldest: int) -> int:
+    """Index of the entry of a position, -1 if no search since ``oldest`` has left one."""
     slot = Int(key & np.uint64(table.keys.size - 1))
     for at in (slot, slot ^ 1):
-        if table.keys[At(at)] == key and table.generations[At(at)] == generation:
+        if table.keys[At(at)] == key and table.generations[At(at)] >= oldest:
             return int(at)
     return -1
 
@@ -242,7 +242,7 @@ def _open(
         plies = Int(_fours(lines, c, fours, space, switches[LEAF_FOURS]))
         return True, Int(WIN - (ply + plies)) if plies > 0 else Int(static_value(lines, c, space))
     key, remembered, known = position_key(lines, c), Int(-1), False
-    slot = Int(find(table, key, space.counts[GENERATION]))
+    slot = Int(find(table, key, space.counts[OLDEST]))
     if slot >= 0:
         known, remembered = True, Int(table.moves[At(slot)])
         if table.depths[At(slot)] >= depth and ply > 0:

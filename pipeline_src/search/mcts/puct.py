@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
-from pipeline_src.jit.needs import Need
+from pipeline_src.jit.needs import Need, needs_of
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -88,8 +88,7 @@ class Puct:
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`; an evaluator with kernels of its own has a method ``needs``, too."""
         trees = PuctTrees(state, 1, self.evaluate_batch, self.options, 1)
-        asked: Any = getattr(self.evaluate_batch, "needs", None)
-        return [*trees.needs(), *turns_need(state), *(asked(state) if asked else [])]
+        return [*trees.needs(), *turns_need(state), *needs_of(self.evaluate_batch, state)]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
         """See `Searcher`. Nothing here is random.
@@ -181,7 +180,7 @@ def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:
     """Bring what the turn knows up to what tree g has found."""
     line, visited = trees.line(g), trees.visits(g).any()
     turn.line = turn.steps + (line if visited else [trees.likeliest(g)])
-    turn.value = float(trees.q(g)[trees.best(g)]) if visited else trees.value(g)
+    turn.value = float(trees.q(g)[trees.best(g)]) if visited and not trees.proven(g) else trees.value(g)
 
 
 def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:

@@ -17,6 +17,8 @@ States = Any
 """A state's NamedTuple whose arrays have a leading batch axis (`batches.stack`)."""
 Records = npt.NDArray[Any]
 
+UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3
+"""A node's certain result, to its side to move."""
 UNKNOWN, NONE_LEFT = -2, -1
 """In place of a node's ``next``: it has to be looked for; every step has an edge."""
 
@@ -37,6 +39,7 @@ NODE = np.dtype(
         ("count", np.int32),  # how many legal steps
         ("side", np.int8),  # side to move
         ("over", np.int8),  # 1 where the game is over; ``total`` is the result
+        ("proof", np.int8),  # its certain result, where that is known, see UNPROVEN
     ],
     align=True,
 )
@@ -71,6 +74,11 @@ class PuctOptions(NamedTuple):
     own_visit: bool = True
     """N counts the node's own evaluation, as the pseudocode has it; False: N is the sum of n over the edges, as in the
     papers' formula. It is 0 at a node's first selection, then, and the prior alone decides (see `choose`)."""
+    solve: bool = False
+    """What is certain is backed up as such (Winands, Bjornsson and Saito, 2008, 'Monte-Carlo tree search solver'): a
+    node with a step to a lost one is won, one all of whose steps lead to won ones is lost. A lost step is not tried
+    again, and a decided root is searched no more. Certain are finished games and what the evaluator says is: a value of
+    1 or -1 is a proof then, and a negative prior marks a step that loses."""
 
 
 class Forest(NamedTuple):

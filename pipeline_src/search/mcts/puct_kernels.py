@@ -9,7 +9,19 @@ import numpy.typing as npt
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
 from pipeline_src.search.mcts.batches import row
-from pipeline_src.search.mcts.puct_forest import NONE_LEFT, UNKNOWN, Floats, Forest, Ints, PuctOptions, Records
+from pipeline_src.search.mcts.puct_forest import (
+    DRAWN,
+    LOST,
+    NONE_LEFT,
+    UNKNOWN,
+    UNPROVEN,
+    WON,
+    Floats,
+    Forest,
+    Ints,
+    PuctOptions,
+    Records,
+)
 
 SIGN = np.int32(-(1 << 31))
 NEW, ENDS, WAITS = -1, -2, -3
@@ -90,6 +102,28 @@ def back_up(nodes: Records, edges: Records, node: int, value: float) -> None:
         node, parent = parent, nodes[parent].parent
 
 
+@njit(cache=True)
+def prove(nodes: Records, edges: Records, all_bits: Ints, node: int, proof: int) -> None:
+    """Note a node's certain result, and those above it that follow."""
+    while True:
+        nodes[node].proof = proof
+        side, parent = nodes[node].side, nodes[node].parent
+        if parent < 0 or nodes[parent].proof != UNPROVEN:
+            return
+        here = nodes[parent]
+        best = proof if here.side == side else 2 * DRAWN - proof
+        if best != WON:
+            for i in range(here.count):
+                if all_bits[parent, i] >= 0:  # a step without an edge
+                    return
+            for edge in range(here.first, here.first + here.edges):
+                below = nodes[edges[edge].child]
+                if below.proof == UNPROVEN:
+                    return
+                best = max(best, below.proof if here.side == below.side else 2 * DRAWN - below.proof)
+        node, proof = parent, best
+
+
 @njit(cache=True, forceinline=True)
 def mark(nodes: Records, edges: Records, node: int, change: int) -> None:
     """Add ``change`` to the virtual losses on the way from the root to ``node``."""
@@ -126,6 +160,8 @@ def choose(nodes: Records, edges: Records, node: int, options: PuctOptions, room
         best_bound += scale * here.next_prior
     for edge in range(first, first + here.edges):
         that = edges[edge]
+        if options.solve and nodes[that.child].proof == (LOST if nodes[that.child].side == here.side else WON):
+            continue
         tries = that.tries + that.virtual
         bound = (that.worth - that.virtual) / tries + scale * that.prior / (1.0 + tries)
         if bound > best_bound or (bound == best_bound and that.place < place):
@@ -149,22 +185,28 @@ def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) ->
     new = nodes[node]
     new.total, new.seen, new.visits, new.pending = 0.0, 0.0, 0, 0
     new.first, new.edges, new.count, new.next = 0, 0, 0, UNKNOWN
-    new.parent, new.owner, new.value, new.side, new.over = parent, owner, 0.0, side, 0
+    new.parent, new.owner, new.value, new.side, new.over, new.proof = parent, owner, 0.0, side, 0, UNPROVEN
     new.next_step, new.next_prior = -1, 0.0
 
 
 @njit(cache=True, forceinline=True)
-def _absorb(forest: Forest, g: int, node: int, priors: Ints, value: float, steps: Ints, several: bool) -> None:
+def _absorb(
+    forest: Forest, g: int, node: int, priors: Ints, value: float, steps: Ints, several: bool, solve: bool
+) -> None:
     """Give a node of tree g, whose steps these are, its priors (their bits) and its value, and back that up."""
     nodes, edges = forest.nodes[g], forest.edges[g]
     here, bits = nodes[node], forest.priors[g, node]
     here.visits, here.total, here.value = 1, value, value
     for i in range(here.count):
         bits[i] = max(np.int32(0), priors[i])
+        if solve and priors[i] < 0:
+            bits[i] = SIGN
     find_next(nodes, node, bits, steps)
     if several:
         mark(nodes, edges, node, -1)
     back_up(nodes, edges, node, value)
+    if solve and abs(value) >= 1.0:
+        prove(nodes, edges, forest.priors[g], node, WON if value > 0.0 else LOST)
     if node > 0:
         forest.done[g] += 1
 
@@ -213,7 +255,9 @@ def play_round(
     for g in range(targets.size):
         nodes, edges, all_bits = forest.nodes[g], forest.edges[g], forest.priors[g]
         while b < n_old and old.tree[b] == g:
-            _absorb(forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1)
+            _absorb(
+                forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1, options.solve
+            )
             b += 1
         begun = 0
         while begun < per_tree and targets[g] >= 0 and flag[0] == 0:
@@ -222,7 +266,7 @@ def play_round(
                 if kernels.outcome(row(roots, g))[0]:
                     break
             else:
-                if forest.done[g] + begun >= targets[g] or nodes[0].visits == 0:
+                if forest.done[g] + begun >= targets[g] or nodes[0].visits == 0 or nodes[0].proof != UNPROVEN:
                     break
             state = row(states, n)
             kernels.copy_into(row(roots, g), state)
@@ -247,7 +291,7 @@ def play_round(
                         edge = WAITS
                         break
                     node = child
-                    if nodes[node].over != 0:
+                    if nodes[node].over != 0 or nodes[node].proof != UNPROVEN:
                         edge = ENDS
                         break
                     kernels.play_step(state, edges[edge].step)
@@ -255,7 +299,10 @@ def play_round(
                     break
                 if edge == ENDS or forest.used_nodes[g] == room:  # a finished game, or the end of a full tree
                     here = nodes[node]
-                    back_up(nodes, edges, node, here.total if here.over != 0 else float(here.value))
+                    value = here.total if here.over != 0 else float(here.value)
+                    if here.proof != UNPROVEN:
+                        value = float(here.proof - DRAWN)
+                    back_up(nodes, edges, node, value)
                     forest.done[g] += 1
                     continue
                 above = nodes[node]
@@ -281,6 +328,8 @@ def play_round(
                     here = nodes[node]
                     here.over, here.visits, here.total = 1, 1, result
                     back_up(nodes, edges, node, result)
+                    if options.solve:
+                        prove(nodes, edges, all_bits, node, DRAWN + int(result))
                     forest.done[g] += 1
                     continue
                 if per_tree > 1:

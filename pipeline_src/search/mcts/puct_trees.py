@@ -11,8 +11,12 @@ from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.mcts.batches import row, stack
 from pipeline_src.search.mcts.puct_forest import (
+    DRAWN,
     EDGE,
+    LOST,
     UNKNOWN,
+    UNPROVEN,
+    WON,
     Floats,
     Forest,
     Ints,
@@ -285,32 +289,51 @@ class PuctTrees:
         return steps
 
     def value(self, g: int) -> float:
-        """Mean value of the root to its side to move."""
+        """Mean value of the root to its side to move, or the certain one."""
         root = self.forest.nodes[g, 0]
+        if self.proven(g):
+            return float(root["proof"]) - DRAWN
         return float(root["total"] / root["visits"])
+
+    def proven(self, g: int) -> bool:
+        """Whether the root's result is certain, see `PuctOptions.solve`."""
+        return bool(self.forest.nodes[g, 0]["proof"] != UNPROVEN)
 
     def raw_value(self, g: int) -> float:
         """What the evaluator gave the root."""
         return float(self.forest.nodes[g, 0]["value"])
 
     def best(self, g: int) -> int:
-        """Place among the root's steps of the most visited, of equals that of the largest sum of values."""
-        worth = self._by_place(g, "worth", np.zeros(self._branches(g)))
-        return most_visited(self.visits(g), worth)
+        """Place among the root's steps of the most visited, of equals that of the largest sum of values.
+
+        Where results are proven, a step that wins comes first, and one that loses last. Without visits it is the
+        likeliest step's.
+        """
+        tried = self._root_edges(g)
+        return int(self._best_edge(g, 0, tried)["place"] if len(tried) else np.argmax(self.priors(g)))
 
     def likeliest(self, g: int) -> int:
         """The root's step of the largest prior, the first of equals."""
         return int(self.steps(g)[np.argmax(self.priors(g))])
 
     def line(self, g: int) -> list[int]:
-        """The most visited steps from the root on, to the first that has no visits."""
-        found, tried = [], self._root_edges(g)
+        """The steps of `best` from the root on, to the first that has no visits."""
+        found, node, tried = [], 0, self._root_edges(g)
         while len(tried):
-            tried = np.sort(tried, order="place")
-            edge = tried[most_visited(tried["tries"], tried["worth"])]
+            edge = self._best_edge(g, node, tried)
             found.append(int(edge["step"]))
-            tried = self._edges_of(g, int(edge["child"]))
+            node = int(edge["child"])
+            tried = self._edges_of(g, node)
         return found
+
+    def _best_edge(self, g: int, node: int, tried: npt.NDArray[Any]) -> Any:
+        """Of a node's tried edges, see `best`."""
+        tried, nodes = np.sort(tried, order="place"), self.forest.nodes[g]
+        below = nodes[tried["child"]]
+        same = below["side"] == nodes[node]["side"]
+        wins, loses = (below["proof"] == np.where(same, *of) for of in ((WON, LOST), (LOST, WON)))
+        chosen = tried[wins] if wins.any() else tried[~loses] if not loses.all() else tried
+        return chosen[most_visited(chosen["tries"], chosen["worth"])]
 
     def _branches(self, g: int) -> int:
         return int(self.forest.nodes[g, 0]["count"]) if self.forest.used_nodes[g] else 0
@@ -357,4 +380,4 @@ def checked(options: PuctOptions) -> PuctOptions:
     c, c_base, fpu = float(options.c), float(options.c_base), float(options.fpu)
     if not np.isfinite([c, c_base, fpu]).all() or min(c, c_base) < 0:
         raise ZugwerkError(f"PUCT cannot search with c={options.c}, c_base={options.c_base}, fpu={options.fpu}")
-    return PuctOptions(c, c_base, fpu, bool(options.fpu_absolute), bool(options.own_visit))
+    return PuctOptions(c, c_base, fpu, bool(options.fpu_absolute), bool(options.own_visit), bool(options.solve))

@@ -129,7 +129,7 @@ class ZeroOptions(Nodes):
     VALUE = "model"
     ALIASES: ClassVar[Mapping[str, str]] = {"simulations": "nodes"}
     DEFAULT = Limit(nodes=300)
-    VARIANTS = ("zero:search=gumbel",)
+    VARIANTS = ("zero:search=gumbel", "zero:solver=200")
 
     model: str = ""
     """A ``model.pt``, or what `zugwerk export` makes of it; without one, the net that comes with the package."""
@@ -176,7 +176,7 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
 
 
 def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
-    """A player whose net is asked through what ``around`` makes of it.
+    """A player whose net is asked through what ``around`` makes of it, which may prove results (`PuctOptions.solve`).
 
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
@@ -186,7 +186,8 @@ def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], Evaluate
     evaluate: EvaluateBatch = ZeroEvaluator(opened, opened.info.positions, options.chunk)
     if around is not None:
         evaluate = around(evaluate)
-    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
+    solve = around is not None and options.search == "puct"
+    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
     considered = options.considered if options.search == "gumbel" else None
     return ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)

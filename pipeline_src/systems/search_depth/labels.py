@@ -20,7 +20,7 @@ from pipeline_src.games.kernels import outcome
 from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.options import read_options
 from pipeline_src.players.player import Player, PlayerText, Position, Thought
-from pipeline_src.search.alphabeta.searcher import DECIDED
+from pipeline_src.search.alphabeta.nodes import DECIDED
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, Searcher, SearchResult

@@ -39,7 +39,7 @@ def test_options_are_read():
     ("text", "complaint"),
     [
         ("alphabeta:strong", "takes no 'strong'"),
-        ("alphabeta:breadth=3", "its options: depth, nodes, movetime, width"),
+        ("alphabeta:size=3", "its options: depth, nodes, movetime, width"),
         ("alphabeta:width=2.5", "width must be a whole number, not 2.5"),
         ("alphabeta:killers=-1", "killers"),
         ("alphabeta:table_mb=-1", "table_mb"),
@@ -66,3 +66,11 @@ def test_on_a_clock_it_takes_its_share_and_not_its_limit():
     position = Position(state, np.random.default_rng(0), clock=Clock(own_ms=1000, other_ms=1000))
     assert amazons.is_legal(state, player.choose([position])[0])
     assert time.perf_counter() - began < 0.5
+
+
+def test_full_width_leaves_nothing_out_unless_told_to():
+    options = make("alphabeta:width=0").searcher.searcher.options
+    assert (options.widths, options.breadth, options.inner_breadth) == ((0, 0, 0), 0, 0)
+    assert options.futility == float("inf")
+    assert make("alphabeta:width=0,breadth=3").searcher.searcher.options.breadth == 3
+    assert make("alphabeta").searcher.searcher.options.futility == 3.0

@@ -73,6 +73,21 @@ def test_values_at_each_depth_are_those_of_a_search_without_cuts(fen, options):
         assert result.value == pytest.approx(negamax(copy(state), make_evaluator(), depth), abs=1e-3)
 
 
+NARROW = {"widths": (1,), "breadth": 1, "inner_breadth": 1, "futility": 0.0, "table_mb": 1}
+
+
+def test_a_narrow_search_calls_nothing_proven_that_it_has_not_proven():
+    beliefs = 0
+    for fen in SMALL:
+        state = board.from_fen(fen)
+        exact = solve(copy(state), {})
+        value = AlphaBeta(make_evaluator(), Options(**NARROW)).search(state, Limit(depth=20)).value
+        assert abs(value) < 100 or np.sign(value) == np.sign(exact)
+        careless = AlphaBeta(make_evaluator(), Options(**NARROW, proofs=False)).search(state, Limit(depth=20)).value
+        beliefs += abs(value) < 100 < abs(careless)
+    assert beliefs  # what only looks lost, or won, is told in squares
+
+
 def test_two_plies_at_full_width_are_the_best_of_all_replies():
     """On the big board, from rank alone; late enough that all the replies are soon counted."""
     state = after(46)

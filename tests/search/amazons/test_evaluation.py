@@ -111,6 +111,28 @@ def test_rank_stops_once_a_value_is_high_enough():
     assert len(ranked(state, evaluator, float(values.max()) + 1)[0]) == len(actions)
 
 
+@pytest.mark.parametrize("breadth", [1, 5, 1000])
+def test_the_shortlist_has_the_turns_of_the_moves_that_are_best_before_the_arrow(breadth):
+    """A move without its arrow is worth what its position is, the other side to move."""
+    evaluator = make_evaluator()
+    for state in list(games(8, 1, True, 5))[1:40:9]:
+        actions, values = ranked(state, evaluator)
+        squares = state.board.size
+        moves, before = np.unique(actions // squares), []
+        for move in moves:
+            shot = turns.play(state, int(move) * squares + int(move) // squares)  # back at the square it came from
+            shot.board.flat[int(move) // squares] = board.EMPTY
+            before.append(-slow_value(shot, AmazonsEngine()))
+        likely = set(moves[np.argsort(before)[::-1][:breadth]].tolist())
+        some, found = np.empty(actions.size + 9, np.int32), np.empty(actions.size + 9, np.float32)
+        n, looked = generic.shortlist(state, evaluator, breadth, some, found, np.inf)
+        assert looked == (moves.size if breadth < moves.size else 0)
+        expected = [i for i, action in enumerate(actions) if action // squares in likely]
+        assert dict(zip(some[:n].tolist(), found[:n].tolist(), strict=True)) == {
+            int(actions[i]): float(values[i]) for i in expected
+        }
+
+
 def test_a_turn_that_leaves_the_opponent_none_wins():
     state = board.from_fen("q*2/**2/4/3Q w")
     evaluator = make_evaluator()

@@ -75,7 +75,7 @@ def test_the_tree_is_that_of_a_plain_search(variant):
         space.switches[[pvs.WIDTH, pvs.FIRST_WIDTH]] = pvs.MOVES
         before = [column.copy() for column in (lines.cells, lines.classes, lines.worth, lines.scores)]
         for depth in (1, 2):
-            space.counts[pvs.GENERATION] = 2 * i + depth
+            space.counts[[pvs.GENERATION, pvs.OLDEST]] = 2 * i + depth
             value = pvs.search(lines, 0, space, table, found, threat_space, proofs, depth)
             try:
                 assert value == Plain(lines, space, threat_space).value(0, depth)
@@ -146,6 +146,24 @@ def test_the_same_search_gives_the_same_answer():
     state = random_position(np.random.default_rng(4), 15, "freestyle", 12)
     one, other = (Engine(Options(table_mb=4)).search(state, Limit(nodes=3_000)) for _ in range(2))
     assert replace(one, seconds=0) == replace(other, seconds=0)
+
+
+def test_on_time_a_search_goes_on_with_what_was_found_until_the_game_is_forgotten():
+    state, limit = random_position(np.random.default_rng(4), 15, "freestyle", 12), Limit(depth=5, movetime_ms=60_000)
+    engine = Engine(Options(table_mb=4))
+    first = engine.search(state, limit)
+    again = engine.search(state, limit)
+    assert again.action == first.action
+    assert again.nodes < first.nodes / 4
+    engine.forget()
+    assert replace(engine.search(state, limit), seconds=0) == replace(first, seconds=0)
+    engine.search(state, limit)
+    elsewhere = random_position(np.random.default_rng(5), 13, "exact", 9)
+    of_nodes = Limit(nodes=2_000)
+    fresh = Engine(Options(table_mb=4)).search(elsewhere, of_nodes)
+    for _ in range(2):  # and by nodes, each search stands for itself
+        assert replace(engine.search(elsewhere, of_nodes), seconds=0) == replace(fresh, seconds=0)
+    assert engine.search(elsewhere, limit).action == Engine(Options(table_mb=4)).search(elsewhere, limit).action
 
 
 def test_limits():

@@ -73,7 +73,8 @@ def test_what_is_certain_and_what_has_to_be_met():
     assert priors[0].max() == 1.0
     met = {gomoku.format_move(int(step), 7, 7) for step, prior in zip(steps[1], priors[1], strict=True) if prior > 0}
     assert {"b5", "f5"} <= met <= {"a5", "b5", "f5", "g5"}
-    assert np.allclose(priors.sum(axis=1), 1)
+    assert np.allclose(np.maximum(priors, 0).sum(axis=1), 1)
+    assert (priors[1] == -1).sum() == (PRESSED.board == 0).sum() - len(met)  # what does not meet the threat loses
 
 
 def test_a_tree_search_sees_the_win():

@@ -1,0 +1,226 @@
+"""Routes of the page Analyse: files and uploads, games move by move, analysis in a process of its own, export."""
+
+import asyncio
+import contextlib
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, FastAPI, Query, Request, WebSocket, WebSocketDisconnect
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.record import GameRecord
+from pipeline_src.web.archives import archive, game_of, record_of
+from pipeline_src.web.choices import check_player
+from pipeline_src.web.messages.analyse import (
+    AnalysisRequest,
+    Exported,
+    ExportRequest,
+    GameHead,
+    Games,
+    Opened,
+    Ply,
+    RecordFile,
+    RecordFiles,
+    Replay,
+)
+from pipeline_src.web.settings import Settings
+from pipeline_src.web.worker import Workers
+
+MOST_FILES, MOST_LISTED, MOST_BYTES, UPLOADS = 500, 200, 16 << 20, 16
+FIRST_MESSAGE_S = 10.0
+UPLOAD, FILE = "upload:", "file:"
+
+router = APIRouter(prefix="/api/analyse", tags=["analyse"])
+_UPLOADS: "OrderedDict[str, tuple[str, list[GameRecord]]]" = OrderedDict()
+_READ: "OrderedDict[tuple[Path, int, int], list[GameRecord]]" = OrderedDict()
+_LOCK = threading.Lock()
+Source = Annotated[str, Query(max_length=1000, description="As `files` or `upload` name it.")]
+
+
+@contextlib.asynccontextmanager
+async def opened(app: FastAPI) -> AsyncIterator[None]:
+    """What the page needs while the server runs."""
+    app.state.workers, app.state.seeing = Workers(app.state.settings.engines), threading.Lock()
+    try:
+        yield
+    finally:
+        app.state.workers.close()
+
+
+@router.get("/files")
+def files(request: Request) -> RecordFiles:
+    """Files below the server's folders that may hold games."""
+    from pipeline_src.web.record_files import SUFFIXES
+
+    found = []
+    for folder in request.app.state.settings.folders:
+        for path in sorted(folder.rglob("*")):
+            name = path.relative_to(folder).as_posix()
+            wanted = path.suffix in SUFFIXES and (path.suffix != ".parquet" or name.startswith("records/"))
+            if wanted and path.is_file() and path.stem != "rejects" and not path.name.startswith("."):
+                about = path.stat()
+                one = RecordFile(source=f"{FILE}{path}", name=name, bytes=about.st_size, modified=about.st_mtime)
+                found.append(one)
+    found.sort(key=lambda one: (not one.name.endswith(".jsonl"), -one.modified if one.name.endswith(".jsonl") else 0))
+    return RecordFiles(files=tuple(found[:MOST_FILES]), left_out=max(0, len(found) - MOST_FILES))
+
+
+@router.post("/upload")
+async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> Opened:
+    """Open the body, the bytes of a file."""
+    from pipeline_src.web.record_files import read_games
+
+    data = await request.body()
+    shown = Path(name).name or "record"
+    records = await run_in_threadpool(read_games, data, shown)
+    key = uuid.uuid4().hex
+    with _LOCK:
+        _UPLOADS[key] = (shown, records)
+        while len(_UPLOADS) > UPLOADS:
+            _UPLOADS.popitem(last=False)
+    return Opened(source=UPLOAD + key, name=shown, games=len(records))
+
+
+@router.get("/games")
+def games(
+    request: Request, source: Source, first: Annotated[int, Query(ge=0)] = 0, count: Annotated[int, Query(ge=1)] = 50
+) -> Games:
+    """The games of a file, a page of them."""
+    name, path, records = _open(request.app.state.settings, source)
+    count = min(count, MOST_LISTED)
+    if records is None:
+        table = archive(path)
+        found = [record_of(row, path) for row in table.slice(first, count).to_pylist()]
+        in_all = table.num_rows
+    else:
+        found, in_all = records[first : first + count], len(records)
+    return Games(source=source, name=name, games=tuple(map(_head, found)), first=first, games_in_all=in_all)
+
+
+@router.get("/game")
+def game(request: Request, source: Source, number: int) -> Replay:
+    """A game, move by move."""
+    from pipeline_src.games.game import get_game
+    from pipeline_src.web.analysis import ANALYSTS
+    from pipeline_src.web.record_files import start_of
+
+    name, record = find_game(request.app.state.settings, source, number)
+    rules, state, plies, illegal = get_game(record.game), start_of(record), [], ""
+    fen = rules.to_fen(state)
+    for ply, action in enumerate(record.actions, 1):
+        if not rules.is_legal(state, action):
+            illegal = f"move {ply} is not legal; the game is cut before it"
+            break
+        move = rules.format_move(action, record.height, record.width)
+        state = rules.play(state, action)
+        plies.append(Ply(move=move, fen=rules.to_fen(state)))
+    return Replay(
+        source=source,
+        name=name,
+        head=_head(record),
+        variant=record.variant,
+        height=record.height,
+        width=record.width,
+        fen=fen,
+        plies=tuple(plies),
+        illegal=illegal,
+        analysts=() if illegal else ANALYSTS.get(record.game, ()),
+    )
+
+
+@router.websocket("/watch")
+async def watch(socket: WebSocket) -> None:
+    """Analyse a game while the socket is open; what was found before comes at once."""
+    from pipeline_src.web.watching import fail, follow
+
+    await socket.accept()
+    settings: Settings = socket.app.state.settings
+    try:
+        text = await asyncio.wait_for(socket.receive_text(), FIRST_MESSAGE_S)
+        wanted = AnalysisRequest.model_validate_json(text)
+        _, record = await run_in_threadpool(find_game, settings, wanted.source, wanted.number)
+        await run_in_threadpool(check_player, wanted.player, record.game, settings)
+    except (WebSocketDisconnect, TimeoutError):
+        return
+    except ValidationError as error:
+        first = error.errors()[0]
+        await fail(socket, f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    except ZugwerkError as error:
+        await fail(socket, str(error))
+    else:
+        await follow(socket, record, wanted)
+
+
+@router.post("/export")
+def export(request: Request, wanted: ExportRequest) -> Exported:
+    """A game as SGF with what the analyses found as comments."""
+    from pipeline_src.web.analysis import known
+    from pipeline_src.web.annotate import annotated
+
+    name, record = find_game(request.app.state.settings, wanted.source, wanted.number)
+    text = annotated(record, [(one, dict(known(record, one))) for one in wanted.analyses])
+    return Exported(name=f"{Path(name).stem}-{record.gid}.sgf", text=text)
+
+
+def find_game(settings: Settings, source: str, number: int) -> tuple[str, GameRecord]:
+    """Name of the file, and the game of this number in it.
+
+    Raises:
+        ZugwerkError: no such file, or no such game.
+    """
+    name, path, records = _open(settings, source)
+    if records is None:
+        return name, game_of(path, number)
+    found = next((one for one in records if one.gid == number), None)
+    if found is None:
+        raise ZugwerkError(f"{name}: no game {number} there")
+    return name, found
+
+
+def _open(settings: Settings, source: str) -> tuple[str, Path, list[GameRecord] | None]:
+    """Name, path, and the games; None for an archive, which is read in part."""
+    from pipeline_src.web.record_files import read_games
+
+    if source.startswith(UPLOAD):
+        with _LOCK:
+            if source[len(UPLOAD) :] not in _UPLOADS:
+                raise ZugwerkError("the server does not have this upload any more; open the file again")
+            _UPLOADS.move_to_end(source[len(UPLOAD) :])
+            name, records = _UPLOADS[source[len(UPLOAD) :]]
+        return name, Path(name), records
+    if not source.startswith(FILE):
+        raise ZugwerkError(f"no such source as {source[:100]!r}; it begins with {FILE} or {UPLOAD}")
+    path = settings.file(source[len(FILE) :])
+    if not path.is_file():
+        raise ZugwerkError(f"{path.name}: a folder; open a file in it")
+    if path.suffix == ".parquet":
+        return path.name, path, None
+    about = path.stat()
+    if about.st_size > MOST_BYTES:
+        raise ZugwerkError(f"{path.name}: {about.st_size >> 20} MiB; text files may have {MOST_BYTES >> 20} MiB")
+    key = (path, about.st_mtime_ns, about.st_size)
+    with _LOCK:
+        if key not in _READ:
+            _READ[key] = read_games(path.read_bytes(), path.name)
+            while len(_READ) > UPLOADS:
+                _READ.popitem(last=False)
+        return path.name, path, _READ[key]
+
+
+def _head(record: GameRecord) -> GameHead:
+    return GameHead(
+        number=record.gid,
+        game=record.game,
+        first_name=record.first_name[:100],
+        second_name=record.second_name[:100],
+        winner=record.winner,
+        resigned=record.resigned,
+        plies=len(record.actions),
+        event=record.event[:100],
+    )

@@ -1,0 +1,144 @@
+"""The analysis of a game, position by position: what runs in a process of its own, and what is kept of it."""
+
+import hashlib
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Literal
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.player import PlayerText
+from pipeline_src.records.record import GameRecord
+from pipeline_src.search.limits import SearchResult
+from pipeline_src.web.engine.child import RATES, chance, unit_of
+from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
+from pipeline_src.web.record_files import start_of
+
+TASK = f"{__name__}:analyse"
+ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
+"""Players that search, by game; the first is the one that is proposed."""
+TREES = frozenset({*RATES, "uct"})
+"""Players whose depth is that of the longest line, not of an iteration."""
+PLAIN = 10.0
+"""Points of Gomoku's engine that one of its plain evaluation is about worth."""
+DECIDED = 5_000.0
+"""A value from here on is a win that was seen to its end."""
+RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
+KEPT = 64
+"""Analyses whose results stay in memory."""
+
+Row = dict[str, Any]
+Unit = Literal["rate", "squares", "points"]
+Found = dict[int, PlyAnalysis]
+"""By ply."""
+_KEPT: "OrderedDict[str, Found]" = OrderedDict()
+_LOCK = threading.Lock()
+
+
+def known(record: GameRecord, request: AnalysisRequest) -> Found:
+    """What was found before of a game by the same player with the same time; new results are to be put there."""
+    about = (record.game, record.variant, record.height, record.width, record.actions, request.player, request.movetime)
+    key = hashlib.sha256(repr(about).encode()).hexdigest()
+    with _LOCK:
+        found = _KEPT.setdefault(key, {})
+        _KEPT.move_to_end(key)
+        while len(_KEPT) > KEPT:
+            _KEPT.popitem(last=False)
+    return found
+
+
+def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterator[Row | None]:
+    """All positions of a game that are not ``done`` yet, in order; first None, as soon as the player is ready.
+
+    Args:
+        game: a record (`dataclasses.asdict`), as JSON has it.
+        player: text of a player that searches.
+        movetime: milliseconds a position.
+        done: results (`PlyAnalysis`) as JSON has them; so are those that are yielded.
+
+    Raises:
+        ZugwerkError: no such player, or it cannot play this game, or it gives no values.
+    """
+    import numpy as np
+
+    from pipeline_src.games.game import get_game
+    from pipeline_src.players.player import Bounds, Position
+    from pipeline_src.players.registry import build_player
+
+    record = GameRecord(**{**game, "actions": tuple(game["actions"])})
+    rules, start = get_game(record.game), start_of(record)
+    one = build_player(record.game, player)
+    if not one.searches:
+        raise ZugwerkError(f"player {player} does not search, so it has no values to show; take another one")
+    one.check(start)
+    one.ready(start)
+    yield None
+    try:
+        states = [start]
+        for action in record.actions:
+            states.append(rules.play(states[-1], action))
+        found = {one["ply"]: PlyAnalysis.model_validate(one) for one in done}
+        for ply in [ply for ply in range(len(states)) if ply not in found]:
+            state, before = states[ply], found.get(ply - 1)
+            first_to_move = rules.to_play(state) == 0
+            winner = rules.winner(state)
+            line: tuple[str, ...] = ()
+            if winner is not None:
+                rate, search = RESULTS[winner], None
+            else:
+                position = Position(state, np.random.default_rng(ply), start, record.actions[:ply])
+                by_depth: dict[int, SearchResult] = {}
+                search = one.think(position, Bounds(movetime_ms=movetime), partial(_note, by_depth)).found
+                if search is None:
+                    raise ZugwerkError(f"player {player} gives no value of its positions; take another one")
+                rate = _evened(unit_of(record.game, player), player, search, by_depth)
+                rate = rate if first_to_move else 1 - rate
+                line = tuple(rules.format_move(action, record.height, record.width) for action in search.pv)
+                if not line:
+                    line = (rules.format_move(search.action, record.height, record.width),)
+            found[ply] = PlyAnalysis(
+                ply=ply,
+                win_rate=rate,
+                value=search.value if search and math.isfinite(search.value) else None,
+                depth=search.depth if search else 0,
+                nodes=search.nodes if search else 0,
+                line=line,
+                lost=_lost(rules, states[ply - 1], before, rate, record.actions[ply - 1], record) if before else None,
+            )
+            yield found[ply].model_dump()
+    finally:
+        one.close()
+
+
+def _note(by_depth: dict[int, SearchResult], info: SearchResult) -> None:
+    by_depth[info.depth] = info
+
+
+def _evened(unit: Unit, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
+    """The mover's win rate, by iterative deepening the mean of the last two depths.
+
+    Who moves last in a line looks better than they are, so that values of odd and of even depths lie on either side of
+    the truth, and each move would seem to be a mistake.
+    """
+    scale = PLAIN if unit == "points" and PlayerText.parse(player).name != "engine" else 1.0
+    rate = _chance(scale * search.value, unit)
+    shallower = by_depth.get(search.depth - 1)
+    deepening = PlayerText.parse(player).name not in TREES
+    if shallower is None or not deepening or abs(search.value) >= DECIDED:
+        return rate
+    return (rate + _chance(scale * shallower.value, unit)) / 2
+
+
+def _chance(value: float, unit: Unit) -> float:
+    found = chance(value, unit)
+    return 0.5 if found is None else found
+
+
+def _lost(rules: Any, state: Any, before: PlyAnalysis, rate: float, action: int, record: GameRecord) -> float:
+    """Win rate that the mover in ``state`` gave away by an action; none by the move that the search would have made."""
+    if before.line and before.line[0] == rules.format_move(action, record.height, record.width):
+        return 0.0
+    change = before.win_rate - rate
+    return max(0.0, change if rules.to_play(state) == 0 else -change)

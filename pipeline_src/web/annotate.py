@@ -1,0 +1,83 @@
+"""A game with an analysis as SGF, which Sabaki and other editors open; this package reads it back without comments."""
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import get_game
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.sgf import write_sgf
+from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
+from pipeline_src.web.record_files import start_of
+
+NUMBERS = {"amazons": 18, "gomoku": 4}
+"""SGF's, of games."""
+LETTERS = {"amazons": "WB", "gomoku": "BW"}
+"""Nodes of the first and the second side. Names are as on LittleGolem: PB is who moves first, in the Amazons too."""
+DOUBTFUL, BAD = 0.1, 0.2
+"""Win rate given away from which on a move is marked doubtful (DO), or bad (BM)."""
+LONGEST = 6
+"""Moves of a line in a comment."""
+
+
+def annotated(record: GameRecord, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysis]]]) -> str:
+    """The record as SGF text (FF 4, UTF-8); Go, which nobody here analyses, without comments.
+
+    Raises:
+        ZugwerkError: a start that has no name.
+    """
+    if record.game == "go":
+        return write_sgf(record).decode()
+    if " " in record.variant:
+        raise ZugwerkError("the game begins from a position without a name, which this export cannot write")
+    rules, letters, state = get_game(record.game), LETTERS[record.game], start_of(record)
+    size = f"{record.width}" if record.width == record.height else f"{record.width}:{record.height}"
+    root = {
+        "FF": "4",
+        "CA": "UTF-8",
+        "GM": str(NUMBERS[record.game]),
+        "SZ": size,
+        "RU": record.variant,
+        "PB": record.first_name,
+        "PW": record.second_name,
+        "EV": record.event,
+        "RE": {"first": f"{letters[0]}+", "second": f"{letters[1]}+", "draw": "0", None: ""}[record.winner],
+        "AP": "Zugwerk",
+        "C": comment(0, analyses),
+    }
+    nodes = ["".join(f"{key}[{_escaped(value)}]" for key, value in root.items() if value)]
+    for ply, action in enumerate(record.actions):
+        letter = letters[rules.to_play(state)]
+        move = rules.format_move(action, record.height, record.width)
+        text = move if record.game == "amazons" else _point(action, record)
+        state = rules.play(state, action)
+        lost = max((found[ply + 1].lost or 0.0 for _, found in analyses if ply + 1 in found), default=0.0)
+        mark = "BM[1]" if lost >= BAD else "DO[]" if lost >= DOUBTFUL else ""
+        said = comment(ply + 1, analyses)
+        nodes.append(f"{letter}[{text}]{mark}" + (f"C[{_escaped(said)}]" if said else ""))
+    if record.resigned:
+        nodes.append(f"{letters[rules.to_play(state)]}[resign]")
+    return "(;" + "\n;".join(nodes) + ")\n"
+
+
+def comment(ply: int, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysis]]]) -> str:
+    """The words of all analyses about the position after ``ply`` moves."""
+    lines = []
+    for request, found in analyses:
+        one = found.get(ply)
+        if one is None:
+            continue
+        words = [f"{request.player}, {request.movetime:g} ms: first side wins {100 * one.win_rate:.1f} %"]
+        if one.lost:
+            words.append(f"the move gave away {100 * one.lost:.1f} %")
+        if one.line:
+            words.append(f"best {' '.join(one.line[:LONGEST])} (depth {one.depth}, {one.nodes} nodes)")
+        lines.append("; ".join(words))
+    return "\n".join(lines)
+
+
+def _point(action: int, record: GameRecord) -> str:
+    """SGF's point, column and row from the top."""
+    row, column = divmod(action, record.width)
+    return chr(ord("a") + column) + chr(ord("a") + row)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("]", "\\]")

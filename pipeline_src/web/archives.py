@@ -1,0 +1,66 @@
+"""Archives of records that stay open: a game of ten thousand is found without reading them all again."""
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+OPEN = 4
+"""Archives kept in memory."""
+MOST_BYTES = 512 << 20
+"""Of an archive's file."""
+
+_LOCK = threading.Lock()
+_TABLES: "OrderedDict[tuple[Path, int, int], pa.Table]" = OrderedDict()
+
+
+def archive(path: Path) -> "pa.Table":
+    """An archive as an Arrow table by ``gid``; a file written anew is read anew.
+
+    Raises:
+        ZugwerkError: missing, too large, damaged, or no archive of records.
+    """
+    from pipeline_src.records.parquet import read_table
+
+    try:
+        found = path.stat()
+    except OSError:
+        raise ZugwerkError(f"{path}: no such file") from None
+    if found.st_size > MOST_BYTES:
+        raise ZugwerkError(f"{path}: {found.st_size >> 20} MiB; pages open archives of up to {MOST_BYTES >> 20} MiB")
+    key = (path, found.st_mtime_ns, found.st_size)
+    with _LOCK:
+        if key not in _TABLES:
+            _TABLES[key] = read_table(path)
+            while len(_TABLES) > OPEN:
+                _TABLES.popitem(last=False)
+        _TABLES.move_to_end(key)
+        return _TABLES[key]
+
+
+def game_of(path: Path, gid: int) -> GameRecord:
+    """One game of an archive.
+
+    Raises:
+        ZugwerkError: as `archive`, no such game, or a row that cannot be a record.
+    """
+    import pyarrow.compute as pc
+
+    table = archive(path)
+    row = pc.index(table["gid"], gid).as_py()
+    if row < 0:
+        raise ZugwerkError(f"{path.name}: no game {gid} there")
+    return record_of(table.slice(row, 1).to_pylist()[0], path)
+
+
+def record_of(row: dict[str, Any], path: Path) -> GameRecord:
+    """A row of an archive as a record."""
+    if row["winner"] not in (*WINNERS, None) or row["source"] not in SOURCES:
+        raise ZugwerkError(f"{path.name}: game {row['gid']}: winner {row['winner']!r} or source unknown")
+    return GameRecord(**{**row, "actions": tuple(row["actions"])})

@@ -1,0 +1,309 @@
+"""Routes of the joseki page: a position asked of a library, the codes of its corners, games to open.
+
+Libraries are ``models/joseki/*.joseki`` below the server's folders. They stay in memory, so that an answer takes
+milliseconds.
+"""
+
+import math
+import threading
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.archives import game_of
+from pipeline_src.web.messages.joseki import (
+    Clash,
+    Clashes,
+    CodeOfCorner,
+    Continuation,
+    Corner,
+    Factors,
+    JosekiGame,
+    JosekiPosition,
+    Libraries,
+    LibraryFile,
+    Occurrence,
+    Pattern,
+)
+
+if TYPE_CHECKING:
+    from pipeline_src.systems.joseki.library import Library
+    from pipeline_src.systems.joseki.recommend import Recommendation
+    from pipeline_src.systems.joseki.sharing import SharedCodes
+
+SIZE = 19
+FIRST = "library"
+"""Name of the library that is asked if none is named and there are several."""
+MOST_MOVES, MOST_LISTED, MOST_PATTERNS = 400, 60, 12
+Z = 1.96
+
+router = APIRouter(prefix="/api/joseki", tags=["joseki"])
+Moves = Annotated[
+    str, Query(max_length=8 * MOST_MOVES, description="Played so far, Black first: ``Q16,D4,pass``.", examples=["Q16"])
+]
+Name = Annotated[str, Query(max_length=200, description="A library's name; empty: the first one.")]
+CornerNumber = Annotated[int, Query(ge=0, le=3, description="0 top left, 1 top right, 2 bottom left, 3 bottom right.")]
+
+
+@dataclass
+class Opened:
+    """A library in memory."""
+
+    path: Path
+    library: "Library"
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def _codes(self) -> "SharedCodes":
+        from pipeline_src.systems.joseki.sharing import SharedCodes
+
+        return SharedCodes(self.library)
+
+    def codes(self) -> "SharedCodes":
+        """Its states by code, computed once, when they are first asked for."""
+        with self._lock:
+            return self._codes
+
+
+_OPENED: dict[Path, tuple[tuple[int, int], Opened]] = {}
+_LOCK = threading.Lock()
+
+
+def _paths(request: Request) -> list[Path]:
+    folders = request.app.state.settings.folders
+    found = [path for folder in folders for path in sorted((folder / "models/joseki").glob("*.joseki"))]
+    return sorted(found, key=lambda path: path.stem != FIRST)
+
+
+def open_library(path: Path) -> Opened:
+    """A library, read once; a file written anew is read anew.
+
+    Raises:
+        ZugwerkError: no library, or a damaged one.
+    """
+    from pipeline_src.systems.joseki.library_file import load
+
+    with _LOCK:
+        written = (path.stat().st_mtime_ns, path.stat().st_size)
+        known = _OPENED.get(path)
+        if known is None or known[0] != written:
+            known = _OPENED[path] = (written, Opened(path, load(path)))
+        return known[1]
+
+
+def _opened(request: Request, name: str) -> Opened:
+    paths = _paths(request)
+    chosen = next((path for path in paths if not name or path.stem == name), None)
+    if chosen is None:
+        there = ", ".join(path.stem for path in paths) or "none; `dvc repro joseki_build` makes the project's"
+        raise ZugwerkError(f"no joseki library{f' {name!r}' if name else ''} here; there are: {there}")
+    return open_library(chosen)
+
+
+@router.get("/libraries")
+def libraries(request: Request) -> Libraries:
+    """The libraries of this server."""
+    found, problems = [], []
+    for path in _paths(request):
+        try:
+            one = open_library(path).library
+        except ZugwerkError as error:
+            problems.append(str(error))
+            continue
+        counts = {"games": len(one.fingerprints), "patterns": one.states, "transitions": one.transitions}
+        found.append(LibraryFile(name=path.stem, fewest_games=one.fewest_games, **counts))
+    return Libraries(libraries=tuple(found), problems=tuple(problems))
+
+
+@router.get("/position")
+def position(request: Request, moves: Moves = "", library: Name = "") -> JosekiPosition:
+    """What the library knows of the position after some moves."""
+    return look(_opened(request, library).library, _words(moves))
+
+
+def look(library: "Library", moves: list[str]) -> JosekiPosition:
+    """The answer to a list of moves.
+
+    Raises:
+        ZugwerkError: not a move, or an illegal one.
+    """
+    from pipeline_src.games.go import is_legal, to_fen
+    from pipeline_src.systems.joseki.recommend import recommend
+
+    state = _state(moves)
+    found, empty = recommend(library, state), (state.board.ravel() == 0).nonzero()[0].tolist()
+    return JosekiPosition(
+        moves=tuple(moves),
+        fen=to_fen(state),
+        to_play="White" if state.turn[0] else "Black",
+        forbidden=tuple(_point(point) for point in empty if not is_legal(state, point)),
+        corners=tuple(_corner(library, state, number) for number in range(4)),
+        continuations=tuple(_continuation(one) for one in found[:MOST_LISTED]),
+        continuations_in_all=len(found),
+    )
+
+
+@router.get("/code")
+def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Name = "") -> CodeOfCorner:
+    """The pattern code of a corner, and the patterns that share it."""
+    from pipeline_src.systems.joseki.canonical import canonical_key, key_text
+    from pipeline_src.systems.joseki.corners import BLACK, WHITE, corner_window
+    from pipeline_src.systems.joseki.pattern_code import BOTH, pattern_code
+
+    opened = _opened(request, library)
+    window = corner_window(_state(_words(moves)).board, corner)
+    number, asked = int(pattern_code(window)), key_text(canonical_key(window)[0])
+    states = opened.codes().sharing(number)
+    return CodeOfCorner(
+        corner=corner,
+        code=str(number),
+        black=_factors(window, BLACK),
+        white=_factors(window, WHITE),
+        both=_factors(window, BOTH),
+        patterns=tuple(_pattern(opened.library, state, asked) for state in states[:MOST_PATTERNS]),
+        patterns_in_all=len(states),
+    )
+
+
+@router.get("/clashes")
+def clashes(request: Request, library: Name = "") -> Clashes:
+    """Different patterns of the library that have one code."""
+    from pipeline_src.systems.joseki.pattern_code import pattern_code
+    from pipeline_src.systems.joseki.sharing import state_window
+
+    opened = _opened(request, library)
+    codes, own = opened.codes(), opened.library
+    return Clashes(
+        patterns=own.states,
+        clashing=codes.clashing,
+        clashes=tuple(
+            Clash(
+                code=str(int(pattern_code(state_window(own, states[0])))),
+                patterns=tuple(_pattern(own, state) for state in states[:MOST_PATTERNS]),
+            )
+            for states in codes.groups(MOST_PATTERNS)
+        ),
+    )
+
+
+@router.get("/games/{gid}")
+def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
+    """A game that the library counted."""
+    path = _opened(request, library).path.parents[2] / "records/joseki/games.parquet"
+    record = game_of(path, gid)
+    if (record.game, record.height, record.width) != ("go", SIZE, SIZE):
+        raise ZugwerkError(f"game {gid} is {record.game} on {record.height}x{record.width}, not Go on {SIZE}x{SIZE}")
+    if record.variant.partition("/")[2] or record.variant.startswith("handicap"):
+        raise ZugwerkError(f"game {gid} begins with handicap stones; open it in Analyse")
+    return JosekiGame(
+        gid=record.gid,
+        source_file=f"file:{path}",
+        event=record.event,
+        source=record.source,
+        first_name=record.first_name,
+        second_name=record.second_name,
+        winner=record.winner,
+        resigned=record.resigned,
+        moves=tuple(_point(action) for action in record.actions),
+    )
+
+
+def _words(moves: str) -> list[str]:
+    words = [word for word in moves.split(",") if word]
+    if len(words) > MOST_MOVES:
+        raise ZugwerkError(f"{len(words)} moves; joseki are looked up after {MOST_MOVES} at most")
+    return words
+
+
+def _state(moves: list[str]) -> Any:
+    from pipeline_src.games import go
+
+    state = go.initial_state(SIZE)
+    for number, word in enumerate(moves, 1):
+        action = go.parse_move(word, SIZE, SIZE)
+        if not go.is_legal(state, action):
+            raise ZugwerkError(f"move {number}, {word[:8]}, is not legal here")
+        state = go.play(state, action)
+    return state
+
+
+def _point(action: int) -> str:
+    from pipeline_src.games.go import format_move
+
+    return format_move(action, SIZE, SIZE)
+
+
+def _rows(board: Any) -> tuple[str, ...]:
+    return tuple("".join(".xo"[stone] for stone in row) for row in board.tolist())
+
+
+def _corner(library: "Library", state: Any, number: int) -> Corner:
+    from pipeline_src.systems.joseki.canonical import canonical_key, key_text
+    from pipeline_src.systems.joseki.corners import BLACK, CORNER_NAMES, corner_window
+    from pipeline_src.systems.joseki.lookup import look_up
+    from pipeline_src.systems.joseki.pattern_code import pattern_code
+    from pipeline_src.systems.joseki.pattern_text import format_pattern
+
+    window = corner_window(state.board, number)
+    at = look_up(library, window, BLACK).state
+    return Corner(
+        name=CORNER_NAMES[number],
+        known=at >= 0,
+        seen=int(library.seen[at]) if at >= 0 else 0,
+        pattern=format_pattern(window),
+        code=str(int(pattern_code(window))),
+        key=key_text(canonical_key(window)[0]),
+    )
+
+
+def _continuation(one: "Recommendation") -> Continuation:
+    low, high = _interval(one.wins, one.wins + one.losses)
+    return Continuation(
+        corner=one.corner,
+        points=tuple(_point(action) for action in one.actions),
+        played=one.played,
+        share=one.share,
+        share_low=one.sure_share,
+        won=one.wins,
+        lost=one.losses,
+        win_rate=one.win_rate,
+        win_rate_low=low,
+        win_rate_high=high,
+        games=tuple(Occurrence(gid=gid, ply=ply) for gid, ply in one.samples),
+    )
+
+
+def _interval(wins: int, n: int) -> tuple[float | None, float | None]:
+    """Wilson's (1927), 95 %."""
+    if not n:
+        return None, None
+    rate, square = wins / n, Z * Z
+    half = Z * math.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
+    middle, wide = rate + square / (2 * n), 1 + square / n
+    return max(0.0, (middle - half) / wide), min(1.0, (middle + half) / wide)
+
+
+def _factors(window: Any, colours: int) -> Factors:
+    from pipeline_src.systems.joseki.pattern_code import colour_code, factors
+
+    a, b, c = (str(int(factor)) for factor in factors(window, colours))
+    return Factors(a=a, b=b, c=c, k=str(int(colour_code(window, colours))))
+
+
+def _pattern(library: "Library", state: int, asked: str = "") -> Pattern:
+    from pipeline_src.systems.joseki.canonical import key_text
+    from pipeline_src.systems.joseki.pattern_text import format_pattern
+    from pipeline_src.systems.joseki.sharing import state_window
+
+    window, key = state_window(library, state), key_text(library.keys[state])
+    return Pattern(
+        board=_rows(window),
+        pattern=format_pattern(window),
+        key=key,
+        seen=int(library.seen[state]),
+        is_asked=key == asked,
+    )

@@ -1,0 +1,226 @@
+"""Routes of the page on what the nets see: models, positions on their boards, and views of these.
+
+Torch runs in a process of its own; the server itself never imports it.
+"""
+
+import importlib.util
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.messages.nets import Model, Models, NetPosition, NetView, Owner
+
+Board = tuple[int, int, str]
+PACKAGED = {"amazons": "systems/amazons_net/weights/amazons.pt", "gomoku": "systems/gomoku_zero/weights/gomoku.pt"}
+"""Nets that come with the package, by game; paths below it."""
+BOARDS: dict[str, Board] = {"package:amazons": (10, 10, "standard"), "package:gomoku": (9, 9, "freestyle")}
+"""Of the nets of the package, so that their boards are there before torch is."""
+FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
+    "models/amazons": "amazons",
+    "models/gomoku": "gomoku",
+    "models/growing": "gomoku",
+}
+"""Where a folder of artifacts has nets of each game."""
+NO_NETS = ("learner.pt",)
+"""Files there that are no nets."""
+MOST_MOVES = 500
+
+router = APIRouter(prefix="/api/nets", tags=["nets"])
+_BOARDS: "OrderedDict[tuple[str, int], Board]" = OrderedDict()
+_LOCK = threading.Lock()
+Name = Annotated[str, Query(max_length=1000, description="As `models` names it.")]
+Moves = Annotated[str, Query(max_length=16 * MOST_MOVES, description="Played so far, separated by commas.")]
+
+
+@router.get("/models")
+def models(request: Request) -> Models:
+    """All nets, those of the package first; none is opened."""
+    found = []
+    for game, path in PACKAGED.items():
+        file = _package() / path
+        if file.is_file():
+            found.append(_model(file, game, f"comes with the package ({game})", "package", True))
+    for folder in request.app.state.settings.folders:
+        for below, game in FOLDERS.items():
+            for file in sorted((folder / below).rglob("*.pt")):
+                if file.name not in NO_NETS and not file.name.startswith("."):
+                    words = file.relative_to(folder / "models").with_suffix("").as_posix()
+                    found.append(_model(file, game, words, _group(file, folder / below), False))
+    return Models(models=tuple(found))
+
+
+def _package() -> Path:
+    spec = importlib.util.find_spec("pipeline_src")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _group(file: Path, below: Path) -> str:
+    """Generations of a board, or of self-play, are a group: ``gomoku/*/best``, ``growing/9``."""
+    if below.name == "gomoku":
+        return f"gomoku/*/{file.stem}"
+    return file.parent.relative_to(below.parent).as_posix() if below.name == "growing" else below.name
+
+
+def _model(file: Path, game: Any, name: str, group: str, packaged: bool) -> Model:
+    about = file.stat()
+    model = f"package:{game}" if packaged else f"file:{file}"
+    return Model(
+        model=model,
+        name=name,
+        game=game,
+        group=group,
+        packaged=packaged,
+        bytes=about.st_size,
+        modified=about.st_mtime,
+    )
+
+
+def _found(request: Request, model: str) -> tuple[str, Path]:
+    """Game and file of a model.
+
+    Raises:
+        ZugwerkError: no such model below the folders.
+    """
+    if model.startswith("package:") and model[8:] in PACKAGED:
+        return model[8:], _package() / PACKAGED[model[8:]]
+    path = request.app.state.settings.file(model.removeprefix("file:"))
+    for folder in request.app.state.settings.folders:
+        for below, game in FOLDERS.items():
+            if path.is_file() and path.is_relative_to(folder / below):
+                return game, path
+    raise ZugwerkError(f"{path.name}: not a net of {', '.join(FOLDERS)}")
+
+
+def _ask(request: Request, task: str, *arguments: Any) -> Any:
+    """The one answer of a task in a process with torch; in turn with other tabs, whose nets are loaded there too."""
+    from pipeline_src.web.seeing import SEE
+
+    with request.app.state.seeing, request.app.state.workers.one(SEE) as worker:
+        (answer,) = worker.run(task, *arguments)
+        worker.task = SEE
+        return answer
+
+
+def _board(request: Request, model: str, game: str, path: Path) -> Board:
+    from pipeline_src.web.seeing import BOARD
+
+    if model in BOARDS:
+        return BOARDS[model]
+    key = (str(path), path.stat().st_mtime_ns)
+    with _LOCK:
+        known = _BOARDS.get(key)
+    if known is None:
+        height, width, variant = _ask(request, BOARD, game, str(path))
+        known = (height, width, variant)
+        with _LOCK:
+            _BOARDS[key] = known
+            while len(_BOARDS) > 500:
+                _BOARDS.popitem(last=False)
+    return known
+
+
+def _state(game: str, board: Board, moves: str) -> tuple[Any, list[str]]:
+    from pipeline_src.games.game import get_game
+
+    rules, words = get_game(game), [word for word in moves.split(",") if word]
+    if len(words) > MOST_MOVES:
+        raise ZugwerkError(f"{len(words)} moves; {MOST_MOVES} at most")
+    state = rules.initial_state(board[0], board[2])
+    for number, word in enumerate(words, 1):
+        action = rules.parse_move(word, board[0], board[1])
+        if rules.winner(state) is not None or not rules.is_legal(state, action):
+            raise ZugwerkError(f"move {number}, {word[:16]}, is not legal here")
+        state = rules.play(state, action)
+    return state, words
+
+
+@router.get("/position")
+def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
+    """The position after some moves on a net's board, its legal moves, and whose the squares are."""
+    from pipeline_src.games.game import get_game
+
+    game, path = _found(request, model)
+    board = _board(request, model, game, path)
+    state, words = _state(game, board, moves)
+    rules, side = get_game(game), get_game(game).to_play(state)
+    winner = rules.winner(state)
+    actions = [] if winner else [rules.format_move(a, *board[:2]) for a in rules.legal_actions(state).tolist()]
+    amazons = game == "amazons"
+    queen, king = _territory(state) if amazons else ({}, {})
+    return NetPosition(
+        model=model,
+        game="amazons" if amazons else "gomoku",
+        height=board[0],
+        width=board[1],
+        variant=board[2],
+        moves=tuple(words),
+        fen=rules.to_fen(state),
+        to_play=("White", "Black")[side] if amazons else ("Black", "White")[side],
+        winner=winner,
+        turns=_turns(actions) if amazons else {},
+        legal=() if amazons else tuple(actions),
+        queen=queen,
+        king=king,
+    )
+
+
+def _turns(texts: list[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    turns: dict[str, dict[str, list[str]]] = {}
+    for text in texts:
+        move, _, arrow = text.partition("/")
+        start, _, to = move.partition("-")
+        turns.setdefault(start, {}).setdefault(to, []).append(arrow)
+    return {start: {to: tuple(arrows) for to, arrows in tos.items()} for start, tos in turns.items()}
+
+
+def _territory(state: Any) -> tuple[dict[str, Owner], dict[str, Owner]]:
+    from pipeline_src.games.amazons.notation import format_square
+    from pipeline_src.search.amazons.territory import BOTH, FIRST, SECOND, territory
+
+    words: dict[int, Owner] = {FIRST: "first", SECOND: "second", BOTH: "both"}
+    width = state.board.shape[1]
+    queen, king = (
+        {format_square(square, width): words[owner] for square, owner in enumerate(owners.tolist()) if owner}
+        for owners in territory(state)
+    )
+    return queen, king
+
+
+@router.get("/view")
+def view(
+    request: Request,
+    model: Name,
+    moves: Moves = "",
+    simulations: Annotated[int, Query(ge=1, le=2000)] = 100,
+    move: Annotated[
+        str, Query(max_length=8, description="Amazons: what is chosen of a turn, ``d1`` or ``d1-d7``.")
+    ] = "",
+) -> NetView:
+    """What a net sees in the position after some moves."""
+    from pipeline_src.games.game import get_game
+    from pipeline_src.web.seeing import SEE
+
+    game, path = _found(request, model)
+    board = _board(request, model, game, path)
+    state, _ = _state(game, board, moves)
+    half = _half(state, move) if move and game == "amazons" else (None, None)
+    found = _ask(request, SEE, game, str(path), get_game(game).to_fen(state), simulations, half)
+    return NetView.model_validate(found | {"model": model})
+
+
+def _half(state: Any, move: str) -> tuple[int, int | None]:
+    from pipeline_src.games.amazons.notation import parse_square
+    from pipeline_src.games.amazons.turns import legal_moves
+
+    n, (start, dash, to) = state.board.size, move.partition("-")
+    chosen = parse_square(start, *state.board.shape), parse_square(to, *state.board.shape) if dash else None
+    legal = {(half // n, half % n if dash else None) for half in legal_moves(state).tolist()}
+    if chosen not in legal:
+        raise ZugwerkError(f"{move}: no legal turn begins like this here")
+    return chosen

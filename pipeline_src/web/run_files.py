@@ -1,0 +1,159 @@
+"""Trainings and generations as their files tell them, also while they are made."""
+
+import csv
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json, read_table
+from pipeline_src.web.messages.runs import Curve, CurveFile, Generation
+
+FINISHED = (
+    "artifacts/reports/amazons/train/*.csv",
+    "artifacts/reports/depth/train/*.csv",
+    "artifacts/reports/gomoku/generations/*.csv",
+    "artifacts/reports/growing/boards/*.csv",
+)
+"""Tables of trainings, as the stages leave them."""
+LIVE = "work/**/plots/metrics"
+"""DVCLive's folders of trainings under way: a table of step and value for each curve."""
+LIGHTNING = "work/**/metrics.csv"
+"""Lightning's own tables, where DVCLive is not installed."""
+COUNTED = ("generation", "epoch", "step", "iteration")
+"""What a table's rows are counted by: the first of these columns that it has."""
+MOST_BYTES, MOST_POINTS = 32 << 20, 2_000
+
+
+def curve_files(project: Path) -> list[CurveFile]:
+    """All tables of trainings, those under way first, then the newest."""
+    found = []
+    for pattern, under_way in ((LIVE, True), (LIGHTNING, True), *((pattern, False) for pattern in FINISHED)):
+        for path in project.glob(pattern):
+            files = _tables(path)
+            if not files:
+                continue
+            name = path.relative_to(project).as_posix()
+            title = name.removeprefix("artifacts/reports/").removeprefix("work/")
+            title = title.removesuffix("/plots/metrics").removesuffix(".csv")
+            modified = max(file.stat().st_mtime for file in files)
+            found.append(CurveFile(name=name, title=title, under_way=under_way, modified=modified))
+    return sorted(found, key=lambda one: (not one.under_way, -one.modified, one.name))
+
+
+def _tables(path: Path) -> list[Path]:
+    return sorted(path.rglob("*.tsv")) if path.is_dir() else [path]
+
+
+def read_curve(project: Path, name: str) -> Curve:
+    """The points of a training's table.
+
+    Raises:
+        ZugwerkError: no such table, or a damaged one.
+    """
+    if name not in {one.name for one in curve_files(project)}:
+        raise ZugwerkError(f"{name[:200]}: no table of a training")
+    path = project / name
+    if path.is_dir():
+        series = {}
+        for file in _tables(path):
+            rows = list(_rows(file, "\t"))
+            column = file.relative_to(path).with_suffix("").as_posix()
+            points = ((_number(row.get("step")), _number(row.get(file.stem) or row.get(column))) for row in rows)
+            series[column] = _thinned(points)
+        return Curve(name=name, x="step", series={key: points for key, points in series.items() if points})
+    rows = list(_rows(path, ","))
+    columns = list(rows[0]) if rows else []
+    x = next((one for one in COUNTED if one in columns), columns[0] if columns else "row")
+    series = {
+        column: _thinned((_number(row.get(x)), _number(row.get(column))) for row in rows)
+        for column in columns
+        if column not in COUNTED
+    }
+    return Curve(name=name, x=x, series={key: points for key, points in series.items() if points})
+
+
+def _rows(path: Path, delimiter: str) -> Iterable[dict[str, str]]:
+    if path.stat().st_size > MOST_BYTES:
+        raise ZugwerkError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        try:
+            yield from csv.DictReader(file, delimiter=delimiter)
+        except csv.Error as error:
+            raise ZugwerkError(f"{path}: no table ({error})") from None
+
+
+def _number(cell: str | None) -> float:
+    """NaN where there is none: the last line of a training under way may be half written."""
+    try:
+        return float(cell or "nan")
+    except ValueError:
+        return math.nan
+
+
+def _thinned(points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """Points without NaN, every k-th where there are too many, always with the last."""
+    kept = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
+    step = -(-len(kept) // MOST_POINTS) or 1
+    return tuple(kept[::step] + (kept[-1:] if len(kept) % step != 1 and step > 1 else []))
+
+
+def gomoku_generations(project: Path) -> list[Generation]:
+    """Generations of Gomoku's self-play, as far as they are made; damaged files are left out."""
+    found = []
+    for path in sorted((project / "artifacts/reports/gomoku/generations").glob("[0-9]*.json")):
+        if path.name.endswith(".timings.json") or not path.stem.isdigit():
+            continue
+        try:
+            report, timings = read_json(path), path.with_suffix(".timings.json")
+            seconds = read_json(timings)["seconds"] if timings.is_file() else {}
+            gate: dict[str, Any] = report.get("gate") or {}
+            score = gate.get("score") or {}
+            found.append(
+                Generation(
+                    board="",
+                    number=int(path.stem),
+                    games=int(report["self_play"]["games"]),
+                    mean_plies=report["self_play"].get("mean_plies"),
+                    loss=(report.get("train") or {}).get("loss"),
+                    gate=score.get("value"),
+                    gate_low=score.get("low"),
+                    gate_high=score.get("high"),
+                    accepted=None if gate.get("accepted") is None else bool(gate["accepted"]),
+                    seconds=sum(map(float, seconds.values())) or None,
+                )
+            )
+        except (ZugwerkError, KeyError, TypeError, ValueError, AttributeError):
+            continue
+    return found
+
+
+def growing_generations(project: Path) -> list[Generation]:
+    """Generations of each board that grows, as far as they are made."""
+    found = []
+    for path in (project / "artifacts/reports/growing/boards").glob("[0-9]*.csv"):
+        try:
+            for row in read_table(path, ("generation", "games", "loss", "gate_score")):
+                found.append(
+                    Generation(
+                        board=f"{path.stem}x{path.stem}",
+                        number=int(float(row["generation"])),
+                        games=int(float(row["games"])),
+                        mean_plies=_finite(row.get("mean_plies")),
+                        loss=_finite(row["loss"]),
+                        gate=_finite(row["gate_score"]),
+                        gate_low=None,
+                        gate_high=None,
+                        accepted=None,
+                        seconds=None,
+                    )
+                )
+        except (ZugwerkError, ValueError):
+            continue
+    return sorted(found, key=lambda one: (int(one.board.split("x")[0]), one.number))
+
+
+def _finite(cell: str | None) -> float | None:
+    value = _number(cell)
+    return value if math.isfinite(value) else None

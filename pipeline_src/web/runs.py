@@ -1,0 +1,186 @@
+"""Routes of the page Runs: figures over versions, curves and generations as they are made, the report."""
+
+import json
+import math
+import os
+import re
+import threading
+import urllib.request
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import FileResponse
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.messages.runs import (
+    Curve,
+    Curves,
+    FigureRow,
+    Figures,
+    Generations,
+    Measured,
+    Project,
+    Value,
+    VersionFigures,
+    VersionRow,
+    Versions,
+)
+from pipeline_src.web.run_files import curve_files, gomoku_generations, growing_generations, read_curve
+
+MOST_VERSIONS = 40
+REPORT = Path("artifacts/reports/index.html")
+REPORT_POLICY = "sandbox allow-popups; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
+"""The report is one file without scripts; it may do nothing but be seen."""
+PREFECT = "http://127.0.0.1:4200"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+router = APIRouter(prefix="/api/runs", tags=["runs"])
+_KNOWN: dict[tuple[Path, str], VersionFigures] = {}
+_LOCK = threading.Lock()
+
+
+def _project(request: Request) -> Path:
+    """The folder with params.yaml that one of the server's folders is, or lies in.
+
+    Raises:
+        ZugwerkError: none of them belongs to a project.
+    """
+    for folder in request.app.state.settings.folders:
+        for project in (folder, folder.parent):
+            if (project / "params.yaml").is_file() and (project / "dvc.yaml").is_file():
+                return Path(project)
+    raise ZugwerkError("no folder of this server belongs to a project: start it where params.yaml and artifacts/ are")
+
+
+@router.get("/project")
+def project(request: Request) -> Project:
+    """Which project it is, and what else can be opened."""
+    try:
+        folder = _project(request)
+    except ZugwerkError as error:
+        return Project(name="", problem=str(error), report=False, prefect=_prefect())
+    return Project(name=folder.name, problem="", report=(folder / REPORT).is_file(), prefect=_prefect())
+
+
+def _prefect() -> str:
+    """Address of Prefect's pages, if its server answers."""
+    address = os.environ.get("PREFECT_API_URL", PREFECT).removesuffix("/").removesuffix("/api")
+    if not address.startswith(("http://", "https://")):
+        return ""
+    try:
+        with urllib.request.urlopen(f"{address}/api/health", timeout=0.5) as answer:  # noqa: S310 - http, see above
+            return f"{address}/runs" if answer.status == 200 else ""
+    except (OSError, ValueError):
+        return ""
+
+
+@router.get("/report", response_class=FileResponse)
+def report(request: Request) -> FileResponse:
+    """The report page."""
+    path = _project(request) / REPORT
+    if not path.is_file():
+        raise ZugwerkError(f"{REPORT}: not made yet; `dvc repro report_page` makes it")
+    return FileResponse(path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
+
+
+@router.get("/figures")
+def figures(request: Request) -> Figures:
+    """All headline figures, as `zugwerk report` prints them."""
+    from pipeline_src.report.figures import figures as read
+
+    rows = read(_project(request))
+    return Figures(
+        figures=tuple(
+            FigureRow(
+                system=system,
+                name=name,
+                words=row["words"],
+                unit=row["unit"],
+                published=row["published"],
+                ours=_measured(row),
+                measured=_measured(row["measured"]) if row.get("measured") else None,
+            )
+            for system, named in rows.items()
+            for name, row in named.items()
+        )
+    )
+
+
+def _measured(row: dict[str, Any]) -> Measured:
+    words = {key: _word(row[key]) for key in ("profile", "data", "date", "hardware", "command")}
+    value, low, high, n = (_number(row[key]) for key in ("ours", "low", "high", "n"))
+    return Measured(value=value, low=low, high=high, n=n, source=row["from"] or "", **words)
+
+
+def _word(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+
+
+@router.get("/versions")
+def versions(request: Request) -> Versions:
+    """Commits that changed figures, and experiments, by date."""
+    from pipeline_src.project.revision import versions as find
+
+    found = find(MOST_VERSIONS, _project(request))
+    return Versions(
+        versions=tuple(VersionRow(commit=v.commit, name=v.name, date=v.date, subject=v.subject[:200]) for v in found)
+    )
+
+
+@router.get("/version")
+def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> VersionFigures:
+    """The figures of one commit; read once, since commits do not change."""
+    from pipeline_src.project.revision import opened
+    from pipeline_src.report.figures import figures as read
+
+    if not _COMMIT.fullmatch(commit):
+        raise ZugwerkError(f"{commit[:40]!r}: not a commit's 40 hex digits")
+    folder = _project(request)
+    with _LOCK:
+        known = _KNOWN.get((folder, commit))
+    if known is not None:
+        return known
+    try:
+        with opened(commit, folder) as revision:
+            found = _values(read(revision.folder))
+        answer = VersionFigures(commit=commit, figures=found, problem="")
+    except ZugwerkError as error:
+        answer = VersionFigures(commit=commit, figures={}, problem=str(error))
+    with _LOCK:
+        _KNOWN[folder, commit] = answer
+    return answer
+
+
+def _values(rows: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Value]:
+    found = {}
+    for system, named in rows.items():
+        for name, row in named.items():
+            value = _number(row["ours"])
+            if value is not None:
+                low, high = _number(row["low"]), _number(row["high"])
+                found[f"{system}.{name}"] = Value(value=value, low=low, high=high, source=row["from"])
+    return found
+
+
+@router.get("/curves")
+def curves(request: Request) -> Curves:
+    """Tables of all trainings, those under way first."""
+    return Curves(curves=tuple(curve_files(_project(request))))
+
+
+@router.get("/curve")
+def curve(request: Request, name: Annotated[str, Query(max_length=500)]) -> Curve:
+    """The curves of one training, as far as it is."""
+    return read_curve(_project(request), name)
+
+
+@router.get("/generations")
+def generations(request: Request) -> Generations:
+    """Generations of self-play that are there."""
+    folder = _project(request)
+    return Generations(gomoku=tuple(gomoku_generations(folder)), growing=tuple(growing_generations(folder)))

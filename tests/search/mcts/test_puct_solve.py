@@ -1,0 +1,131 @@
+"""What is certain is backed up as certain: `PuctOptions.solve`."""
+
+import numpy as np
+import pytest
+
+from pipeline_src.games import amazons, gomoku, kernels
+from pipeline_src.games.amazons import board
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.search.mcts.puct_forest import UNPROVEN, PuctOptions
+from pipeline_src.search.mcts.puct_trees import PuctTrees
+from tests.search.line_game import line_state
+from tests.search.mcts.fakes import count_state, hashed
+from tests.search.mcts.positions import random_states
+
+SOLVE = PuctOptions(solve=True)
+FULL_LINE = line_state("xox.", "oxo.", "xo..")
+
+
+def exact(state, known):
+    """The result with best play, to the side to move, by trying every step."""
+    key = tuple(array.tobytes() for array in state)
+    if key not in known:
+        over, result = kernels.outcome(state)
+        if not over:
+            steps = np.empty(kernels.max_steps(state), np.int32)
+            result = -1.0
+            for step in steps[: kernels.write_steps(state, steps)].copy():
+                after = type(state)(*(array.copy() for array in state))
+                kernels.play_step(after, step)
+                same = kernels.to_play(after) == kernels.to_play(state)
+                result = max(result, exact(after, known) * (1 if same else -1))
+        known[key] = result
+    return known[key]
+
+
+def late_gomoku(n, empty):
+    """5x5 positions with so many empty cells, four in a row wins, that are not over."""
+    rng, found = np.random.default_rng(5), []
+    while len(found) < n:
+        state = gomoku.initial_state(5, "freestyle-4")
+        while (state.board == 0).sum() > empty and gomoku.winner(state) is None:
+            state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
+        if gomoku.winner(state) is None:
+            found.append(state)
+    return found
+
+
+def positions(game):
+    if game == "count":
+        return [count_state(total, total % 2) for total in range(14, 22)]
+    if game == "line":
+        return [line_state("xo..", ".x.o", "...."), FULL_LINE]
+    if game == "gomoku":
+        return late_gomoku(12, 7)
+    found = random_states(150, 6, seed=3, most=24)
+    return sorted(found, key=lambda state: int((state.board == board.EMPTY).sum()))[:12]
+
+
+def true_to_the_end(trees, g, root, known):
+    """Compare every proof of a tree with the result by brute force; returns how many there are."""
+    forest, states, proofs = trees.forest, {0: root}, 0
+    for node in range(forest.used_nodes[g]):
+        here = forest.nodes[g, node]
+        if node > 0:
+            state = states[int(here["parent"])]
+            state = type(state)(*(array.copy() for array in state))
+            kernels.play_step(state, int(forest.edges[g, here["owner"]]["step"]))
+            states[node] = state
+        if here["proof"] != UNPROVEN:
+            assert here["proof"] - 2.0 == exact(states[node], known)
+            proofs += 1
+    return proofs
+
+
+@pytest.mark.parametrize("game", ["count", "line", "gomoku", "amazons"])
+@pytest.mark.parametrize("per_tree", [1, 4])
+def test_every_proof_is_the_result_of_best_play_and_small_games_are_decided(game, per_tree):
+    known, decided = {}, 0
+    for state in positions(game):
+        trees = PuctTrees(state, 1, hashed, SOLVE, nodes=4000, per_tree=per_tree)
+        trees.plant(0, state)
+        trees.simulate(np.array([3000], np.int32))
+        assert true_to_the_end(trees, 0, state, known) > 0
+        if trees.proven(0):
+            decided += 1
+            assert trees.value(0) == exact(state, known)
+            after = type(state)(*(array.copy() for array in state))
+            kernels.play_step(after, int(trees.steps(0)[trees.best(0)]))
+            same = kernels.to_play(after) == kernels.to_play(state)
+            assert exact(after, known) * (1 if same else -1) == exact(state, known)
+            before = int(trees.forest.done[0])
+            trees.simulate(np.array([before + 50], np.int32))
+            assert trees.forest.done[0] == before  # nothing is left to search
+    assert decided >= 0.7 * len(positions(game))
+
+
+def test_what_the_evaluator_says_is_certain_decides_the_root():
+    state, asked = gomoku.initial_state(5, "freestyle-4"), []
+
+    def sure(states, steps, counts):
+        """Every position is even, but where the first cell is taken the side to move has lost; the rest loses."""
+        asked.append(len(counts))
+        priors, values = np.full(steps.shape, -1, np.float32), np.zeros(len(counts), np.float32)
+        for b, n in enumerate(counts):
+            priors[b, n - 3 : n] = 1 / 3
+            values[b] = -1.0 if states.board[b, 4, 4] else 0.0
+        return priors, values
+
+    found = Puct(sure, SOLVE).search(state, Limit(nodes=200))
+    assert gomoku.format_move(found.action, 5, 5) == "e1"
+    assert found.value == 1.0
+    assert sum(asked) <= 5  # the root and at most all three of its steps that are not lost
+    unsolved = Puct(sure).search(state, Limit(nodes=200))
+    assert unsolved.value < 1.0
+
+
+def test_a_loss_is_told_where_all_steps_lose():
+    state = positions("amazons")[-1]
+
+    def lost(states, steps, counts):
+        """Any position of the other side is won for it."""
+        side = np.array([kernels.to_play(type(states)(*(a[b] for a in states))) for b in range(len(counts))])
+        priors, values = hashed(states, steps, counts)
+        values[side != kernels.to_play(state)] = 1.0
+        return priors, values
+
+    found = Puct(lost, SOLVE, nodes=1 << 15).search(state, Limit(nodes=30000))
+    assert found.value == -1.0
+    assert found.nodes < 30000
+    assert amazons.is_legal(state, found.action)

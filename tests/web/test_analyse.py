@@ -1,0 +1,248 @@
+"""The page Analyse: files of all formats, the analysis in its process, the export, and the page in a browser."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.match import MatchSpec, run_match
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.records.littlegolem.amazons import write_record
+from pipeline_src.records.parquet import write_records
+from pipeline_src.records.psq import write_psq
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.sgf import write_sgf
+from pipeline_src.web.annotate import annotated
+from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
+from pipeline_src.web.record_files import read_games
+from tests.systems.joseki.games import random_record
+from tests.web.conftest import PHONE, fits, violations
+
+LONG = "nets:artifacts/models/amazons/cross_entropy/nets.pt,simulations=64"
+
+
+def random_game(rules, size, seed, plies=1000):
+    import numpy as np
+
+    rng, state, actions = np.random.default_rng(seed), rules.initial_state(size), []
+    while len(actions) < plies and rules.winner(state) is None:
+        actions.append(int(rng.choice(rules.legal_actions(state))))
+        state = rules.play(state, actions[-1])
+    return tuple(actions), rules.winner(state)
+
+
+def game_record(rules, size, seed, plies=1000, gid=1):
+    actions, winner = random_game(rules, size, seed, plies)
+    variant = rules.VARIANTS[0]
+    return GameRecord(
+        rules.NAME, gid, "file", variant, size, size, actions, winner, first_name="ann", second_name="bob"
+    )
+
+
+AMAZONS, GOMOKU, GO = game_record(amazons, 10, 1), game_record(gomoku, 15, 2, 12), random_record(3, 40)
+
+
+@pytest.fixture(scope="session")
+def record_file(web_folder):
+    path = web_folder / "records/amazons/games.parquet"
+    write_records([AMAZONS, game_record(amazons, 10, 7, 3, gid=2)], path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "game"),
+    [
+        ("a.txt", write_record(AMAZONS), AMAZONS),
+        ("b.psq", write_psq(GOMOKU).encode(), GOMOKU),
+        ("c.sgf", write_sgf(GO), GO),
+        ("d.sgf", annotated(AMAZONS, []).encode(), AMAZONS),
+        ("e.sgf", annotated(GOMOKU, []).encode(), GOMOKU),
+    ],
+)
+def test_a_file_of_each_format_is_read_by_its_content(client, name, data, game):
+    (read,) = read_games(data, "no suffix")
+    assert (read.game, read.actions, read.height) == (game.game, game.actions, game.height)
+    answer = client.post(f"/api/analyse/upload?name={name}", content=data)
+    assert answer.status_code == 200, answer.text
+    opened = answer.json()
+    listed = client.get("/api/analyse/games", params={"source": opened["source"]}).json()
+    assert (opened["name"], opened["games"], listed["games_in_all"]) == (name, 1, 1)
+    number = listed["games"][0]["number"]
+    replay = client.get("/api/analyse/game", params={"source": opened["source"], "number": number}).json()
+    assert len(replay["plies"]) == len(game.actions)
+    assert not replay["illegal"]
+    assert bool(replay["analysts"]) == (game.game != "go")
+
+
+def test_an_archive_and_the_journal_of_a_match_under_way(client, web_folder, record_file, tmp_path):
+    assert [one.gid for one in read_games(record_file.read_bytes(), "x")] == [1, 2]
+    spec = MatchSpec("gomoku", "random", "random", 4, size=5)
+    run_match(spec, web_folder / "matches/test.parquet")
+    journal = web_folder / "matches/test.journal.jsonl"
+    whole = journal.read_bytes()
+    listed = client.get("/api/analyse/games", params={"source": f"file:{journal}"}).json()
+    assert [one["number"] for one in listed["games"]] == [1, 2, 3, 4]
+    journal.write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 40])  # the second pair is half written
+    listed = client.get("/api/analyse/games", params={"source": f"file:{journal}"}).json()
+    assert listed["games_in_all"] == 2
+    names = [one["name"] for one in client.get("/api/analyse/files").json()["files"]]
+    assert names[0] == "matches/test.journal.jsonl"
+    assert "records/amazons/games.parquet" in names
+    empty = tmp_path / "empty.jsonl"
+    Journal(empty, spec.identity()).close()
+    with pytest.raises(ZugwerkError, match="no finished pair"):
+        read_games(empty.read_bytes(), "empty")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "found nothing"),
+        (b"\x89PNG", "not a record"),
+        (b"<html>", "not a record"),
+        (b"PAR1 and no more", "not a Parquet file"),
+        (b'{"a": 1}\n{"b"', "not the journal of a match"),
+        (b'{"game": "chess"}\n{"key": "0", "value": []}\n', "no finished pair"),
+        (b'{"game": "gomoku"}\n{"key": "0", "value": [{"fixture": 3}]}\n', "not the journal"),
+        (b"[" * 100_000, "not a record"),
+        (b'{"a":' + b"[" * 100_000 + b"\n", "not the journal"),
+        (b"(;GM[18]SZ[10];W[a1-a2/a3])", "move 1, 'a1-a2/a3', is not legal"),
+        (b"(;GM[4]SZ[x];B[hh])", "SZ is not a size"),
+        (b"(;GM[4]SZ[15];B[hh];W[hh])", "move 2"),
+        (b"(;W[d1-d7/g7];B[d1-d7/g7])", "no Amazons record"),
+        (b"Piskvorky 99x99, 1:1, 0\n", "no Gomoku board"),
+    ],
+)
+def test_what_is_no_record_is_told(client, data, words):
+    answer = client.post("/api/analyse/upload?name=../../x", content=data)
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]
+
+
+def test_no_file_outside_the_folders(client, tmp_path):
+    outside = tmp_path / "x.psq"
+    outside.write_text(write_psq(GOMOKU))
+    for source in (f"file:{outside}", "file:../../etc/passwd", "upload:gone", "joseki"):
+        answer = client.get("/api/analyse/games", params={"source": source})
+        assert answer.status_code == 400, answer.text
+    assert client.get("/api/analyse/game", params={"source": "upload:gone", "number": 1}).status_code == 400
+
+
+def analysed(client, **wanted):
+    """All messages of an analysis."""
+    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+        socket.send_text(json.dumps(wanted))
+        messages = []
+        while not messages or messages[-1].get("state") not in ("done", "failed"):
+            messages.append(json.loads(socket.receive_text()))
+    return messages
+
+
+def test_a_game_is_analysed_once_and_exported_with_comments(client, record_file):
+    wanted = {"source": f"file:{record_file}", "number": 2, "player": "alphabeta:width=3", "movetime": 5}
+    messages = analysed(client, **wanted)
+    assert messages[-1]["state"] == "done", messages[-1]
+    found = [one for one in messages if one["kind"] == "ply"]
+    assert [one["ply"] for one in found] == [0, 1, 2, 3]
+    assert found[0]["lost"] is None
+    assert all(0 <= one["win_rate"] <= 1 and one["line"] and one["lost"] >= 0 for one in found[1:])
+    again = analysed(client, **wanted)
+    assert [one for one in again if one["kind"] == "ply"] == found
+    assert again[-1] == {"kind": "state", "state": "done", "done": 4, "positions": 4, "error": ""}
+    exported = client.post(
+        "/api/analyse/export", json={"source": wanted["source"], "number": 2, "analyses": [wanted]}
+    ).json()
+    assert exported["name"] == "games-2.sgf"
+    assert exported["text"].count("alphabeta:width=3, 5 ms: first side wins") == 4
+    (back,) = read_games(exported["text"].encode(), "back")
+    assert len(back.actions) == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"player": "nobody"}, "no player 'nobody'"),
+        ({"player": "random"}, "does not search"),
+        ({"player": "uci:/bin/sh"}, "starts another program"),
+        ({"player": "puct:/etc/passwd"}, "no such file"),
+        ({"player": "alphabeta", "number": 99}, "no game 99"),
+        ({"player": "alphabeta", "movetime": 1e9}, "less than or equal to 60000"),
+        ({"player": "alphabeta", "source": "file:/etc/passwd"}, "no such file"),
+    ],
+)
+def test_an_analysis_that_cannot_be_says_why(client, record_file, wanted, words):
+    (*_, last) = analysed(client, **({"source": f"file:{record_file}", "number": 2} | wanted))
+    assert last["state"] == "failed"
+    assert words in last["error"]
+
+
+def test_closing_the_socket_ends_the_process(client, record_file):
+    workers = client.app.state.workers
+    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+        wanted = {"source": f"file:{record_file}", "number": 1, "player": "alphabeta:width=3", "movetime": 20_000}
+        socket.send_text(json.dumps(wanted))
+        while json.loads(socket.receive_text()).get("state") not in ("running", "failed"):
+            pass
+        assert workers._busy == 1
+        begin = time.perf_counter()
+    while workers._busy:
+        assert time.perf_counter() - begin < 5
+        time.sleep(0.02)
+
+
+def test_what_a_move_gave_away_is_exported_as_a_mark():
+    request = AnalysisRequest(source="upload:x", number=1, player="alphabeta")
+    one = {"win_rate": 0.5, "value": 0.0, "depth": 1, "nodes": 1, "line": ()}
+    found = {k: PlyAnalysis(ply=k, lost=lost, **one) for k, lost in ((1, 0.05), (2, 0.15), (3, 0.4))}
+    text = annotated(AMAZONS, [(request, found)])
+    lines = text.split("\n;")
+    assert ["BM" in line for line in lines[1:4]] == [False, False, True]
+    assert ["DO" in line for line in lines[1:4]] == [False, True, False]
+
+
+def test_names_cannot_break_out_of_an_export():
+    hostile = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None, first_name="a];B[aa]\\", event="]")
+    (read,) = read_games(annotated(hostile, []).encode(), "x")
+    assert (read.first_name, read.event, read.actions) == ("a];B[aa]\\", "]", (112,))
+
+
+def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, record_file):
+    page = open_page("#/analyse")
+    page.get_by_role("button", name="records/amazons/games.parquet").click()
+    page.get_by_role("button", name="Game 2").click()
+    page.get_by_text("3 moves").first.wait_for()
+    page.get_by_label("Player").fill("alphabeta:width=3")
+    page.get_by_label("Milliseconds a position").fill("5")
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.get_by_text("4 of 4 positions").wait_for()
+    page.get_by_role("button", name="Next move").click()
+    page.get_by_text("Move 1 of 3").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Move 2 of 3").wait_for()
+    chart = page.get_by_role("slider", name="Win rate over the game")
+    chart.focus()
+    page.keyboard.press("End")
+    page.get_by_text("Move 3 of 3").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    assert "first side wins" in Path(download.value.path()).read_text()
+    assert violations(page) == []
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+
+
+def test_the_page_opens_a_file_of_the_user(open_page, tmp_path):
+    page = open_page("#/analyse", PHONE)
+    path = tmp_path / "mine.psq"
+    path.write_text(write_psq(GOMOKU))
+    page.set_input_files("input[type=file]", path)
+    page.get_by_text("12 moves").first.wait_for()
+    page.expected = ["400"]
+    path.write_text("hello")
+    page.get_by_role("button", name="Open another").click()
+    page.set_input_files("input[type=file]", path)
+    page.get_by_text("not a record").wait_for()
+    assert fits(page)
