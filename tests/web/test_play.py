@@ -1,5 +1,6 @@
 """The routes of the page Play and the WebSocket of a game, without a browser."""
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web.choices import USUAL, VARIANTS
-from pipeline_src.web.play import A_SECOND, BURST, FLOOD, GONE, MOST_TABS
+from pipeline_src.web.play import A_SECOND, BURST, BUSY, FLOOD, GONE, MOST_TABS
 from pipeline_src.web.sessions import store
 
 LONG = 600_000
@@ -307,13 +308,12 @@ def test_a_game_that_there_is_not_and_too_many_tabs(client):
     assert closed.value.code == GONE
     assert client.get("/api/play/games/none/record.psq").status_code == 404
     name = begin(client, THREE)
-    wires = [joined(client, name) for _ in range(MOST_TABS)]
-    for wire in wires:
-        until(wire.__enter__(), "game")
-    with pytest.raises(WebSocketDisconnect, match=""), joined(client, name) as wire:
-        wire.receive_json()
-    for wire in wires:
-        wire.__exit__(None, None, None)
+    with contextlib.ExitStack() as tabs:
+        for _ in range(MOST_TABS):
+            until(tabs.enter_context(joined(client, name)), "game")
+        with pytest.raises(WebSocketDisconnect) as closed, joined(client, name) as wire:
+            wire.receive_json()
+        assert closed.value.code == BUSY
 
 
 def test_games_are_kept_up_to_a_number_and_the_oldest_goes(client, monkeypatch):
