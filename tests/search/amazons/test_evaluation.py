@@ -118,15 +118,18 @@ def test_the_shortlist_has_the_turns_of_the_moves_that_are_best_before_the_arrow
     for state in list(games(8, 1, True, 5))[1:40:9]:
         actions, values = ranked(state, evaluator)
         squares = state.board.size
-        moves, before = np.unique(actions // squares), []
-        for move in moves:
-            shot = turns.play(state, int(move) * squares + int(move) // squares)  # back at the square it came from
-            shot.board.flat[int(move) // squares] = board.EMPTY
-            before.append(-slow_value(shot, AmazonsEngine()))
-        likely = set(moves[np.argsort(before)[::-1][:breadth]].tolist())
+        moves, before = np.unique(actions // squares), {}
+        for move in moves.tolist():
+            shot = turns.play(state, move * squares + move // squares)  # back at the square it came from
+            shot.board.flat[move // squares] = board.EMPTY
+            before[move] = -slow_value(shot, AmazonsEngine())
         some, found = np.empty(actions.size + 9, np.int32), np.empty(actions.size + 9, np.float32)
         n, looked = generic.shortlist(state, evaluator, breadth, some, found, np.inf)
         assert looked == (moves.size if breadth < moves.size else 0)
+        likely = set((some[:n] // squares).tolist())
+        others = [before[move] for move in before.keys() - likely]
+        assert len(likely) == min(breadth, moves.size)
+        assert min(before[move] for move in likely) >= max(others, default=-np.inf) - 1e-4  # of equal ones, any
         expected = [i for i, action in enumerate(actions) if action // squares in likely]
         assert dict(zip(some[:n].tolist(), found[:n].tolist(), strict=True)) == {
             int(actions[i]): float(values[i]) for i in expected
