@@ -89,9 +89,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.command == "label":
         given.path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(given.path, label(given.positions, given.seed))
+        np.save(given.path, label(given.positions, given.seed), allow_pickle=False)
         return
-    rows = np.load(given.path)
+    rows = np.load(given.path, allow_pickle=False)
     weights, foreseen = fit(rows, given.knots)
     for knot, row in zip(given.knots, weights, strict=True):
         print(

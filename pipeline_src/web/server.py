@@ -1,6 +1,8 @@
 """`serve` runs the server until it is interrupted."""
 
+import asyncio
 import contextlib
+import logging
 import socket
 import threading
 import webbrowser
@@ -41,11 +43,18 @@ def serve(settings: Settings, browser: bool) -> None:
             timeout_graceful_shutdown=LAST_ANSWERS_S,
             server_header=False,
         )
+        logging.getLogger("uvicorn.error").addFilter(_matters)
         print(f"ready: {address} in the browser; Ctrl-C ends it", flush=True)  # noqa: T201
         if browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
+
+
+def _matters(record: logging.LogRecord) -> bool:
+    """Whether a line is for the terminal: that a Ctrl-C cut off an answer is not."""
+    cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
+    return not cut and not record.getMessage().startswith("Cancel ")
 
 
 def _create(settings: Settings) -> "FastAPI":

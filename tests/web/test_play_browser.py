@@ -176,6 +176,8 @@ def test_thoughts_are_drawn_and_a_killed_engine_can_be_asked_again(open_page, se
     page.get_by_role("button", name="Move now").click()
     page.get_by_text("Your turn.").wait_for()
     assert len(moves(page)) == 1
+    page.get_by_text("thought:").wait_for()  # it stays to be read
+    assert int(page.locator(".figures dd").first.inner_text()) >= 1
 
 
 def test_a_move_shows_before_the_server_has_answered(open_page):

@@ -39,3 +39,29 @@ def test_a_port_in_use_and_a_missing_folder_end_in_one_line(tmp_path):
     done = run("--folder", str(tmp_path / "none"))
     assert done.returncode == 1
     assert done.stderr.strip() == f"error: --folder {tmp_path / 'none'}: no such folder"
+
+
+def test_a_server_that_is_told_to_end_in_the_middle_of_an_answer_says_nothing(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "pipeline_src.cli",
+        "web",
+        "--no-browser",
+        "--port",
+        "0",
+        "--folder",
+        str(tmp_path),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        port = int(process.stdout.readline().split()[1].rstrip("/").rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as wire:
+            head = f"POST /api/play/board HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\ncontent-length: 9\r\n\r\n"
+            wire.sendall(head.encode())  # its body never comes
+            with socket.create_connection(("127.0.0.1", port)) as other:  # once this is answered, that has begun
+                other.sendall(f"GET /api/none HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+                assert b"404" in other.recv(4096)
+            process.terminate()
+            _, said = process.communicate(timeout=60)
+    assert said == ""
+    assert process.returncode in (0, -15)

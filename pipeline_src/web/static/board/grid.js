@@ -51,6 +51,7 @@ export class Grid {
 
   drawGround() {
     const ground = this.layers.ground, { width: w, height: h } = this, edge = MARGIN + 50;
+    this.svg.classList.toggle("large", w > 12); // its coordinates would be too small to read
     if (this.points) {
       for (let x = 0; x < w; x++) ground.append(s("line", { class: "wire", x1: edge + 100 * x, x2: edge + 100 * x, y1: edge, y2: edge + 100 * (h - 1) }));
       for (let y = 0; y < h; y++) ground.append(s("line", { class: "wire", y1: edge + 100 * y, y2: edge + 100 * y, x1: edge, x2: edge + 100 * (w - 1) }));

@@ -56,8 +56,7 @@ export function showGame(root, id) {
       turned = game.seats[0] !== "person" && game.seats[1] === "person";
       makeBoard();
     }
-    if (before && before.board.moves.length !== game.board.moves.length) { thought = null; looking = null; put(hintLine); }
-    if (!game.thinking && !value.persons_turn) thought = null;
+    if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint") thought = null; looking = null; put(hintLine); }
     localStorage.setItem(`zugwerk.game.${id}`, JSON.stringify({ link: shareLink(game.place, game.board.moves), at: Date.now() }));
     forgetOld();
     if (looking === null) board.show(game.board);
@@ -150,7 +149,7 @@ export function showGame(root, id) {
   }
 
   function thoughtMessage(value) {
-    if (value.stage !== "done" && !value.thought && thought?.side === value.side) value.thought = thought.thought;
+    if (value.stage !== "done" && !value.thought && thought?.side === value.side && thought.stage !== "done") value.thought = thought.thought;
     thought = value;
     if (value.stage === "done" && value.hint) {
       put(hintLine, `Hint: ${value.hint}`);
