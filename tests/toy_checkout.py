@@ -150,12 +150,12 @@ def all_end(checkout: Path, limit_s: float = 20.0) -> Iterator[None]:
 
 
 def kill_all(checkout: Path) -> list[int]:
-    """Kill what runs in the checkout, and what its stages have started elsewhere; the pids."""
-    left = {process.pid for process in processes_in(checkout)} | {*filter(psutil.pid_exists, family(checkout))}
-    for pid in left:
+    """Kill what runs in the checkout; the pids. Those that its stages wrote down may be other processes' by now."""
+    left = processes_in(checkout)
+    for process in left:
         with contextlib.suppress(psutil.Error):
-            psutil.Process(pid).kill()
-    return sorted(left)
+            process.kill()
+    return sorted(process.pid for process in left)
 
 
 def processes_in(folder: Path) -> list[psutil.Process]:

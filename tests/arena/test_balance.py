@@ -76,9 +76,9 @@ def test_the_form_is_that_of_all_eight_symmetries_and_tells_the_side():
 
 
 def test_each_side_wins_one_of_the_games_played_from_an_opening(monkeypatch):
-    monkeypatch.setattr(openings, "ATTEMPTS", 20)
-    start, played = gomoku.initial_state(9), [100, 150, 200, 300]
-    found = balanced_openings("gomoku", start, 2, 4, [1], "engine:nodes=300", 900, central_cells(9, 5), played)
+    monkeypatch.setattr(openings, "ATTEMPTS", 40)
+    start, played = gomoku.initial_state(11), [60, 120, 240]
+    found = balanced_openings("gomoku", start, 2, 5, [1], "engine:nodes=100", 3000, central_cells(11, 7), played)
     for opening in found:
         winners = set()
         for nodes in played:

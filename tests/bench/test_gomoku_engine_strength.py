@@ -19,6 +19,8 @@ def measure(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "WORK", tmp_path / "work")
     monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
     monkeypatch.setattr(strength, "JUDGE", "engine:nodes=50")
+    monkeypatch.setattr(strength, "BOUND", 2000.0)
+    monkeypatch.setattr(strength, "QUICK_GAMES", 0)
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["strength", *words])

@@ -21,11 +21,14 @@ def loaded():
     """Section -> model, from the sources: who loads what."""
     found = {}
     for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        nodes = list(ast.walk(tree))
+        home = {one.name: node.module for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+        for node in nodes:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load" and len(node.args) > 1:
                 kind, section = node.args[:2]
                 if isinstance(kind, ast.Name) and isinstance(section, ast.Constant):
-                    found[section.value] = getattr(importlib.import_module(name), kind.id)
+                    found[section.value] = getattr(importlib.import_module(home.get(kind.id, name)), kind.id)
     return found
 
 

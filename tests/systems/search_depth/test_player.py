@@ -19,7 +19,7 @@ from pipeline_src.systems.search_depth.player import DepthPlayer
 from pipeline_src.systems.search_depth.square_layers import SquareSearch
 from tests.systems.search_depth.players import GAME
 
-ENGINE = "nodes_per_ms=1000,clock=1000,width=12,table_mb=1"
+ENGINE = "nodes_per_ms=1000,clock=1000,width=12,table_mb=1,breadth=0,inner_breadth=0,futility=10000"
 CLOSED = amazons.from_fen("Q2*1q/2**2/******/******/******/****** w")
 
 
