@@ -50,11 +50,13 @@ def main() -> None:
         stack.enter_context(_only_server_of(Path(os.environ["PREFECT_HOME"])))
         _require_free(options.port)
         os.environ["ZUGWERK_REPORTS_URL"] = stack.enter_context(_reports(options.port + 1))
-        os.environ["ZUGWERK_WEB_URL"] = stack.enter_context(_web(options.port + 2))
+        os.environ["ZUGWERK_WEB_URL"] = f"http://{HOST}:{options.port + 2}"
+        _require_free(options.port + 2)
         server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
         _wait_until_healthy(url, server)
         _deploy()
         worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
+        stack.enter_context(_web(options.port + 2))  # last: it too says that it is ready
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
         print(f"beside it: {os.environ['ZUGWERK_WEB_URL']}/#/runs shows figures and curves", flush=True)  # noqa: T201
         while server.poll() is None and worker.poll() is None:
@@ -87,12 +89,11 @@ def _deploy() -> None:
 
 
 @contextlib.contextmanager
-def _web(port: int) -> Iterator[str]:
-    """The pages of `zugwerk web` for the block; their address."""
-    _require_free(port)
+def _web(port: int) -> Iterator[None]:
+    """The pages of `zugwerk web` for the block."""
     words = ["pipeline_src.cli", "web", "--no-browser", "--host", HOST, "--port", str(port)]
     with _program([sys.executable, "-m", *words]):
-        yield f"http://{HOST}:{port}"
+        yield
 
 
 def _prefect(*arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:

@@ -54,7 +54,8 @@ def test_the_pages_are_served_beside_it_and_end_with_it() -> None:
     with socket.socket() as other:
         other.bind((serve.HOST, 0))
         port = other.getsockname()[1]
-    with serve._web(port) as url:
+    url = f"http://127.0.0.1:{port}"
+    with serve._web(port):
         for _ in range(300):
             try:
                 with urllib.request.urlopen(f"{url}/", timeout=5) as page:
