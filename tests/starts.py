@@ -81,7 +81,7 @@ def _nursery(modules: tuple[str, ...]) -> socket.socket:
     if modules not in _NURSERIES:
         here, there = socket.socketpair()
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(there.fileno()), *modules], pass_fds=[there.fileno()]
+            [sys.executable, "-m", __name__, str(there.fileno()), *modules], cwd=ROOT, pass_fds=[there.fileno()]
         )
         there.close()
         _NURSERIES[modules] = here
