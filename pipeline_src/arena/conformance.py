@@ -11,14 +11,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pipeline_src.arena import program_memory
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.players.engines.engine import EnginePlayer, command_words
-from pipeline_src.players.engines.gomocup_text import read_cell
+from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, write_cell
 from pipeline_src.players.engines.process import LEAVE_S, EngineProcess
-from pipeline_src.players.engines.uci_text import read_move
+from pipeline_src.players.engines.uci_text import read_move, write_move
 from pipeline_src.players.errors import RefusalError
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
@@ -28,6 +29,20 @@ MARGIN_MS = 100.0
 """That a move may take beyond its limit, as in matches."""
 GAME_MS = 100.0
 """A move of the game that is played to its end."""
+BOARD_MS = 300.0
+"""The move that is asked for on a board or by a rule."""
+SIZE_MS = 100
+"""The same on each of many boards."""
+MEMORY_MS = 500
+"""A move while memory is looked at."""
+MEMORY_MIB = 350
+"""That the Gomocup gives a program."""
+HASH_MIB = 64
+"""Of the table of a UCI engine."""
+BESIDE_HASH_MIB = 32
+"""By which a UCI engine may grow beyond its table: `Hash` is the table's size, not the process's."""
+LOOK_S = 0.05
+"""How often memory is looked at."""
 ANSWER_S = 3.0
 """For an answer that needs no search."""
 MOVES = 4
@@ -71,6 +86,7 @@ class Examiner:
         for size, variant in self.boards:
             yield f"{size}x{size} {variant or ''}".strip(), partial(self.plays_on, size, variant)
         yield "odd input", self.odd_input
+        yield "memory", self.memory
         yield "a game to its end", self.whole_game
         yield f"leaves after {self.farewell}", partial(self.leaves, self.farewell)
         yield "leaves at the end of its input", partial(self.leaves, "")
@@ -105,7 +121,7 @@ class Examiner:
         start = self._start(size, variant)
         needed = (size, variant) == self.boards[0]
         try:
-            with closing(self._make(1000)) as one:
+            with closing(self._make(BOARD_MS)) as one:
                 one.check(start)
                 one.choose([Position(start, np.random.default_rng(0), start)])
         except RefusalError as error:
@@ -142,6 +158,16 @@ class Examiner:
         """A move after lines that mean nothing."""
         raise NotImplementedError
 
+    def memory(self) -> Outcome:
+        """What it and all that it starts have in memory while it plays, beside what it was told to keep to."""
+        if not program_memory.is_told():
+            return "note", "skipped: this system has no /proc, which tells of other programs' memory"
+        with closing(EngineProcess(self.words, self.farewell)) as process:
+            return self._memory(process)
+
+    def _memory(self, process: EngineProcess) -> Outcome:
+        raise NotImplementedError
+
     def _greet(self, process: EngineProcess) -> None:
         raise NotImplementedError
 
@@ -158,20 +184,50 @@ class Examiner:
         return one
 
     def _ask(self, process: EngineProcess, line: str, wanted: str, seconds: float = ANSWER_S) -> str:
-        """The answer that holds one of the words in ``wanted``, as its first word or the beginning of a later one."""
+        """The answer whose first word begins, in capitals or not, with one of the words in ``wanted``."""
+        return self._await(process, line, lambda answer: _begins(answer, wanted), wanted, seconds)
+
+    def _await(
+        self,
+        process: EngineProcess,
+        line: str,
+        is_wanted: Callable[[str], bool],
+        what: str,
+        seconds: float = ANSWER_S,
+        meanwhile: Callable[[], None] = nothing,
+    ) -> str:
+        """The first answer that is wanted; ``meanwhile`` is called again and again until it comes."""
         process.send(line)
         deadline = time.monotonic() + seconds
-        while (answer := process.read(deadline)) is not None:
-            if any(word.upper().startswith(tuple(wanted.upper().split())) for word in answer.split()):
+        while (now := time.monotonic()) < deadline:
+            answer = process.read(min(deadline, now + LOOK_S))
+            meanwhile()
+            if answer is not None and is_wanted(answer):
                 return answer
-        raise process.fault(f"does not answer {line!r} within {seconds:g} s (expected {wanted})")
+        raise process.fault(f"does not answer {line!r} within {seconds:g} s (expected {what})")
+
+
+class _Peak:
+    """The most memory that a program was seen to have."""
+
+    def __init__(self, process: EngineProcess) -> None:
+        self._pid, self.mib = process.pid, 0
+        self.look()
+
+    def look(self) -> None:
+        """Look now."""
+        self.mib = max(self.mib, program_memory.resident_bytes(self._pid) >> 20)
+
+
+def _begins(answer: str, wanted: str) -> bool:
+    return answer.upper().startswith(tuple(wanted.upper().split()))
 
 
 class UciExaminer(Examiner):
     """Of programs that speak UCI for the Amazons."""
 
     game, player, farewell = "amazons", "uci", "quit"
-    boards = ((10, None), (8, None), (6, None))
+    boards = ((10, None), (8, None), (6, None), (10, "cross"))
 
     def checks(self) -> Iterator[Check]:
         """See `Examiner.checks`."""
@@ -183,7 +239,7 @@ class UciExaminer(Examiner):
         try:
             return super().plays_on(size, variant)
         except ZugwerkError as error:
-            return "broken" if size == self.boards[0][0] else "note", str(error)
+            return "broken" if (size, variant) == self.boards[0] else "note", str(error)
 
     def names_itself(self) -> Outcome:
         """See `Examiner.names_itself`."""
@@ -224,6 +280,39 @@ class UciExaminer(Examiner):
             self._ask(process, "stop", "bestmove")
             return "good", f"bestmove after {(time.monotonic() - begin) * 1000:.0f} ms; readyok during the search"
 
+    def _memory(self, process: EngineProcess) -> Outcome:
+        has_hash = False
+
+        def ends(line: str) -> bool:
+            nonlocal has_hash
+            has_hash |= line.split()[:3] == ["option", "name", "Hash"]
+            return _begins(line, "uciok")
+
+        self._await(process, "uci", ends, "uciok", self.start_ms / 1000)
+        if not has_hash:
+            return "note", "offers no option Hash"
+        self._ask(process, "isready", "readyok", self.start_ms / 1000)
+        before = _Peak(process).mib
+        process.send(f"setoption name Hash value {HASH_MIB}")
+        self._ask(process, "isready", "readyok", self.start_ms / 1000)
+        peak, played, state = _Peak(process), list[str](), self._start()
+        for _ in range(MOVES):
+            process.send(" ".join(["position startpos", *(["moves", *played] if played else [])]))
+            answer = self._await(
+                process,
+                f"go movetime {MEMORY_MS}",
+                lambda line: _begins(line, "bestmove"),
+                "bestmove",
+                MEMORY_MS / 1000 + ANSWER_S,
+                peak.look,
+            )
+            action = read_move(self.rules, state, " ".join(answer.split()[1:2]))
+            state = self.rules.play(state, action)
+            played.append(write_move(self.rules, state, action))
+        grown = peak.mib - before
+        said = f"grows by {grown} MiB with Hash {HASH_MIB}, to {peak.mib} MiB"
+        return "broken" if grown > HASH_MIB + BESIDE_HASH_MIB else "good", said
+
     def _greet(self, process: EngineProcess) -> None:
         self._ask(process, "uci", "uciok", self.start_ms / 1000)
         self._ask(process, "isready", "readyok", self.start_ms / 1000)
@@ -233,13 +322,38 @@ class BrainExaminer(Examiner):
     """Of programs that speak the protocol of the Gomocup."""
 
     game, player, farewell = "gomoku", "brain", "END"
-    boards = ((15, "freestyle"), (20, "freestyle"), (5, "freestyle"), (15, "exact"))
+    boards = ((15, "freestyle"), (15, "exact"), (15, "renju"), (15, "caro"))
+    sizes: Sequence[tuple[int, int]] = (*((side, side) for side in range(5, 26)), (20, 15))
+    """(width, height) of boards that it is asked to play on; it need not accept more than the first of ``boards``."""
+
+    def checks(self) -> Iterator[Check]:
+        """See `Examiner.checks`."""
+        yield from super().checks()
+        yield "boards of all sizes", self.plays_on_all_sizes
 
     def names_itself(self) -> Outcome:
         """See `Examiner.names_itself`."""
         with closing(EngineProcess(self.words, "END")) as process:
             self._greet(process)
-            return "good", self._ask(process, "ABOUT", "name=")
+            return "good", self._await(process, "ABOUT", lambda line: "name=" in line.lower(), "name=")
+
+    def plays_on_all_sizes(self) -> Outcome:
+        """One move on each board that it accepts."""
+        played, refused = list[str](), list[str]()
+        with closing(EngineProcess(self.words, "END")) as process:
+            for width, height in self.sizes:
+                start = f"START {width}" if width == height else f"RECTSTART {width},{height}"
+                if not _begins(self._ask(process, start, "OK ERROR UNKNOWN", self.start_ms / 1000), "OK"):
+                    refused.append(f"{width}x{height}")
+                    continue
+                process.send(f"INFO timeout_turn {SIZE_MS}")
+                cell = self._cell(process, "BEGIN")
+                try:
+                    read_cell(cell, height, width)
+                except ZugwerkError as error:
+                    raise process.fault(f"plays {cell}: {error}") from None
+                played.append(f"{width}x{height}")
+        return "good", f"a move on {', '.join(played) or 'none'}; refuses {', '.join(refused) or 'none'}"
 
     def odd_input(self) -> Outcome:
         """See `Examiner.odd_input`; a cell that is not on the board is an ERROR."""
@@ -250,12 +364,28 @@ class BrainExaminer(Examiner):
             self._greet(process)
             process.send("INFO timeout_turn 1000")
             process.send("INFO xyzzy 1")
-            cell = self._ask(process, "BEGIN", " ".join(map(str, range(10))))
+            cell = self._cell(process, "BEGIN")
         read_cell(cell, 15, 15)
         return "good", f"{unknown[:60]} | {error[:60]} | {cell}"
 
+    def _memory(self, process: EngineProcess) -> Outcome:
+        self._greet(process)
+        process.send(f"INFO max_memory {MEMORY_MIB << 20}")
+        process.send(f"INFO timeout_turn {MEMORY_MS}")
+        peak, state, rng, line = _Peak(process), self._start(), np.random.default_rng(1), "BEGIN"
+        for _ in range(MOVES):
+            cell = self._cell(process, line, peak.look)
+            state = self.rules.play(state, read_cell(cell, 15, 15))
+            action = int(rng.choice(self.rules.legal_actions(state)))
+            state, line = self.rules.play(state, action), f"TURN {write_cell(action, 15)}"
+        said = f"at most {peak.mib} MiB of {MEMORY_MIB} (INFO max_memory)"
+        return "broken" if peak.mib > MEMORY_MIB else "good", said
+
+    def _cell(self, process: EngineProcess, line: str, meanwhile: Callable[[], None] = nothing) -> str:
+        return self._await(process, line, is_cell, "x,y", ANSWER_S, meanwhile)
+
     def _greet(self, process: EngineProcess) -> None:
-        if self._ask(process, "START 15", "OK ERROR", self.start_ms / 1000).upper() != "OK":
+        if not _begins(self._ask(process, "START 15", "OK ERROR", self.start_ms / 1000), "OK"):
             raise process.fault("does not play on 15x15")
 
 

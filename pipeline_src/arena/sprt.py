@@ -9,6 +9,7 @@ games, are what is independent. The bounds are Wald's (Sequential Analysis, 1947
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from pipeline_src.errors import ZugwerkError
@@ -61,18 +62,7 @@ class Sprt:
 
     def llr(self, counts: Sequence[int]) -> float:
         """Log-likelihood ratio of H1 over H0 from the numbers of pairs with each of `PAIR_SCORES`."""
-        seen = [count or UNSEEN for count in counts]
-        if not any(counts):
-            return 0.0
-        total = sum(seen)
-        shares = [count / total for count in seen]
-        s0, s1 = expected_score(self.elo0), expected_score(self.elo1)
-        tilt0, tilt1 = _tilt(shares, s0), _tilt(shares, s1)
-        terms = (
-            share * math.log((1 + tilt0 * (score - s0)) / (1 + tilt1 * (score - s1)))
-            for share, score in zip(shares, PAIR_SCORES, strict=True)
-        )
-        return total * sum(terms)
+        return _llr(expected_score(self.elo0), expected_score(self.elo1), tuple(counts))
 
     def verdict(self, llr: float) -> Verdict:
         """What a log-likelihood ratio says."""
@@ -98,6 +88,22 @@ class Sprt:
 def expected_score(elo: float) -> float:
     """Of a player so much stronger, by the logistic model: 1 / (1 + 10^(-elo / 400))."""
     return 1 / (1 + 10 ** (-elo / 400))
+
+
+@lru_cache(maxsize=1 << 16)  # a match that goes on asks anew of all its pairs
+def _llr(s0: float, s1: float, counts: tuple[int, ...]) -> float:
+    """See `Sprt.llr`; the hypotheses are given as expected scores."""
+    seen = [count or UNSEEN for count in counts]
+    if not any(counts):
+        return 0.0
+    total = sum(seen)
+    shares = [count / total for count in seen]
+    tilt0, tilt1 = _tilt(shares, s0), _tilt(shares, s1)
+    terms = (
+        share * math.log((1 + tilt0 * (score - s0)) / (1 + tilt1 * (score - s1)))
+        for share, score in zip(shares, PAIR_SCORES, strict=True)
+    )
+    return total * sum(terms)
 
 
 def _tilt(shares: Sequence[float], mean: float) -> float:

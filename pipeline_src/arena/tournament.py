@@ -5,30 +5,34 @@ changes no game that was played, and the journal goes on with the new ones.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
 from pipeline_src.arena.event import cross_table
+from pipeline_src.arena.game import Fixture, PlayedGame
+from pipeline_src.arena.game_text import game_text
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, engine_logs_of, journal_of, play_pairs, with_limits
 from pipeline_src.arena.ratings import Rating, rate_players
 from pipeline_src.arena.result import Match, Pair, Standing, Status
 from pipeline_src.arena.runner import group_keys, swapped_pair
+from pipeline_src.arena.sprt import Sprt
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import finite, write_json, written_aside
+from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.project.params import Even, Items, Named, NonNegative, Params, Positive, Text, Whole, build, read_tree
 from pipeline_src.records.parquet import write_records
 
-SCORES = {"first": "1-0", "draw": "1/2-1/2", "second": "0-1"}
+ROUND = 4
+"""Pairs of each meeting between two looks at its sequential test. Fixed: workers do not decide what is played."""
 
 
 class Tournament(Params):
@@ -56,13 +60,26 @@ class Tournament(Params):
     """Milliseconds that a move may take beyond its movetime."""
     seed: Whole = 1
     """Of openings and players."""
+    sprt: Annotated[Items[float], Field(min_length=2, max_length=4)] | None = None
+    """elo0, elo1 and, if given, alpha and beta: a meeting ends once its test is decided; ``games`` is then the most."""
 
     @field_validator("players")
     @classmethod
     def _told_apart(cls, players: dict[str, str]) -> dict[str, str]:
         if len(set(players.values())) < len(players):
             raise ValueError("must differ; option name=... tells two of the same engine apart")
+        if "all" in players:
+            raise ValueError("must have another name than 'all', which tables have for everybody together")
         return players
+
+    @field_validator("sprt")
+    @classmethod
+    def _testable(cls, sprt: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        try:
+            Sprt(*(sprt or (0, 1)))
+        except ZugwerkError as error:
+            raise ValueError(f"is no test: {str(error).removeprefix('sprt: ')}") from None
+        return sprt
 
     @property
     def names(self) -> list[str]:
@@ -75,9 +92,24 @@ class Tournament(Params):
         pairs = list(combinations(self.names, 2))
         return pairs if self.format == "round_robin" else pairs[: len(self.names) - 1]
 
+    @property
+    def test(self) -> Sprt | None:
+        """What ends a meeting before all its games are played."""
+        return None if self.sprt is None else Sprt(*self.sprt)
+
     def texts(self) -> dict[str, str]:
-        """Players' texts by name, with the limit that the file sets for those that have none."""
-        return {name: with_limits(self.game, text, {"movetime": self.movetime}) for name, text in self.players.items()}
+        """Players' texts by name, with the limit that the file sets for those that have none.
+
+        Raises:
+            ZugwerkError: a text names no player, or two players are the same once they have that limit.
+        """
+        found = {name: with_limits(self.game, text, {"movetime": self.movetime}) for name, text in self.players.items()}
+        for one, other in combinations(found, 2):
+            if found[one] == found[other]:
+                raise ZugwerkError(
+                    f"players {one!r} and {other!r} are both {found[one]!r}; option name=... tells apart"
+                )
+        return found
 
     def spec(self) -> MatchSpec:
         """Board, clock and openings, as of a match."""
@@ -96,6 +128,17 @@ def read_tournament(path: Path) -> Tournament:
     return build(Tournament, read_tree(path), "tournament", str(path))
 
 
+class NamedGame(NamedTuple):
+    """A game of a tournament."""
+
+    number: int
+    """From 1, as in the archive."""
+    first: str
+    """Name of who moved first."""
+    second: str
+    played: PlayedGame
+
+
 @dataclass
 class Standings:
     """A tournament as far as it was played."""
@@ -103,7 +146,30 @@ class Standings:
     names: list[str]
     matches: dict[tuple[str, str], Match]
     """By who met; scores are those of the first of the two."""
+    planned: int
+    """Games, at the most."""
     status: Status = "finished"
+
+    @property
+    def games(self) -> list[NamedGame]:
+        """All games that were played, meeting by meeting."""
+        found = [
+            (pair[i % 2], pair[1 - i % 2], game)
+            for pair, match in self.matches.items()
+            for i, game in enumerate(match.games)
+        ]
+        return [NamedGame(number, *one) for number, one in enumerate(found, 1)]
+
+    @property
+    def forfeited(self) -> list[dict[str, Any]]:
+        """The games that were lost off the board: number, who lost it, against whom, kind and reason."""
+        rows = []
+        for number, first, second, game in self.games:
+            if game.ended != "board":
+                loser, other = (second, first) if game.winner == "first" else (first, second)
+                row = {"game": number, "player": loser, "against": other, "kind": game.ended, "detail": game.detail}
+                rows.append(row)
+        return rows
 
     @property
     def rows(self) -> list[tuple[str, str, Standing]]:
@@ -148,8 +214,14 @@ class Standings:
                 }
                 for name in self.ranking
             ],
-            "meetings": [dict(finite(match.as_json())) for match in self.matches.values()],
+            "meetings": [_meeting(match) for match in self.matches.values()],
+            "forfeits": self.forfeited,
         }
+
+
+def _meeting(match: Match) -> dict[str, Any]:
+    """Figures of two; their forfeits are told with those of all, by the numbers of the archive."""
+    return {key: value for key, value in match.as_json().items() if key != "forfeits"}
 
 
 def run_tournament(
@@ -181,10 +253,11 @@ def run_tournament(
         for seed in [(spec.seed, 1, *f"{a}/{b}".encode(), number)]
     ]
     board.check(game for _, _, pair in pairs for game in pair)
-    found = Standings(tournament.names, {(a, b): Match(a, b, {}) for a, b in tournament.meetings})
+    matches = {(a, b): Match(a, b, {}, sprt=tournament.test) for a, b in tournament.meetings}
+    found = Standings(tournament.names, matches, 2 * len(pairs))
     keys = group_keys(board, [pair for _, _, pair in pairs])
     places = {key: (meeting, number) for key, (meeting, number, _) in zip(keys, pairs, strict=True)}
-    identity = {"tournament": tournament.game}
+    identity = {"tournament": tournament.game, "size": spec.size, "variant": spec.variant}
     with Journal(journal_of(games), identity, resume=resume) if games is not None else nullcontext() as journal:
         fixtures = {key: pair for key, (_, _, pair) in zip(keys, pairs, strict=True)}
 
@@ -192,15 +265,27 @@ def run_tournament(
             meeting, number = places[key]
             found.matches[meeting].pairs[number] = pair
 
+        def rounds() -> Iterator[dict[str, tuple[Fixture, Fixture]]]:
+            """What is played side by side: all of it, or with a test some pairs of each meeting that is open."""
+            step = spec.pairs if tournament.test is None else ROUND
+            for begin in range(0, spec.pairs, step):
+                due = {meeting for meeting, match in matches.items() if not match.decided}
+                of_round = [key for key, (one, n) in places.items() if one in due and begin <= n < begin + step]
+                yield {key: fixtures[key] for key in of_round}
+
         try:
             on_pair(found)
-            with closing(play_pairs(board, fixtures, parallel, journal, take)) as played:
-                for _ in played:
-                    on_pair(found)
-            if any(len(match.pairs) < spec.pairs for match in found.matches.values()):
-                found.status = "incomplete"
+            for some in rounds():
+                with closing(play_pairs(board, some, parallel, journal, take)) as played:
+                    for _ in played:
+                        on_pair(found)
         except KeyboardInterrupt:
             found.status = "interrupted"
+        for match in matches.values():
+            if len(match.pairs) < spec.pairs:
+                match.status = "decided" if match.decided else found.status
+                if match.status == "finished":
+                    match.status = found.status = "incomplete"
         if out is not None:
             _write(found, tournament, out)
     return found
@@ -208,30 +293,12 @@ def run_tournament(
 
 def _write(found: Standings, tournament: Tournament, out: Path) -> None:
     """Games and results; players stand in them by name."""
-    board, texts = tournament.spec().board, tournament.texts()
-    names = {text: name for name, text in texts.items()}
-    games = [game for match in found.matches.values() for game in match.games]
-    records = [board.record(game, gid) for gid, game in enumerate(games, 1)]
-    named = [replace(one, first_name=names[one.first_name], second_name=names[one.second_name]) for one in records]
-    write_records(named, out / "games.parquet")
-    write_json(out / "results.json", found.as_json() | {"players": texts})
-    rules = get_game(tournament.game)
-    with written_aside(out / "games.txt") as aside, open(aside, "w", encoding="utf-8") as file:
-        for record, game in zip(named, games, strict=True):
-            tags = {
-                "Round": record.gid,
-                "First": record.first_name,
-                "Second": record.second_name,
-                "Board": f"{record.width}x{record.height} {record.variant}",
-                "Result": SCORES[game.winner],
-                **({"Forfeit": game.forfeit.removeprefix("forfeit:")} if game.forfeit else {}),
-            }
-            moves = [rules.format_move(action, record.height, record.width) for action in record.actions]
-            lines = [*(f'[{key} "{value}"]' for key, value in tags.items()), "", *_numbered(moves), SCORES[game.winner]]
-            file.write("\n".join(lines) + "\n\n")
-
-
-def _numbered(moves: list[str], line: int = 10) -> list[str]:
-    """Lines of moves, two to a number."""
-    words = [f"{i // 2 + 1}. {' '.join(moves[i : i + 2])}" for i in range(0, len(moves), 2)]
-    return [" ".join(words[i : i + line]) for i in range(0, len(words), line)]
+    board = tournament.spec().board
+    records = [
+        replace(board.record(one.played, one.number), first_name=one.first, second_name=one.second)
+        for one in found.games
+    ]
+    write_records(records, out / "games.parquet")
+    write_json(out / "results.json", found.as_json() | {"players": tournament.texts()})
+    with written_aside(out / "games.txt") as aside:
+        aside.write_text("".join(map(game_text, records)), encoding="utf-8")

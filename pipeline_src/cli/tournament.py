@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pipeline_src.arena.result import Standing
     from pipeline_src.arena.tournament import Standings
 
+FORFEITS = 12
+"""That are told in words below the table."""
 PIPED_WIDTH = 140
 """Columns where the output goes into a file or another program."""
 EXAMPLE = """FILE holds, say, {game: gomoku, games: 20, movetime: 300, openings: "random:2", format: round_robin,
@@ -22,7 +24,7 @@ Example: zugwerk tournament club.yaml --out work/club --workers 2"""
 
 def tournament(
     file: Path = typer.Argument(..., help="YAML: game, players by name, games of each two, and more."),
-    out: Path | None = typer.Option(None, help="Folder of games and results; killed, the same command goes on."),
+    out: Path | None = typer.Option(None, help="Folder of games, results and page; killed, the same command goes on."),
     workers: int = typer.Option(1, min=1, help="Games side by side; timed ones want a core each."),
     resume: bool = typer.Option(True, "--resume/--no-resume", help="Go on where the journal in OUT ends."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
@@ -33,35 +35,41 @@ def tournament(
 
     from pipeline_src.arena.tournament import read_tournament, run_tournament
     from pipeline_src.parallel import Parallel
+    from pipeline_src.report.tournament_page import write_page
 
     wanted, console = read_tournament(file), Console()
     if not console.is_terminal:
         console = Console(width=PIPED_WIDTH)
     live = Live(console=console, transient=True, auto_refresh=False)
     with live:
-        show = (lambda found: live.update(_table(found), refresh=True)) if console.is_terminal else None
+        show = (lambda found: live.update(_table(found, "playing"), refresh=True)) if console.is_terminal else None
         parallel = Parallel(workers=workers)
         found = run_tournament(wanted, out, parallel, resume, *([show] if show and not as_json else []))
+    if out is not None:
+        write_page(found, wanted, out / "index.html")
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
-        console.print(_table(found))
+        console.print(_table(found, found.status))
+        _print_tests(found)
         _print_forfeits(found)
+        if out is not None:
+            typer.echo(f"{out / 'index.html'}: table, forfeits and every game on a board")
     if found.status != "finished":
         again = "; the same command goes on with the rest" if out is not None else ""
         typer.echo(f"{found.status}{again}", err=True)
         raise typer.Exit(130 if found.status == "interrupted" else 1)
 
 
-def _table(found: "Standings") -> "Table":
+def _table(found: "Standings", status: str) -> "Table":
     """Ranking, with each player's points against each of the others."""
     from rich.table import Table
 
     ranking, ratings, totals = found.ranking, found.ratings, found.totals
     against = {(a, b): standing for a, b, standing in found.rows}
-    games = sum(len(match.pairs) for match in found.matches.values()) * 2
     table = Table("", "player", "Elo", "95 %", "score", "+ = -", *map(str, range(1, len(ranking) + 1)), "forfeits")
-    table.title = f"{games} games, {found.status}"
+    played = len(found.games)
+    table.title = f"{played}{'' if status == 'finished' else f' of {found.planned}'} games, {status}"
     for place, name in enumerate(ranking, 1):
         total, rating = totals[name], ratings.get(name)
         points = [_points(against[name, other]) if other != name else "" for other in ranking]
@@ -82,7 +90,19 @@ def _points(standing: "Standing") -> str:
     return f"{standing.points:g}/{standing.games}" if standing.games else ""
 
 
+def _print_tests(found: "Standings") -> None:
+    for (a, b), match in found.matches.items():
+        if (test := match.test) is not None:
+            typer.echo(
+                f"SPRT {a} - {b}: {test.verdict}, LLR {test.llr:+.2f} ({test.low:.2f} to {test.high:.2f}), "
+                f"{test.pairs} pairs"
+            )
+
+
 def _print_forfeits(found: "Standings") -> None:
-    for pair, match in found.matches.items():
-        for one in match.forfeited[:2]:
-            typer.echo(f"{pair[0]} - {pair[1]}: {pair[one.player]} forfeits ({one.kind}), {one.detail}")
+    lost = found.forfeited
+    for one in lost[:FORFEITS]:
+        game, player, other, kind, detail = one.values()
+        typer.echo(f"game {game}: {player} forfeits to {other} ({kind}), {detail}")
+    if len(lost) > FORFEITS:
+        typer.echo(f"and {len(lost) - FORFEITS} forfeits more; --json and the page have all")
