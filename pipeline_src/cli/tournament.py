@@ -76,7 +76,7 @@ def _table(found: "Standings", status: str) -> "Table":
         table.add_row(
             str(place),
             name,
-            "" if rating is None else f"{rating.elo:+.0f}",
+            "" if rating is None else f"{round(rating.elo):+d}",
             "" if rating is None or not rating.error else f"{rating.low:+.0f} to {rating.high:+.0f}",
             _points(total),
             f"{total.wins} {total.draws} {total.losses}",

@@ -22,7 +22,7 @@ BOARDS = {"amazons": ("amazons", "AmazonsBoard"), "gomoku": ("stones", "StoneBoa
 """Script and class of a game's board; the games of others are shown as moves alone."""
 STYLES, SCRIPTS = ("style.css", "pages.css"), ("dom.js", "board/grid.js")
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White"), "go": ("Black", "White")}
-WIDTH, ROW, EDGE = 420, 44, 16
+WIDTH, ROW, EDGE = 420, 44, 20
 """Of the chart: its width, the height of a player's line and the margin at both sides."""
 _LINKS = re.compile(r"^import .*\n|^export ", re.MULTILINE)
 """What ties the modules of the pages together, which are one script here."""
@@ -107,7 +107,7 @@ def _chart(found: Standings) -> dict[str, Any]:
         "width": WIDTH,
         "height": ROW * len(names) + 26,
         "rows": [row(place, name, ratings[name]) for place, name in enumerate(names)],
-        "ticks": [(x(elo), f"{elo:+g}") for elo in ticks],
+        "ticks": [(x(elo), f"{elo:+g}" if elo else "0") for elo in ticks],
         "zero": x(0.0),
     }
 

@@ -34,6 +34,7 @@ from pipeline_src.web.worker import Workers
 
 MOST_FILES, MOST_LISTED, MOST_BYTES, UPLOADS = 500, 200, 16 << 20, 16
 FIRST_MESSAGE_S = 10.0
+MOST_WORDS = 4000
 UPLOAD, FILE = "upload:", "file:"
 
 router = APIRouter(prefix="/api/analyse", tags=["analyse"])
@@ -56,13 +57,15 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
 @router.get("/files")
 def files(request: Request) -> RecordFiles:
     """Files below the server's folders that may hold games."""
+    from pipeline_src.arena.match import journal_of
     from pipeline_src.web.record_files import SUFFIXES
 
     found = []
     for folder in request.app.state.settings.folders:
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder).as_posix()
-            wanted = path.suffix in SUFFIXES and (path.suffix != ".parquet" or name.startswith("records/"))
+            archive_of_games = name.startswith("records/") or journal_of(path).is_file()
+            wanted = path.suffix in SUFFIXES and (path.suffix != ".parquet" or archive_of_games)
             if wanted and path.is_file() and path.stem != "rejects" and not path.name.startswith("."):
                 about = path.stat()
                 one = RecordFile(source=f"{FILE}{path}", name=name, bytes=about.st_size, modified=about.st_mtime)
@@ -123,7 +126,7 @@ def game(request: Request, source: Source, number: int) -> Replay:
     return Replay(
         source=source,
         name=name,
-        head=_head(record),
+        head=_head(record, MOST_WORDS),
         variant=record.variant,
         height=record.height,
         width=record.width,
@@ -213,7 +216,8 @@ def _open(settings: Settings, source: str) -> tuple[str, Path, list[GameRecord] 
         return path.name, path, _READ[key]
 
 
-def _head(record: GameRecord) -> GameHead:
+def _head(record: GameRecord, most: int = 100) -> GameHead:
+    """About a game; ``most`` letters of its event, where a forfeit stands with its reason."""
     return GameHead(
         number=record.gid,
         game=record.game,
@@ -222,5 +226,5 @@ def _head(record: GameRecord) -> GameHead:
         winner=record.winner,
         resigned=record.resigned,
         plies=len(record.actions),
-        event=record.event[:100],
+        event=record.event[:most],
     )

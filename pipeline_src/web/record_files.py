@@ -104,17 +104,20 @@ def _table(data: bytes, name: str) -> "pa.Table":
 
 
 def _journal(data: bytes, name: str) -> list[GameRecord]:
-    """The finished games of a match, also of one under way: the last line may be torn."""
+    """The finished games of a match or a tournament, also of one under way: the last line may be torn."""
     from pipeline_src.arena.game import PlayedGame
     from pipeline_src.arena.runner import Board
 
     lines = data.split(b"\n")[:-1]
     try:
         head = json.loads(lines[0]) if lines else {}
-        board = Board(str(head["game"]), int(head.get("size", 10)), head.get("variant"))
-        found = [(int(row["key"]), row["value"]) for row in map(json.loads, lines[1:])]
-        games = {2 * key + k + 1: PlayedGame.from_json(one) for key, rows in found for k, one in enumerate(rows)}
-        records = [board.record(games[gid], gid, "") for gid in sorted(games)]
+        board = Board(str(head.get("tournament") or head["game"]), int(head.get("size", 10)), head.get("variant"))
+        rows = [json.loads(line) for line in lines[1:]]
+        if "tournament" in head:  # whose pairs have no numbers: they stand in the order in which they were finished
+            rows = [row | {"key": place} for place, row in enumerate(rows)]
+        found = [(int(row["key"]), row["value"]) for row in rows]
+        games = {2 * key + k + 1: PlayedGame.from_json(one) for key, pair in found for k, one in enumerate(pair)}
+        records = [board.record(games[gid], gid) for gid in sorted(games)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, ZugwerkError):
             raise

@@ -5,14 +5,20 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.arena.conformance import BrainExaminer, examine
+from pipeline_src.arena import conformance, program_memory
+from pipeline_src.arena.conformance import BrainExaminer, UciExaminer, examine
 from pipeline_src.cli.app import app
 from tests.players.engines.test_brain import SCRIPT
+from tests.players.engines.test_uci import command
 
 
-def findings(mode, monkeypatch, start_ms=5000.0):
+def findings(mode, monkeypatch, only="", start_ms=5000.0):
+    """Outcomes by check, of all or of one alone."""
     monkeypatch.setattr(BrainExaminer, "boards", ((15, "freestyle"), (5, "exact")))
+    monkeypatch.setattr(BrainExaminer, "sizes", ((15, 15), (25, 25), (20, 15)))
     examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' {mode}", [100.0], start_ms)
+    chosen = [check for check in examiner.checks() if only in ("", check[0])]
+    monkeypatch.setattr(examiner, "checks", lambda: chosen)
     return {one.check: one for one in examine(examiner)}
 
 
@@ -21,7 +27,22 @@ def test_a_good_program_passes_every_check(monkeypatch):
     assert {one.verdict for one in found.values()} == {"good"}, found
     assert [*found][:4] == ["starts", "names itself", "moves of 100 ms", "15x15 freestyle"]
     assert found["names itself"].detail == 'name="scripted"'
-    assert len(found) == 9
+    assert found["boards of all sizes"].detail == "a move on 15x15, 25x25, 20x15; refuses none"
+    assert re.fullmatch(r"at most [1-9]\d? MiB of 350 \(INFO max_memory\)", found["memory"].detail)
+    assert len(found) == 11
+
+
+def test_messages_before_an_answer_are_passed_over(monkeypatch):
+    found = findings("chatty", monkeypatch)
+    assert {one.verdict for one in found.values()} == {"good"}, found
+
+
+def test_what_need_not_be_played_is_told(monkeypatch):
+    found = findings("fifteen", monkeypatch)
+    assert found["5x5 exact"].verdict == "note"
+    assert "ERROR too big" in found["5x5 exact"].detail
+    told = found["boards of all sizes"]
+    assert (told.verdict, told.detail) == ("good", "a move on 15x15; refuses 25x25, 20x15")
 
 
 @pytest.mark.parametrize(
@@ -30,12 +51,46 @@ def test_a_good_program_passes_every_check(monkeypatch):
         ("late=400", "moves of 100 ms", r"at most 4\d\d ms"),
         ("refuses", "15x15 freestyle", "ERROR too big"),
         ("crash", "a game to its end", r"crashed \(status 3\)"),
+        ("outside", "boards of all sizes", "plays 77,3: no cell 77,3 on a board of 15x15"),
+        ("stays", "leaves after END", "not within 2 s"),
     ],
 )
 def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
-    found = findings(mode, monkeypatch)
+    found = findings(mode, monkeypatch, only=broken)
     assert found[broken].verdict == "broken"
     assert re.search(said, found[broken].detail)
+
+
+@pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
+def test_memory_that_a_program_starts_counts(monkeypatch):
+    """More than it was told to keep to, in a process of its own."""
+    monkeypatch.setattr(conformance, "MEMORY_MIB", 100)
+    examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' fat=120")
+    verdict, said = examiner.memory()
+    assert verdict == "broken"
+    assert 120 <= int(re.fullmatch(r"at most (\d+) MiB of 100 \(INFO max_memory\)", said)[1]) < 200
+
+
+@pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
+@pytest.mark.parametrize(
+    ("mode", "verdict", "said"),
+    [
+        ("fat=110", "broken", r"grows by 1[1-3]\d MiB with Hash 64, to 1\d\d MiB"),
+        ("fat=20", "good", r"grows by \d\d MiB with Hash 64, to \d\d MiB"),
+        ("good", "note", "offers no option Hash"),
+    ],
+)
+def test_the_table_of_a_uci_engine_is_as_large_as_it_was_told(monkeypatch, mode, verdict, said):
+    monkeypatch.setattr(conformance, "MOVES", 1)
+    found = UciExaminer(command(mode), start_ms=20_000).memory()
+    assert found[0] == verdict
+    assert re.fullmatch(said, found[1])
+
+
+def test_without_proc_memory_is_not_looked_at(monkeypatch, tmp_path):
+    monkeypatch.setattr(program_memory, "PROC", tmp_path)
+    verdict, said = BrainExaminer("/no/such").memory()
+    assert (verdict, said.partition(":")[0]) == ("note", "skipped")
 
 
 OWN = {
@@ -59,4 +114,4 @@ def test_a_broken_engine_ends_with_status_1():
     done = CliRunner().invoke(app, ["engines", "check", "/no/such", "--limits", "50"])
     assert done.exit_code == 1
     assert "engine '/no/such' cannot be started" in done.stdout
-    assert "11 checks, 11 broken" in done.stdout
+    assert "13 checks, 13 broken" in done.stdout

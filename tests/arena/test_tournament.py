@@ -1,14 +1,21 @@
 import json
+import re
+import subprocess
 import sys
+import time
 
 import pytest
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from pipeline_src.arena import match
-from pipeline_src.arena.tournament import read_tournament, run_tournament
+from pipeline_src.arena.game_text import game_text
+from pipeline_src.arena.tournament import ROUND, read_tournament, run_tournament
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
+from pipeline_src.records.record import GameRecord
 from tests.players.engines.test_brain import SCRIPT
 
 FILE = """
@@ -52,7 +59,7 @@ def test_a_round_robin_rates_everybody(file, tmp_path):
     ]
     text = (tmp_path / "out/games.txt").read_text()
     assert text.count("[Round ") == 12
-    assert '[First "deep"]\n[Second "flat"]\n[Board "5x5 freestyle-4"]' in text
+    assert '[Game "gomoku"]\n[Round "1"]\n[First "deep"]\n[Second "flat"]\n[Board "5x5 freestyle-4"]' in text
 
 
 def test_a_gauntlet_is_the_first_against_all(file):
@@ -90,6 +97,9 @@ def test_it_goes_on_where_it_was_and_a_new_player_changes_no_game(file, tmp_path
         (("games: 4", "games: 3"), "t.yaml: tournament: games must be even and at least 2, not 3"),
         (("chance: random", "chance: alphabeta:depth=1"), "players must differ; option name="),
         (("chance: random", "chance: nobody"), "no player 'nobody'"),
+        (("chance: random", "all: random"), "players must have another name than 'all'"),
+        (("players:", "sprt: [50, 0]\nplayers:"), "sprt is no test: elo0 must be below elo1"),
+        (("players:", "sprt: [50]\nplayers:"), "sprt must name at least 2, not 1"),
         (("game: gomoku\n", ""), "tournament.game: .*missing|missing.*game"),
     ],
 )
@@ -99,12 +109,112 @@ def test_wrong_files_are_refused(file, change, said):
         run_tournament(read_tournament(file))
 
 
+def test_players_that_the_movetime_makes_the_same_are_refused(file):
+    same = FILE.replace("deep: alphabeta:depth=2", "deep: alphabeta").replace("depth=1", "movetime=50")
+    file.write_text(same + "movetime: 50\n")
+    with pytest.raises(ZugwerkError, match="players 'deep' and 'flat' are both 'alphabeta:movetime=50'"):
+        run_tournament(read_tournament(file))
+
+
+def test_a_sequential_test_ends_a_meeting_and_no_other(file, tmp_path):
+    """And workers do not decide which games are played."""
+    players = FILE.replace("flat: alphabeta:depth=1", "twin: alphabeta:depth=2,width=300")
+    file.write_text(players.replace("games: 4", "games: 40") + "sprt: [0, 300]\n")
+    found = run_tournament(read_tournament(file), tmp_path / "out")
+    won = found.matches["deep", "chance"]
+    assert (won.status, won.test.verdict) == ("decided", "H1")
+    assert won.test.pairs <= len(won.pairs) < 20
+    assert len(won.pairs) % ROUND == 0
+    assert found.status == "finished"
+    assert len(found.games) < found.planned == 3 * 40
+    results = json.loads((tmp_path / "out/results.json").read_text())
+    assert [one["sprt"]["verdict"] for one in results["meetings"]] == [
+        match.test.verdict for match in found.matches.values()
+    ]
+    again = run_tournament(read_tournament(file), tmp_path / "out")
+    assert moves(again) == moves(found)
+    assert moves(run_tournament(read_tournament(file), parallel=Parallel(workers=2))) == moves(found)
+
+
+def test_a_meeting_that_was_not_played_to_its_end_says_so(file, monkeypatch):
+    monkeypatch.setattr(match, "play_group", lambda *_: interrupted())
+    found = run_tournament(read_tournament(file))
+    assert {one.status for one in found.matches.values()} == {found.status} == {"interrupted"}
+    assert found.games == []
+    assert found.as_json()["ranking"][0]["elo"] is None
+
+
+def interrupted():
+    raise KeyboardInterrupt
+
+
+def test_a_forfeit_says_why_everywhere(file, tmp_path):
+    """Table, JSON, text, journal, archive and page; the browser is in tests/web/test_analyse.py."""
+    out = tmp_path / "out"
+    brain = f"brain:'{sys.executable}' -S '{SCRIPT}' crash"
+    file.write_text(FILE.replace("chance: random", f'chance: "{brain}"').replace("-4", "") + "format: gauntlet\n")
+    done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    why = "crashed (status 3); its last lines: OK; on stderr: warming up | no memory ?[31mleft"
+    assert "8 games, finished" in done.stdout
+    assert re.search(
+        rf"^game 5: chance forfeits to deep \(crash\), move 2: engine .* {re.escape(why)}$", done.stdout, re.M
+    )
+    results = json.loads((out / "results.json").read_text())
+    assert [one["game"] for one in results["forfeits"]] == [5, 6, 7, 8]
+    assert all(one["player"] == "chance" and one["kind"] == "crash" for one in results["forfeits"])
+    told = [one["detail"] for one in results["forfeits"]]
+    assert all(re.fullmatch(rf"move \d: engine .* {re.escape(why)}", one) for one in told)
+    assert [row["forfeits"] for row in results["ranking"]] == [0, 0, 4]
+    texts = [json.loads(line)["value"] for line in (out / "games.journal.jsonl").read_text().splitlines()[1:]]
+    assert sorted(game["detail"] for pair in texts for game in pair if game["ended"] == "crash") == sorted(told)
+    events = [one.event for one in read_records(out / "games.parquet")]
+    assert events == [""] * 4 + [f"forfeit:crash: {one}" for one in told]
+    assert f'[Forfeit "crash: {told[0]}"]' in (out / "games.txt").read_text()
+    page = (out / "index.html").read_text()
+    assert str(escape(told[0])) in page
+    as_json = CliRunner().invoke(app, ["tournament", str(file), "--out", str(out), "--json"])
+    assert json.loads(as_json.stdout)["forfeits"] == results["forfeits"]
+
+
+def test_quotes_in_an_engines_words_do_not_end_a_tag():
+    record = GameRecord("gomoku", 1, "engine", "freestyle", 5, 5, (0, 1, 2), "first", event=r'forfeit:crash: says "\"')
+    assert game_text(record) == (
+        '[Game "gomoku"]\n[Round "1"]\n[First ""]\n[Second ""]\n[Board "5x5 freestyle"]\n[Result "1-0"]\n'
+        r'[Forfeit "crash: says \"\\\""]'
+        "\n\n1. a5 b5 2. c5\n1-0\n\n"
+    )
+
+
+@pytest.mark.slow
+def test_a_killed_tournament_goes_on_with_what_is_missing(file, tmp_path):
+    """kill -9: the pairs that were finished are not played again, and the end is the same."""
+    file.write_text(FILE.replace("games: 4", "games: 60"))
+    out = tmp_path / "out"
+    line = [sys.executable, "-m", "pipeline_src.cli", "tournament", str(file), "--out", str(out), "--workers", "2"]
+    journal = out / "games.journal.jsonl"
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 200
+        while not (journal.exists() and journal.read_bytes().count(b"\n") > 5) and time.monotonic() < end:
+            time.sleep(0.005)
+        process.kill()
+    before = journal.read_bytes()
+    before = before[: before.rindex(b"\n") + 1]
+    assert not (out / "results.json").exists()
+    assert 5 <= before.count(b"\n") - 1 < 90
+    whole = run_tournament(read_tournament(file), out)
+    assert whole.status == "finished"
+    assert journal.read_bytes().startswith(before)
+    assert journal.read_bytes().count(b"\n") == 1 + 90
+    assert moves(run_tournament(read_tournament(file))) == moves(whole)
+
+
 def test_the_command_prints_a_table_and_the_forfeits(file, tmp_path):
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}' suggest"
     file.write_text(FILE.replace("chance: random", f'chance: "{brain}"').replace("-4", ""))
     done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert "12 games, finished" in done.stdout
-    assert "deep - chance: chance forfeits (illegal), move 3: engine" in done.stdout
+    assert "game 5: chance forfeits to deep (illegal), move 2: engine" in done.stdout
     as_json = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out"), "--json"])
     assert json.loads(as_json.stdout)["ranking"][-1]["forfeits"] == 8

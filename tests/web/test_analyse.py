@@ -1,6 +1,7 @@
 """The page Analyse: files of all formats, the analysis in its process, the export, and the page in a browser."""
 
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, run_match
+from pipeline_src.arena.tournament import Tournament, run_tournament
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.littlegolem.amazons import write_record
@@ -18,6 +20,7 @@ from pipeline_src.records.sgf import write_sgf
 from pipeline_src.web.annotate import annotated
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import read_games
+from tests.players.engines.test_brain import SCRIPT
 from tests.systems.joseki.games import random_record
 from tests.web.conftest import PHONE, fits, violations
 
@@ -91,10 +94,26 @@ def test_an_archive_and_the_journal_of_a_match_under_way(client, web_folder, rec
     names = [one["name"] for one in client.get("/api/analyse/files").json()["files"]]
     assert names[0] == "matches/test.journal.jsonl"
     assert "records/amazons/games.parquet" in names
+    assert "matches/test.parquet" in names
     empty = tmp_path / "empty.jsonl"
     Journal(empty, spec.identity()).close()
     with pytest.raises(ZugwerkError, match="no finished pair"):
         read_games(empty.read_bytes(), "empty")
+
+
+def test_the_journal_and_the_archive_of_a_tournament_tell_why_a_game_was_forfeited(client, web_folder):
+    brain = f"brain:'{sys.executable}' -S '{SCRIPT}' crash"
+    entries = {"chance": "random", "engine": brain}
+    wanted = Tournament(game="gomoku", size=5, games=2, openings="random:1", players=entries)
+    played = run_tournament(wanted, web_folder / "club")
+    for name, players in (("games.journal.jsonl", {"random", brain}), ("games.parquet", {"chance", "engine"})):
+        source = f"file:{web_folder / 'club' / name}"
+        listed = client.get("/api/analyse/games", params={"source": source}).json()
+        assert [one["number"] for one in listed["games"]] == [1, 2]
+        assert {one["first_name"] for one in listed["games"]} == {text[:100] for text in players}
+        head = client.get("/api/analyse/game", params={"source": source, "number": 1}).json()["head"]
+        assert head["event"] == f"forfeit:crash: {played.forfeited[0]['detail']}"
+        assert head["event"].endswith("; on stderr: warming up | no memory ?[31mleft")
 
 
 @pytest.mark.parametrize(

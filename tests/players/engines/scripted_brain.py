@@ -4,9 +4,11 @@ Modes: good, chatty (lines that are no answer, then the move), illegal (a stone 
 suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (with less than four stones),
 flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
 START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
-first move, by the file LOG, and is good after that).
+first move, by the file LOG, and is good after that), fifteen (refuses other boards than 15x15), fat=MIB (a process that
+it starts takes so much memory), stays (after END).
 """
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -28,7 +30,8 @@ class Brain:
     def open(self, width, height):
         self.width, self.height, self.stones = width, height, set()
         if self.mode != "mute":
-            say("ERROR too big" if self.mode == "refuses" else "OK")
+            refused = self.mode == "refuses" or (self.mode == "fifteen" and (width, height) != (15, 15))
+            say("ERROR too big" if refused else "OK")
 
     def move(self):
         mode = self.mode
@@ -40,6 +43,12 @@ class Brain:
             time.sleep(float(self.number) / 1000)
         if mode == "slow" and len(self.stones) < 4:
             time.sleep(float(self.number) / 1000)
+        if mode == "fat":
+            hold = f"import time; held = b'x' * ({self.number} << 20); print(flush=True); time.sleep(1000)"
+            with subprocess.Popen([sys.executable, "-S", "-c", hold], stdout=subprocess.PIPE) as child:
+                child.stdout.readline()
+                time.sleep(0.3)
+                child.kill()
         if mode == "hang" or self.silent:
             time.sleep(1000)
         if mode == "crash":
@@ -86,6 +95,8 @@ class Brain:
         elif name == "END" and self.mode == "learns":
             time.sleep(0.3)
             self.log.write_text("learnt")
+        elif name == "END" and self.mode == "stays":
+            time.sleep(1000)
         elif name == "END" and self.mode != "hang":
             sys.exit(0)
         elif name[:1].isdigit():

@@ -2,7 +2,8 @@
 
 Modes: good, none, illegal, garbage (lines that mean nothing, then the move), gibberish (a move that is none), hang,
 crash, leaves (with status 0), late=MS, flood, silent (never says uciok), child (starts a process that outlives it),
-dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that).
+dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that), fat=MIB
+(has an option Hash, and takes so much memory).
 """
 
 import subprocess
@@ -60,6 +61,9 @@ def search(mode, board, log):
         time.sleep(float(number) / 1000)
     if mode == "hang":
         time.sleep(1000)
+    if mode == "fat":
+        board.held = b"x" * (int(number) << 20)
+        time.sleep(0.3)
     if mode == "crash":
         sys.exit(3)
     if mode == "leaves":
@@ -84,7 +88,11 @@ def main():
                 file.write(line)
         words = line.split()
         if words[:1] == ["uci"]:
-            say("id name scripted" if mode == "silent" else "id name scripted\nuciok")
+            say("id name scripted")
+            if mode.startswith("fat"):
+                say("option name Hash type spin default 1 min 1 max 64")
+            if mode != "silent":
+                say("uciok")
         elif words[:1] == ["isready"]:
             say("readyok")
         elif words[:1] == ["position"]:
