@@ -54,10 +54,11 @@ class GameClock:
         """Charge a side for a move; in words what is wrong where that came too late, else empty."""
         if self.left_ms is None:
             limit = self.limits_ms[side]
-            allowed, self._first_ms[side] = self.control.margin_ms + self._first_ms[side], 0.0
-            if limit is None or cost <= limit + allowed:
+            first, self._first_ms[side] = self._first_ms[side], 0.0
+            if limit is None or cost <= limit + self.control.margin_ms + first:
                 return ""
-            return f"late by {cost - limit:.0f} ms: {cost:.0f} ms for a move of {limit:.0f} ms"
+            said = f"late by {cost - limit:.0f} ms: {cost:.0f} ms for a move of {limit:.0f} ms"
+            return f"{said}, the first one, which may take {first:.0f} ms more" if first else said
         self.left_ms[side] -= cost / self.control.nodes_per_ms if self.control.nodes_per_ms else cost
         if self.left_ms[side] < 0:
             return f"the flag fell: {-self.left_ms[side]:.0f} ms over"

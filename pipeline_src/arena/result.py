@@ -64,9 +64,11 @@ class SideFigures(NamedTuple):
     mean_ms: float
     """A move."""
     max_ms: float
+    first_max_ms: float
+    """The longest first move of a game, for which an engine is allowed more time."""
     moves_per_game: float
     forfeits: dict[str, int]
-    """Games lost off the board, by why: illegal, time, crash."""
+    """Games lost off the board, by why: illegal, time, hang, crash, exit."""
 
 
 class Forfeit(NamedTuple):
@@ -156,10 +158,12 @@ class Match:
 
     def side(self, player: int) -> SideFigures:
         """About the moves of ``a`` (0) or ``b`` (1), where they were timed."""
-        times = [time for game, side in self.seated(player) for time in game.spent_by(side)]
+        spent = [game.spent_by(side) for game, side in self.seated(player)]
+        times, first = [time for game in spent for time in game], [game[0] for game in spent if game]
         moves = len(times) / len(self.games) if self.pairs else math.nan
         forfeits = dict(sorted(self.forfeits(player).items()))
-        return SideFigures(_mean(times), max(times, default=math.nan), moves, forfeits)
+        most = max(times, default=math.nan), max(first, default=math.nan)
+        return SideFigures(_mean(times), *most, moves, forfeits)
 
     @property
     def test(self) -> SprtFigures | None:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
@@ -102,6 +102,8 @@ def _print(found: "Match") -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from pipeline_src.players.errors import ErrorKind
+
     console, score, standing = Console(), found.score, found.standing
     (elo, low, high), sides, test = score.elo(), (found.side(0), found.side(1)), found.test
     table = Table("", "A", "B", title=f"{standing.games} games, {found.status}")
@@ -109,12 +111,13 @@ def _print(found: "Match") -> None:
     table.add_row("won", str(standing.wins), str(standing.losses))
     if standing.draws:
         table.add_row("drawn", str(standing.draws), str(standing.draws))
-    for name in ("illegal", "time", "crash"):
+    for name in get_args(ErrorKind):
         counts = [side.forfeits.get(name, 0) for side in sides]
         if any(counts):
             table.add_row(f"forfeits: {name}", *map(str, counts))
     table.add_row("ms a move", *(f"{side.mean_ms:,.1f}" for side in sides))
     table.add_row("ms at most", *(f"{side.max_ms:,.1f}" for side in sides))
+    table.add_row("ms, first move, at most", *(f"{side.first_max_ms:,.1f}" for side in sides))
     table.add_row("moves a game", *(f"{side.moves_per_game:.1f}" for side in sides))
     console.print(table)
     console.print(f"score {score.value:.1%} ({score.low:.1%} to {score.high:.1%})")

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pipeline_src.errors import ZugwerkError
 
-ErrorKind = Literal["illegal", "time", "crash"]
-"""An illegal move or none; too late; an engine that ended, hung or wrote what is no answer."""
+ErrorKind = Literal["illegal", "time", "hang", "crash", "exit"]
+"""An illegal move, or what is none; too late; no answer at all; a program that crashed; one that left with status 0."""
 
 
 class RefusalError(ZugwerkError):

@@ -502,11 +502,14 @@ def test_a_brain_that_nobody_listens_to_ends():
         [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     process.stdout.close()
     process.stdin.write(b"ABOUT\n")
     process.stdin.flush()
     assert process.wait(timeout=60) == 1
+    assert process.stderr.read() == b""
+    process.stderr.close()
     process.stdin.close()
 
 

@@ -43,6 +43,7 @@ def test_a_match_counts_for_the_right_player():
     a, b = match.side(0), match.side(1)
     assert (a.mean_ms, a.max_ms) == (pytest.approx((1 + 3 + 5 + 7 + 40) / 5), 40)
     assert (b.mean_ms, b.max_ms) == (pytest.approx((10 + 20 + 30 + 9) / 4), 30)
+    assert (a.first_max_ms, b.first_max_ms) == (40, 30)
     assert (a.moves_per_game, b.moves_per_game) == (5 / 4, 1)
     assert (a.forfeits, b.forfeits) == ({"time": 1}, {"crash": 1})
     assert match.first_side_score == 0.25
@@ -54,7 +55,10 @@ def test_a_match_counts_for_the_right_player():
 
 def test_nothing_played_has_no_means():
     found = Match("a", "b", {}).as_json()
-    assert found["sides"]["a"] == {"mean_ms": None, "max_ms": None, "moves_per_game": None, "forfeits": {}}
+    assert found["sides"]["a"] == {
+        **{"mean_ms": None, "max_ms": None, "first_max_ms": None, "moves_per_game": None},
+        "forfeits": {},
+    }
     assert (found["first_side_score"], found["plies_per_game"], found["games"]) == (None, None, 0)
 
 

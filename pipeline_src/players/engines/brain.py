@@ -24,7 +24,7 @@ NO_LIMIT = (1 << 31) - 1
 """``time_left`` of a game without a clock."""
 RULE_S = 0.3
 """For an engine to answer ERROR to a rule, before a match: an INFO has no other answer."""
-_CELL_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+\s*[,;:. ]\s*-?\d+[)\]]?|[a-z]-?\d{1,2}", re.IGNORECASE)
+_MOVE_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+(\s*[,;:. ]\s*-?\d+)*[)\]]?|[a-z]-?\d{1,2}|swap", re.IGNORECASE)
 
 
 class BrainPlayer(EnginePlayer):
@@ -175,7 +175,7 @@ def _answers_start(line: str) -> bool:
 
 def _answers_move(line: str) -> bool:
     """Or says that it has none, or writes one as other protocols do; not UNKNOWN: some say that of an INFO."""
-    known = is_cell(line) or _CELL_OF_ANOTHER_KIND.fullmatch(line) is not None
+    known = is_cell(line) or _MOVE_OF_ANOTHER_KIND.fullmatch(line) is not None
     return known or _word(line) in ("ERROR", "SUGGEST")
 
 

@@ -12,7 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from pipeline_src.players.engines.process import EngineProcess
+from pipeline_src.players.engines.process import LEAVE_S, EngineProcess
+from pipeline_src.players.errors import RefusalError
 from pipeline_src.players.options import Options
 from pipeline_src.players.player import Player, Position
 from pipeline_src.project.params import NonNegative
@@ -117,16 +118,16 @@ class EnginePlayer(Player):
             line = process.read(min(deadline, slow))
             if line is not None and wanted(line):
                 return line
-        raise process.fault(f"hung: no {what} within {seconds:.1f} s")
+        raise process.fault(f"hung: no {what} within {seconds:.1f} s", "hang")
 
     @contextlib.contextmanager
     def _ended_on_error(self) -> Any:
         """An engine that hung or ended, or from which an interrupt took us away, is not spoken to again."""
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             if self._process is not None:
-                self._process.close(patience_s=0)
+                self._process.close(LEAVE_S if isinstance(error, RefusalError) else 0)
             self._process = None
             raise
 

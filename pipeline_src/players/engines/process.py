@@ -157,7 +157,7 @@ class EngineProcess:
         if status is None:
             return self.fault("closed its output")
         if status == 0:
-            return self.fault("left unasked (status 0)")
+            return self.fault("left unasked (status 0)", "exit")
         return self.fault(f"crashed ({f'status {status}' if status > 0 else signal.Signals(-status).name})")
 
 

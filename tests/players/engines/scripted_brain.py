@@ -1,6 +1,7 @@
 """A brain on the standard library alone: ``scripted_brain.py MODE [LOG]``; it plays the first empty cell, or worse.
 
 Modes: good, chatty (lines that are no answer, then the move), illegal (a stone on a stone), outside, gibberish, error,
+swap, three, number,
 suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, slow=MS (with less than four stones),
 flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
 START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
@@ -63,7 +64,15 @@ class Brain:
         if mode == "illegal":
             x, y = min(self.stones)
         self.stones.add((x, y))
-        wrong = {"gibberish": "h8", "error": "ERROR I give up", "suggest": "SUGGEST 2,2", "outside": "77,3"}
+        wrong = {
+            "gibberish": "h8",
+            "swap": "SWAP",
+            "three": "7,7,1",
+            "number": "112",
+            "error": "ERROR I give up",
+            "suggest": "SUGGEST 2,2",
+            "outside": "77,3",
+        }
         say(wrong.get(mode, f"{x},{y}"))
 
     def answer(self, line):

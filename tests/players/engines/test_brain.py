@@ -1,3 +1,4 @@
+import re
 import sys
 import time
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.players.engines import engine as engine_module
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
 from pipeline_src.players.errors import PlayerError, RefusalError
 from pipeline_src.players.player import Position
@@ -108,10 +110,13 @@ def test_what_is_no_answer_is_passed_over(player):
         ("gibberish", "illegal", "answers 'h8' in place of a move"),
         ("error", "illegal", "answers 'ERROR I give up' in place of a move"),
         ("suggest", "illegal", "answers 'SUGGEST 2,2' in place of a move"),
-        ("hang", "crash", "hung: no move within 0.4 s; its last lines: OK$"),
-        ("leaves", "crash", r"left unasked \(status 0\)"),
-        ("late=900", "crash", "hung"),
-        ("flood", "crash", "hung"),
+        ("swap", "illegal", "answers 'SWAP' in place of a move"),
+        ("three", "illegal", "answers '7,7,1' in place of a move"),
+        ("number", "illegal", "answers '112' in place of a move"),
+        ("hang", "hang", "hung: no move within 0.4 s; its last lines: OK$"),
+        ("leaves", "exit", r"left unasked \(status 0\)"),
+        ("late=900", "hang", "hung"),
+        ("flood", "hang", "hung"),
         (
             "crash",
             "crash",
@@ -125,6 +130,29 @@ def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
         brain.choose([position([0])])
     assert caught.value.kind == kind
     assert time.monotonic() - begin < 3
+
+
+def test_what_is_no_move_is_told_at_once_and_not_as_a_hang(player):
+    for mode in ("gibberish", "error", "suggest", "swap"):
+        brain, begin = player(mode, options="movetime=5000,grace=20000"), time.monotonic()
+        with pytest.raises(PlayerError, match="in place of a move"):
+            brain.choose([position([0])])
+        assert time.monotonic() - begin < 5
+
+
+def test_a_brain_that_never_answers_start_is_told_of_and_given_up(player, caplog, monkeypatch):
+    monkeypatch.setattr(engine_module, "SLOW_S", 0.3)
+    with pytest.raises(PlayerError, match=r"hung: no OK within 0.8 s$") as caught:
+        player("mute", options="start=800").ready(position().start)
+    assert caught.value.kind == "hang"
+    (told,) = (record.getMessage() for record in caplog.records)
+    assert re.fullmatch(r"waiting for engine '.*': no OK yet, given up after 1 s; it has said nothing", told)
+
+
+def test_an_engine_that_refuses_may_still_leave_by_itself(player, tmp_path):
+    with pytest.raises(RefusalError):
+        player("refuses", tmp_path / "log").check(position().start)
+    assert (tmp_path / "log").read_text().splitlines() == ["START 5", "END"]
 
 
 def test_an_error_in_answer_to_info_is_told_before_the_next_move(player):
@@ -194,7 +222,9 @@ def test_cells_as_text():
             read_cell(bad, 3, 5)
 
 
-@pytest.mark.parametrize(("mode", "fault"), [("hang", "crash"), ("late=350", "time"), ("illegal", "illegal")])
+@pytest.mark.parametrize(
+    ("mode", "fault"), [("hang", "hang"), ("leaves", "exit"), ("late=350", "time"), ("illegal", "illegal")]
+)
 def test_faults_lose_games_of_a_match(mode, fault):
     bad = text(mode, options="movetime=100,grace=600,first=0")
     found = run_match(MatchSpec("gomoku", "random", bad, 2, "random:2", 5))
@@ -213,6 +243,14 @@ def test_a_first_move_may_take_longer():
         slow = text("slow=400", options=f"movetime=100{first}")
         found = run_match(MatchSpec("gomoku", "random", slow, 2, "random:2", 5, margin=150))
         assert found.side(1).forfeits == forfeits
+        assert found.side(1).first_max_ms >= 400
+    late = text("late=400", options="movetime=100,first=50")
+    found = run_match(MatchSpec("gomoku", "random", late, 2, "random:2", 5, margin=50))
+    assert (
+        found.games[0]
+        .detail.partition(";")[0]
+        .endswith(" ms for a move of 100 ms, the first one, which may take 50 ms more")
+    )
 
 
 def test_a_whole_match_of_brains():

@@ -100,9 +100,10 @@ def test_what_is_sent(player, tmp_path):
         ("none", "illegal"),
         ("illegal", "illegal"),
         ("gibberish", "illegal"),
-        ("hang", "crash"),
+        ("hang", "hang"),
         ("crash", "crash"),
-        ("flood", "crash"),
+        ("leaves", "exit"),
+        ("flood", "hang"),
     ],
 )
 def test_faults_have_a_kind_and_come_in_time(player, mode, kind):
@@ -224,6 +225,7 @@ def test_a_program_that_is_not_there_is_named():
 
 
 def test_an_engine_that_never_says_uciok_is_told_of_and_given_up(player, caplog, monkeypatch):
+    assert engine_module.SLOW_S == 10
     monkeypatch.setattr(engine_module, "SLOW_S", 0.3)
     with pytest.raises(PlayerError, match=r"hung: no uciok within 0.8 s; its last lines: id name scripted$"):
         player("silent", options="start=800").ready()
