@@ -56,7 +56,10 @@ def test_a_match_counts_for_the_right_player():
 def test_nothing_played_has_no_means():
     found = Match("a", "b", {}).as_json()
     assert found["sides"]["a"] == {
-        **{"mean_ms": None, "max_ms": None, "first_max_ms": None, "moves_per_game": None},
+        "mean_ms": None,
+        "max_ms": None,
+        "first_max_ms": None,
+        "moves_per_game": None,
         "forfeits": {},
     }
     assert (found["first_side_score"], found["plies_per_game"], found["games"]) == (None, None, 0)

@@ -189,13 +189,14 @@ def test_quotes_in_an_engines_words_do_not_end_a_tag():
 @pytest.mark.slow
 def test_a_killed_tournament_goes_on_with_what_is_missing(file, tmp_path):
     """kill -9: the pairs that were finished are not played again, and the end is the same."""
-    file.write_text(FILE.replace("games: 4", "games: 60"))
+    file.write_text(FILE.replace("games: 4", "games: 60").replace("random:1", "random:2"))
     out = tmp_path / "out"
     line = [sys.executable, "-m", "pipeline_src.cli", "tournament", str(file), "--out", str(out), "--workers", "2"]
     journal = out / "games.journal.jsonl"
     with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         end = time.monotonic() + 200
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 5) and time.monotonic() < end:
+            assert process.poll() is None
             time.sleep(0.005)
         process.kill()
     before = journal.read_bytes()
