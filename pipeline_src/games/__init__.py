@@ -9,3 +9,13 @@
 >>> rules.to_fen(state)
 '9/9/9/9/4x4/9/9/9/9 w'
 """
+
+from pipeline_src import exports
+
+_MODULES = {
+    "GAMES": "game",
+    "Game": "game",
+    "get_game": "game",
+}
+__all__ = list(_MODULES)  # noqa: PLE0604 - imported when first used
+__getattr__ = exports(__name__, _MODULES)
