@@ -53,8 +53,7 @@ def match_players(raw: RawGame, record: ParsedRecord) -> Players:
         return Players(None, None, "names")
     found = [[seat for seat in raw.seats if _comparable(seat.name) == name] for name in names]
     first, second = (seats[0] if len(seats) == 1 else None for seats in found)
-    if len(raw.seats) == 2 and any(len(seats) == 1 for seats in found):  # one seat is known, so the other player has
-    the other seat
+    if len(raw.seats) == 2 and any(len(seats) == 1 for seats in found):  # the other player has the other seat
         first = first or next(seat for seat in raw.seats if seat is not second)
         second = second or next(seat for seat in raw.seats if seat is not first)
     return Players(first, second, "names")
