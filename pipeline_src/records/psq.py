@@ -66,8 +66,7 @@ def read_psq(path: Path | str, gid: int = 0, variant: str = "freestyle") -> PsqG
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file") from None
-    return parse_psq(data.decode("latin-1"), gid, variant, name=str(path))  # latin-1, because names may be in any code
-    page
+    return parse_psq(data.decode("latin-1"), gid, variant, name=str(path))  # latin-1: names have any code page
 
 
 def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str = "record") -> PsqGame:
