@@ -1,6 +1,6 @@
 """Rules of the games: numba kernels with a thin Python face. The size of a board is the shape of its array.
 
-`get_game` turns a game's name into its module, and each module has the functions of `Game`:
+`GAMES` has the names of the games, `get_game` turns a name into a module, and each module has the functions of `Game`:
 
 >>> from pipeline_src.games import get_game
 >>> rules = get_game("gomoku")

@@ -1,4 +1,4 @@
-"""Game records: `GameRecord`, the one type in which all games travel, and its readers and writers.
+"""Game records: `GameRecord`, the one type for records of all games, and its readers and writers.
 
 `read_records` and `write_records` handle archives (Parquet), `read_psq` and `write_psq` Piskvorky's Gomoku records,
 `read_sgf` and `write_sgf` Go records; `littlegolem` reads what the site LittleGolem sends.

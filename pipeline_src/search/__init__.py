@@ -1,6 +1,7 @@
 """Searches for any game, the evaluations they call, and solvers for single games. Nothing here imports torch.
 
-A search is a `limits.Searcher`: it takes a position and a `Limit` and returns a `SearchResult`.
+`AlphaBeta` and `Uct` are searches (`limits.Searcher`): they take a position and a `Limit` and return a `SearchResult`.
+`evaluate` gives the static value of a position, `Solver` proves forced wins of Gomoku.
 
 >>> from pipeline_src.games import get_game
 >>> from pipeline_src.search import Limit, Solver

@@ -1,4 +1,5 @@
-"""One generation: self-play, training, the gate. What each leaves is kept until all is done, so a kill costs little."""
+"""One generation: self-play, training, gate. Results of each phase are kept until the end, so that a kill costs
+little."""
 
 import shutil
 import time
