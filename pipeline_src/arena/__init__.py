@@ -19,5 +19,5 @@ _MODULES = {
     "rate_players": "ratings",
     "run_match": "match",
 }
-__all__ = list(_MODULES)  # noqa: PLE0604 - imported when first used
+__all__ = list(_MODULES)
 __getattr__ = exports(__name__, _MODULES)

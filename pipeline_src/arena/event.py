@@ -156,8 +156,7 @@ def pairings(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def cross_table(names: Sequence[str], standings: Mapping[tuple[str, str], Standing]) -> list[tuple[str, str, Standing]]:
-    """Return (player, opponent, standing) in both directions, and at the end of each player the total against
-    ``all``."""
+    """Return (player, opponent, standing) in both directions; each player's total, against ``all``, comes last."""
     rows = []
     for name in names:
         total = Standing()

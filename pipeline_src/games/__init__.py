@@ -17,5 +17,5 @@ _MODULES = {
     "Game": "game",
     "get_game": "game",
 }
-__all__ = list(_MODULES)  # noqa: PLE0604 - imported when first used
+__all__ = list(_MODULES)
 __getattr__ = exports(__name__, _MODULES)

@@ -105,8 +105,7 @@ def max_steps(state: Any) -> int:
 
 @singledispatch
 def rules_need(state: Any) -> list[Need]:
-    """Return the kernels that the functions of a game's module call. A game that calls others registers its own
-    list."""
+    """Return the kernels that a game's Python functions call. A game that calls others registers its own list."""
     return [
         Need(outcome, (state,)),
         Need(is_legal, (state, 0)),

@@ -20,5 +20,5 @@ _MODULES = {
     "write_records": "parquet",
     "write_sgf": "sgf",
 }
-__all__ = list(_MODULES)  # noqa: PLE0604 - imported when first used
+__all__ = list(_MODULES)
 __getattr__ = exports(__name__, _MODULES)

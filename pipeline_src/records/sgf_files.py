@@ -52,8 +52,7 @@ def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _check_end(tar: tarfile.TarFile) -> None:
-    """Check for the block of zeros at the end: without it tarfile does not notice a file cut off between two
-    members."""
+    """Check for the zeros at the end: without them tarfile does not notice a file cut off between two members."""
     file = tar.fileobj
     assert file is not None
     file.seek(tar.offset)

@@ -21,5 +21,5 @@ _MODULES = {
     "Uct": "mcts.uct",
     "evaluate": "evaluator",
 }
-__all__ = list(_MODULES)  # noqa: PLE0604 - imported when first used
+__all__ = list(_MODULES)
 __getattr__ = exports(__name__, _MODULES)

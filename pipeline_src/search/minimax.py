@@ -23,8 +23,7 @@ MAX_DEPTH = 8
 
 @njit(cache=True)
 def _best_ranked(state: Any, evaluator: Any, actions: Any, values: Any, ply: int) -> tuple[float, int]:
-    """Return (one-ply value of the best action, number of actions). The end of a game counts ``ply`` plies from the
-    root."""
+    """Return (one-ply value of the best action, number of actions). Ends of games count ``ply`` plies from the root."""
     n, best = rank(state, evaluator, actions, values, WIN), -np.inf
     for i in range(n):
         best = max(best, values[i])
@@ -96,8 +95,7 @@ class Minimax:
     """Minimax to a fixed depth, for any game with kernels and an evaluation; see `limits.Searcher`."""
 
     def __init__(self, evaluator: Any) -> None:
-        """``evaluator`` comes from ``make_evaluator`` of a game's evaluation. It has scratch space, so do not share
-        it."""
+        """``evaluator`` is made by ``make_evaluator`` of a game's evaluation. It has scratch space: do not share it."""
         self.evaluator, self.flag = evaluator, StopFlag()
 
     def stop(self) -> None:

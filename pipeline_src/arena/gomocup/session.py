@@ -338,8 +338,7 @@ class Session:
         return f"rule {rule} ({rule_words(rule)}) is not played here; there are: {offered}"
 
     def _refusal(self, board: Board) -> str | None:
-        """Return the reason why the player does not support the board or the rule, and one that does; None if it
-        does."""
+        """Return why the player does not support the board or the rule, and a player that does; None if it does."""
         if self._player is None:
             return None
         try:

@@ -27,8 +27,7 @@ def info_line(game: Game, state: Any, found: SearchResult) -> str:
 
 
 def score_words(value: float) -> str:
-    """Return ``score mate N``, with N moves to the end, negative for a loss; or ``score cp C``, in 1/100 of a
-    square."""
+    """Return ``score mate N``, N moves to the end, negative for a loss; or ``score cp C``, in 1/100 square."""
     if PROVEN < abs(value) < WIN:
         return f"score mate {int(math.copysign((WIN - abs(value) + 1) // 2, value))}"
     return f"score cp {round(100 * value)}"

@@ -113,8 +113,7 @@ def from_board(board: npt.NDArray[np.int8], side: int, ply: int = 0) -> AmazonsS
 
 @lru_cache(maxsize=16)
 def _lines(height: int, width: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int64], npt.NDArray[np.uint16]]:
-    """Return the lines of an empty board; and for each square the flat indices of its four lines and its bits, [4,
-    N]."""
+    """Return the lines of an empty board, and for each square the flat indices of its lines and its bits, [4, N]."""
     rows, columns = np.divmod(np.arange(height * width), width)
     number = np.stack([rows, columns, rows - columns + width - 1, rows + columns])
     place = number + np.arange(4)[:, None] * (height + width - 1)

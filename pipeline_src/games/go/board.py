@@ -68,8 +68,7 @@ class GoState(NamedTuple):
 
 
 def parse_variant(variant: str) -> tuple[int, list[tuple[int, int]]]:
-    """Read a variant's text (see the module's docstring): the komi in half points and the handicap stones (row,
-    column).
+    """Read a variant's text, see the module's docstring: komi in half points and handicap stones (row, column).
 
     Raises:
         ZugwerkError: the text is not a variant.

@@ -66,8 +66,7 @@ class GomokuState(NamedTuple):
 
 
 def parse_variant(variant: str) -> tuple[int, int]:
-    """Read a variant such as ``exact`` or ``freestyle-4``: the length of a winning line and the rule's index in
-    `RULES`.
+    """Read a variant such as ``freestyle-4``: the length of a winning line and the rule's index in `RULES`.
 
     Raises:
         ZugwerkError: the text is not a variant.

@@ -38,8 +38,7 @@ def _step(d: int) -> tuple[int, int]:
 
 @njit(cache=True)
 def _fives(board: Board, row: int, column: int, down: int, right: int, ahead: int, behind: int) -> bool:
-    """Whether the first cell that is not black, ``ahead`` stones on, makes exactly five with the row through a
-    stone."""
+    """Whether the first cell that is not black, ``ahead`` stones on, makes exactly five with a stone's row."""
     row, column = row + (ahead + 1) * down, column + (ahead + 1) * right
     if not on_board(board, row, column) or board[At(row), At(column)] != EMPTY:
         return False

@@ -33,8 +33,7 @@ def run(board: Board, row: int, column: int, down: int, right: int, colour: int)
 
 @njit(cache=True)
 def line_at(board: Board, row: int, column: int, colour: int, line: int, kind: int) -> bool:
-    """Whether a stone of ``colour`` on a cell, already placed or not, makes a winning line; see
-    `moves.kind_of_line`."""
+    """Whether a stone of ``colour`` on a cell, placed or not, makes a winning line; see `moves.kind_of_line`."""
     # Written out for each direction instead of a loop.
     exact = kind == EXACTLY
     if kind > EXACTLY:

@@ -399,10 +399,9 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
 
 @njit(cache=True, nogil=True)
 def read_variation(state: Any, space: Space, table: Table, depth: int, out: npt.NDArray[np.int32]) -> int:
-    """Write the principal variation from the root's best action and the table, up to ``depth`` plies; return its
-    length.
+    """Write the principal variation, from the root's best action and the table; return its length.
 
-    Each action is checked for legality. The state is not changed.
+    It has at most ``depth`` plies. Each action is checked for legality. The state is not changed.
     """
     out[0] = space.root[0]
     play(state, out[0])

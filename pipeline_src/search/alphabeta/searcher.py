@@ -76,8 +76,7 @@ class AlphaBeta:
     """
 
     def __init__(self, evaluator: Any, options: Options | None = None) -> None:
-        """``evaluator`` comes from ``make_evaluator`` of a game's evaluation. It has scratch space, so do not share
-        it."""
+        """``evaluator`` is made by ``make_evaluator`` of a game's evaluation. It has scratch space: do not share it."""
         self.evaluator, self.options = evaluator, options or Options()
         self._stop = StopFlag()
         self._table = make_table(self.options.table_mb)

@@ -56,8 +56,7 @@ class Filling(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Value of the turn: as in `settle_amazons` if the game is decided, else the middle of the bounds, in
-        squares."""
+        """Value in squares: that of `settle_amazons` if the game is decided, else the middle of the bounds."""
         if self.least > 0:
             return COUNTED + self.least - 0.5
         return -COUNTED + self.most - 0.5 if self.most <= 0 else (self.least + self.most) / 2

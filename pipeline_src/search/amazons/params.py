@@ -28,8 +28,7 @@ class Phase(Params):
 
 
 class AmazonsEngine(Params):
-    """The evaluation, with territory (t1, t2), position (c1, c2) and mobility (m) by openness w, and the search
-    memory."""
+    """The evaluation: territory (t1, t2), position (c1, c2), mobility (m) by openness w; and the search memory."""
 
     tempo: Fraction = 0.2
     """Value, to the side to move, of a square that both sides reach in the same number of moves."""

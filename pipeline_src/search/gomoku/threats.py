@@ -148,8 +148,7 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
 
 @njit(cache=True)
 def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: int) -> int:
-    """Write all stones that leave colour c no cell of class ``least`` or more to the moves of a ply; return the
-    number."""
+    """Write all stones that leave colour c no cell of class ``least`` or more as moves of a ply; return the number."""
     threats, n, kept = write_cells(lines, c, least, space.found, Int(0), Int(0)), Int(0), 0
     for i in range(threats):
         n = _shuts(lines, c, Int(space.found[0, At(i)]), least, space, i, n)
@@ -226,8 +225,7 @@ def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
 
 @njit(cache=True)
 def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
-    """Write all stones of the defender that could spoil the line of fours just found; return the number, -1 if too
-    many.
+    """Write all stones of the defender that could spoil the line of fours; return the number, -1 if too many.
 
     These are the cells of the line, those that could block one of its fours, and fours of the defender on the way. Any
     other stone leaves each four and its answer unchanged.

@@ -47,8 +47,7 @@ def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
 
 
 class PlayoutTree(NamedTuple):
-    """Nodes [N], 0 is the root, and edges [E]. A node gets its edges, one per action, when a playout continues from
-    it."""
+    """Nodes [N], 0 is the root, and edges [E], one per action, made when a playout continues from the node."""
 
     first: Ints
     """[N]: a node's first edge, -1 where it has none yet."""
@@ -171,8 +170,7 @@ def grow(
     random: npt.NDArray[np.uint64],
     flag: npt.NDArray[np.uint8],
 ) -> None:
-    """Run playouts until the root has ``until`` visits, a line has ``depth`` plies, ``flag`` is set or the tree is
-    full.
+    """Run playouts until the root has ``until`` visits, a line ``depth`` plies, ``flag`` is set or the tree is full.
 
     Args:
         tree: see there.

@@ -162,10 +162,10 @@ class PuctTrees:
         flag: npt.NDArray[np.uint8] | None = None,
         forced: Ints | None = None,
     ) -> None:
-        """Search until each tree has had ``targets``, int32 [G], simulations since `plant` or `advance`, or ``flag`` is
-        set.
+        """Search until each tree has had ``targets``, int32 [G], simulations since `plant` or `advance`.
 
-        Trees with target -1 rest. The flag, uint8 [1], is checked between two batches and between two simulations.
+        Trees with target -1 rest. The search ends early if ``flag``, uint8 [1], is set, which is checked between
+        simulations.
         Simulation k of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], unless that is
         negative.
         """
@@ -181,8 +181,7 @@ class PuctTrees:
             leaves = self.exchange(priors, values, targets, flag, forced)
 
     def leaves(self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None) -> Leaves:
-        """Run one round of `simulate` up to the evaluator; return the positions to evaluate, none if all targets are
-        met.
+        """Run one round of `simulate` up to the evaluator; return the positions to evaluate, none if all is done.
 
         Raises:
             ZugwerkError: earlier leaves still wait for the evaluator.

@@ -1,5 +1,4 @@
-"""Random numbers inside kernels: a 64-bit xorshift* (Marsaglia, 2003; Vigna, 2016) with its state in one array
-entry."""
+"""Random numbers in kernels: a 64-bit xorshift* (Marsaglia, 2003; Vigna, 2016) with its state in an array entry."""
 
 import numpy as np
 import numpy.typing as npt

@@ -69,8 +69,7 @@ def join_ranks(parts: Sequence[Ranks]) -> Ranks:
 
 
 def predict_one_ply(ranks: Ranks, scale: float) -> Predictions:
-    """Return the predictions of the one-ply evaluation. Its win rates are logistic in the value, with ``scale``
-    squares."""
+    """Return the predictions of the one-ply evaluation, with win rates logistic in the value by ``scale`` squares."""
     win_rates = {"value": win_rate(ranks.value, scale), "value_before": win_rate(ranks.value_before, scale)}
     return Predictions(_rates(ranks.better, ranks.equal), win_rates, {})
 

@@ -1,5 +1,4 @@
-"""One generation: self-play, training, gate. Results of each phase are kept until the end, so that a kill costs
-little."""
+"""One generation: self-play, training, gate. Finished phases are kept until the end, so that a kill costs little."""
 
 import shutil
 import time

@@ -9,8 +9,7 @@ from pipeline_src.project.params import BelowOne, Count, Named, NonNegative, Par
 
 
 class DepthGame(Params):
-    """The engine and the clock, shared by labels and matches, so that the nets play with the engine they learnt
-    from."""
+    """The engine and the clock, shared by labels and matches, so that nets play with the engine they learnt from."""
 
     clock_ms: Positive
     """Time of a side, in milliseconds; published: 900,000."""

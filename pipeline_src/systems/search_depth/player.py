@@ -190,8 +190,7 @@ class DepthOptions(EngineOptions):
     forward_nodes: Whole = 300
     """Nodes that the clock is charged for a forward pass."""
     within: NonNegative = 0.0
-    """Largest multiple of the clock's share of a move that a search may take; 0 is 1 in iterative deepening, else
-    none."""
+    """Largest multiple of the clock's share of a move for a search; 0 is 1 in iterative deepening, else unlimited."""
     begin: NonNegative = 0.0
     """Share of a move's time after which iterative deepening begins no further depth; 0 is no such limit."""
     game_plies: Count = GAME_PLIES
