@@ -6,8 +6,7 @@ import typer
 
 
 def profile(name: str = typer.Argument(..., help="Profile: laptop, smoke, paper or long.")) -> None:
-    """Write params.yaml for a profile: the laptop's values with the profile's changes. Example: zugwerk profile
-    smoke."""
+    """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke."""
     from pipeline_src.project.profile import switch_profile
 
     typer.echo(switch_profile(name))
