@@ -33,7 +33,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
 
 
 def outdated(folder: Path = Path()) -> dict[Path, str]:
-    """The pages below ``folder`` that are not what the code says, and what they have to be."""
+    """Return the pages below ``folder`` that are out of date, with their new texts."""
     wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
