@@ -39,9 +39,9 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
     (tmp_path / "dvc.lock").write_text(yaml.safe_dump(lock))
     found = figures(tmp_path)["amazons_net"]
     assert found["score_vs_random"] == {
-        "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "published": None,
-        "ratio": None, "unit": "score", "profile": "laptop", "seed": 1, "data": "engine games and LittleGolem",
-        "command": "dvc repro amazons_match", "from": "graph", "hardware": None, "date": None, "measured": None,
+        "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8,
+        "published": None, "ratio": None, "unit": "score", "profile": "laptop", "seed": 1,
+        "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph", "hardware": None, "date": None, "measured": None,
         "commit": None, "label": "laptop", "others": [],
         "profiles": {"laptop": {"ours": 0.75, "low": 0.5, "high": 0.9, "n": 8}},
     }  # fmt: skip
