@@ -41,8 +41,9 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
     assert found["score_vs_random"] == {
         "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8,
         "published": None, "ratio": None, "unit": "score", "profile": "laptop", "seed": 1,
-        "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph", "hardware": None, "date": None, "measured": None,
-        "commit": None, "label": "laptop", "others": [],
+        "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph",
+        "hardware": None, "date": None,
+        "measured": None, "commit": None, "label": "laptop", "others": [],
         "profiles": {"laptop": {"ours": 0.75, "low": 0.5, "high": 0.9, "n": 8}},
     }  # fmt: skip
     assert found["games"]["ratio"] == 10 / 25_000

@@ -12,8 +12,8 @@ INTRO = f"""# Metrics
 {NOTE}
 
 `zugwerk report` prints the figures below beside the published ones, and `zugwerk report --json` prints them for
-programs. `dvc metrics show` and `dvc metrics diff` print every number of the [files](#files); `zugwerk compare` sets the
-figures of two versions side by side. Names and units of all numbers are in the [glossary](../glossary.md#metrics).
+programs. `dvc metrics show` and `dvc metrics diff` print every number of the [files](#files); `zugwerk compare` sets
+the figures of two versions side by side. Names and units of all numbers are in the [glossary](../glossary.md#metrics).
 
 - An estimate is `{{value, low, high, n}}`: `low` to `high` is its 95 % confidence interval, `n` the number of games,
   turns or positions. A number without an interval is a count, or has no sampling error.
@@ -24,8 +24,8 @@ figures of two versions side by side. Names and units of all numbers are in the 
 - Seconds and hardware are not metrics, since they differ from run to run. They are in `*.timings.json`, outside git and
   DVC.
 - A figure with no stage comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
-- A figure may have several measurements: by the graph, apart from it, or at another profile. In the JSON the one with the
-  largest n stands first, `profiles` has all of them by name, and `others` has the details of the rest
+- A figure may have several measurements: by the graph, apart from it, or at another profile. In the JSON the one with
+  the largest n stands first, `profiles` has all of them by name, and `others` has the details of the rest
   ([formats](../results.md#add-a-measurement)).
 
 ## Figures

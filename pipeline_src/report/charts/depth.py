@@ -127,7 +127,7 @@ def confusion(folder: Path) -> Chart | None:
         "depth-confusion",
         "Depths chosen, by label",
         "Confusion matrix of the test split: the label, which is the depth that the search reached (for 'ours needed' "
-        "the depth that was needed), against the depth that the net chose. Darker cells are a larger share of their row.",
+        "the depth that was needed), against the depth that the net chose. Darker cells are larger shares of a row.",
         str(REPORTS / "confusion.csv"),
         "dvc repro depth_evaluate",
         figure,

@@ -80,8 +80,8 @@ def accuracy(rows: Table | None, suffix: str, games: str, source: str, rerun: st
         f"joseki-accuracy{suffix}",
         f"Joseki recommender: accuracy on held-out moves, {games}",
         "Accuracy on the corner moves of held-out games, by the number of the move in its corner. The hit rate is how "
-        "often the library has the pattern before the move. The baseline is the three most frequent points of that move "
-        "number.",
+        "often the library has the pattern before the move. The baseline is the three most frequent points of that "
+        "move number.",
         source,
         rerun,
         figure,
