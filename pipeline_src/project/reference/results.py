@@ -173,4 +173,5 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "results": lambda found, folder, _words: _results(found, folder),
+    "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }
