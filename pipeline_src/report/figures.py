@@ -66,7 +66,7 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
             for row in rest:
                 if row["label"]:
                     by_label.setdefault(row["label"], {key: row[key] for key in ("ours", "low", "high", "n")})
-            behind = {"profiles": by_label, "others": rest[1:]}
+            behind: Row = {"profiles": by_label, "others": rest[1:]}
             behind["measured"] = next((row for row in rest[1:] if row["from"] == "measured"), None)
             found[system][name] = rest[0] | behind
     return found

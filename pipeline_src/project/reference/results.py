@@ -34,14 +34,17 @@ def filled_pages(folder: Path = Path()) -> dict[Path, str]:
     if not texts:
         return {}
     found = figures(folder, times=False)
-    return {path: BLOCK.sub(lambda m, p=path: _filled(m, found, folder, p), text) for path, text in texts.items()}
+    return {path: _filled(path, text, found, folder) for path, text in texts.items()}
 
 
-def _filled(match: re.Match[str], found: Found, folder: Path, page: Path) -> str:
-    begin, name, words, end = match.groups()
-    if name not in BLOCKS:
-        raise ZugwerkError(f"{page}: no block '{name}'; there are: {', '.join(BLOCKS)}")
-    return "\n".join([begin, *BLOCKS[name](found, folder, words.split()), "", end])
+def _filled(page: Path, text: str, found: Found, folder: Path) -> str:
+    def block(match: re.Match[str]) -> str:
+        begin, name, words, end = match.groups()
+        if name not in BLOCKS:
+            raise ZugwerkError(f"{page}: no block '{name}'; there are: {', '.join(BLOCKS)}")
+        return "\n".join([begin, *BLOCKS[name](found, folder, words.split()), "", end])
+
+    return BLOCK.sub(block, text)
 
 
 def _summary(found: Found) -> list[str]:
