@@ -180,7 +180,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
     "growing_boards": {
         "sizes": Figure("board sizes learned in turn", "boards", GROWING, "sizes", "growing_evaluate", data=SELF_PLAY),
         "time_to_scratch_strength": Figure(
-            "compute to reach the final strength of training from scratch, relative to the latter",
+            "compute to reach the strength of training from scratch, as a share of its compute",
             "compute of training from scratch",
         ),
         "score_grown_vs_scratch": Figure(
@@ -197,9 +197,9 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "brain_time_losses": Figure("late moves of the brain", "moves"),
     },
     "joseki": {
-        "games": _library("games", "games", "games", 507),
-        "patterns": _library("patterns", "patterns", "patterns", 27_686),
-        "encodings": _library("encodings", "encodings", "encodings", 42_691),
+        "games": _library("games in the library", "games", "games", 507),
+        "patterns": _library("corner patterns", "patterns", "patterns", 27_686),
+        "encodings": _library("encodings (a pattern after a move)", "encodings", "encodings", 42_691),
         "clashes": _library("hash collisions, the paper's code", "encodings", "clashes", 43),
         "clashes_ours": _library("hash collisions, our second code", "encodings", "clashes_ours"),
         "clashes_unresolved": _library("hash collisions, the exact key", "encodings", "clashes_unresolved"),
