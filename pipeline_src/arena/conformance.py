@@ -1,6 +1,6 @@
-"""A conformance run of another program: what it does well and where it breaks its protocol, UCI or the Gomocup's.
+"""Conformance checks of engines that speak UCI or the Gomocup protocol.
 
-The program is started afresh for each check, so that one fault hides no other.
+The engine is restarted for each check, so that no fault hides another.
 """
 
 import time
@@ -26,29 +26,29 @@ from pipeline_src.players.registry import make_player
 
 LIMITS_MS = (50.0, 500.0, 5000.0)
 MARGIN_MS = 100.0
-"""That a move may take beyond its limit, as in matches."""
+"""Milliseconds that a move may take beyond its limit, as in matches."""
 GAME_MS = 100.0
-"""A move of the game that is played to its end."""
+"""Milliseconds per move of the games that are played to their end."""
 BOARD_MS = 300.0
-"""The move that is asked for on a board or by a rule."""
+"""Milliseconds of the move that is played on each board and by each rule."""
 SIZE_MS = 100
-"""The same on each of many boards."""
+"""Milliseconds of the move on each size of the board."""
 MEMORY_MS = 500
-"""A move while memory is looked at."""
+"""Milliseconds per move of the memory check."""
 MEMORY_MIB = 350
-"""That the Gomocup gives a program."""
+"""Memory limit of the Gomocup for an engine, in MiB."""
 HASH_MIB = 64
-"""Of the table of a UCI engine."""
+"""Value of the option ``Hash`` in the memory check, in MiB."""
 BESIDE_HASH_MIB = 32
-"""By which a UCI engine may grow beyond its table: `Hash` is the table's size, not the process's."""
+"""MiB that a UCI engine may grow beyond its table: ``Hash`` is the size of the table, not of the process."""
 LOOK_S = 0.05
-"""How often memory is looked at."""
+"""Seconds between two readings of memory."""
 ANSWER_S = 3.0
-"""For an answer that needs no search."""
+"""Seconds for an answer that needs no search."""
 MOVES = 4
-"""That are asked for under a limit; the first one is not timed."""
+"""Moves per limit. The first one may be late, as in matches."""
 Verdict = Literal["good", "note", "broken"]
-"""A note is something that a program may leave out."""
+"""``note`` marks an optional feature that is missing."""
 
 
 class Finding(NamedTuple):
@@ -64,22 +64,22 @@ Check = tuple[str, Callable[[], Outcome]]
 
 
 class Examiner:
-    """Checks for programs of both protocols; a game's examiner adds those of its own."""
+    """Checks for engines of both protocols. The examiner of a protocol adds its own."""
 
     game: str
     player: str
     """Name of the player that speaks the protocol."""
     farewell: str
     boards: Sequence[tuple[int, str | None]]
-    """(size, variant) to be tried; the program has to play on the first."""
+    """Boards to try, as (size, variant). The engine must play on the first."""
 
     def __init__(self, command: str, limits_ms: Sequence[float] = LIMITS_MS, start_ms: float = 300_000.0) -> None:
-        """``command`` is a command line; ``start_ms`` is how long it is waited for until it is ready."""
+        """``command`` is a command line; ``start_ms`` is the time that the engine has to become ready."""
         self.command, self.limits_ms, self.start_ms = command, limits_ms, start_ms
         self.words, self.rules = command_words(command), get_game(self.game)
 
     def checks(self) -> Iterator[Check]:
-        """All of them by name."""
+        """Yield all checks by name."""
         yield "starts", self.starts
         yield "names itself", self.names_itself
         yield from ((f"moves of {ms:g} ms", partial(self.moves, ms)) for ms in self.limits_ms)
@@ -92,14 +92,14 @@ class Examiner:
         yield "leaves at the end of its input", partial(self.leaves, "")
 
     def starts(self) -> Outcome:
-        """Handshake, and readiness for a game."""
+        """Check the handshake and the readiness for a game."""
         begin = time.monotonic()
         with closing(self._make(1000)) as one:
             one.ready(self._start())
             return "good", f"ready after {time.monotonic() - begin:.1f} s"
 
     def moves(self, ms: float) -> Outcome:
-        """Moves in a row under one limit, each legal and in time."""
+        """Check that moves under one limit are legal and in time."""
         with closing(self._make(ms)) as one:
             start, rng, actions, times = self._start(), np.random.default_rng(1), list[int](), list[float]()
             state = start
@@ -117,7 +117,7 @@ class Examiner:
         return "broken" if worst > ms + MARGIN_MS else "good", said
 
     def plays_on(self, size: int, variant: str | None) -> Outcome:
-        """One move on a board, or a refusal of it; only the first board must be played."""
+        """Check one move on a board. An engine may refuse every board but the first."""
         start = self._start(size, variant)
         needed = (size, variant) == self.boards[0]
         try:
@@ -129,7 +129,7 @@ class Examiner:
         return "good", "a legal move"
 
     def whole_game(self) -> Outcome:
-        """Two games against random moves, one as either side."""
+        """Check two games against random moves, one with each colour."""
         size, variant = self.boards[0]
         found = run_match(MatchSpec(self.game, self._text(GAME_MS), "random", 2, "random:2", size, variant))
         lost = [one for one in found.forfeited if one.player == 0]
@@ -138,7 +138,7 @@ class Examiner:
         return "good", f"2 games against random moves, {found.standing.wins} won"
 
     def leaves(self, farewell: str) -> Outcome:
-        """Whether it ends by itself, with status 0."""
+        """Check that the engine exits by itself, with status 0."""
         process = EngineProcess(self.words, farewell)
         try:
             self._greet(process)
@@ -151,15 +151,15 @@ class Examiner:
         return "broken" if farewell else "note", killed + process.last_words()
 
     def names_itself(self) -> Outcome:
-        """Its name, as the protocol tells it."""
+        """Check that the engine tells its name."""
         raise NotImplementedError
 
     def odd_input(self) -> Outcome:
-        """A move after lines that mean nothing."""
+        """Check that the engine still moves after malformed lines."""
         raise NotImplementedError
 
     def memory(self) -> Outcome:
-        """What it and all that it starts have in memory while it plays, beside what it was told to keep to."""
+        """Check the resident memory of the engine and its child processes against the limit that it was given."""
         if not program_memory.is_told():
             return "note", "skipped: this system has no /proc, which tells of other programs' memory"
         with closing(EngineProcess(self.words, self.farewell)) as process:
@@ -184,7 +184,7 @@ class Examiner:
         return one
 
     def _ask(self, process: EngineProcess, line: str, wanted: str, seconds: float = ANSWER_S) -> str:
-        """The answer whose first word begins, in capitals or not, with one of the words in ``wanted``."""
+        """Return the first answer that begins with one of the words in ``wanted``, in upper or lower case."""
         return self._await(process, line, lambda answer: _begins(answer, wanted), wanted, seconds)
 
     def _await(
@@ -196,7 +196,7 @@ class Examiner:
         seconds: float = ANSWER_S,
         meanwhile: Callable[[], None] = nothing,
     ) -> str:
-        """The first answer that is wanted; ``meanwhile`` is called again and again until it comes."""
+        """Return the first answer that is wanted; ``meanwhile`` is called repeatedly until it comes."""
         process.send(line)
         deadline = time.monotonic() + seconds
         while (now := time.monotonic()) < deadline:
@@ -208,14 +208,14 @@ class Examiner:
 
 
 class _Peak:
-    """The most memory that a program was seen to have."""
+    """Peak memory of an engine over all readings."""
 
     def __init__(self, process: EngineProcess) -> None:
         self._pid, self.mib = process.pid, 0
         self.look()
 
     def look(self) -> None:
-        """Look now."""
+        """Read the memory now."""
         self.mib = max(self.mib, program_memory.resident_bytes(self._pid) >> 20)
 
 
@@ -224,7 +224,7 @@ def _begins(answer: str, wanted: str) -> bool:
 
 
 class UciExaminer(Examiner):
-    """Of programs that speak UCI for the Amazons."""
+    """Checks for engines of the Amazons that speak UCI."""
 
     game, player, farewell = "amazons", "uci", "quit"
     boards = ((10, None), (8, None), (6, None), (10, "cross"))
@@ -235,7 +235,7 @@ class UciExaminer(Examiner):
         yield "stops when it is told to", self.stops
 
     def plays_on(self, size: int, variant: str | None) -> Outcome:
-        """See `Examiner.plays_on`; the protocol has no refusal."""
+        """See `Examiner.plays_on`. UCI has no refusal, so a fault on an optional board is a note."""
         try:
             return super().plays_on(size, variant)
         except ZugwerkError as error:
@@ -270,7 +270,7 @@ class UciExaminer(Examiner):
         return ("good" if self.rules.is_legal(self._start(), action) else "broken"), " ".join(answer)
 
     def stops(self) -> Outcome:
-        """An endless search answers `isready`, and its move after `stop`."""
+        """Check that an infinite search answers ``isready``, and moves after ``stop``."""
         with closing(EngineProcess(self.words)) as process:
             self._greet(process)
             process.send("position startpos")
@@ -319,12 +319,12 @@ class UciExaminer(Examiner):
 
 
 class BrainExaminer(Examiner):
-    """Of programs that speak the protocol of the Gomocup."""
+    """Checks for engines of Gomoku that speak the Gomocup protocol."""
 
     game, player, farewell = "gomoku", "brain", "END"
     boards = ((15, "freestyle"), (15, "exact"), (15, "renju"), (15, "caro"))
     sizes: Sequence[tuple[int, int]] = (*((side, side) for side in range(5, 26)), (20, 15))
-    """(width, height) of boards that it is asked to play on; it need not accept more than the first of ``boards``."""
+    """Boards to try, as (width, height). The engine may refuse all but the first of ``boards``."""
 
     def checks(self) -> Iterator[Check]:
         """See `Examiner.checks`."""
@@ -338,7 +338,7 @@ class BrainExaminer(Examiner):
             return "good", self._await(process, "ABOUT", lambda line: "name=" in line.lower(), "name=")
 
     def plays_on_all_sizes(self) -> Outcome:
-        """One move on each board that it accepts."""
+        """Check one move on each size of the board that the engine accepts."""
         played, refused = list[str](), list[str]()
         with closing(EngineProcess(self.words, "END")) as process:
             for width, height in self.sizes:
@@ -356,7 +356,7 @@ class BrainExaminer(Examiner):
         return "good", f"a move on {', '.join(played) or 'none'}; refuses {', '.join(refused) or 'none'}"
 
     def odd_input(self) -> Outcome:
-        """See `Examiner.odd_input`; a cell that is not on the board is an ERROR."""
+        """See `Examiner.odd_input`. A cell outside the board must be answered by ERROR."""
         with closing(EngineProcess(self.words, "END")) as process:
             self._greet(process)
             unknown = self._ask(process, "XYZZY", "UNKNOWN ERROR")
@@ -393,7 +393,7 @@ EXAMINERS: dict[str, type[Examiner]] = {"amazons": UciExaminer, "gomoku": BrainE
 
 
 def examine(examiner: Examiner, on_finding: Callable[[Finding], None] = nothing) -> list[Finding]:
-    """Run all checks, one after the other; ``on_finding`` is called with each outcome as it is known."""
+    """Run all checks in order; ``on_finding`` is called with each outcome."""
     findings = list[Finding]()
     for name, check in examiner.checks():
         try:

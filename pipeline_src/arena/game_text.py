@@ -1,18 +1,15 @@
-"""A game as text, after the manner of PGN: tags in brackets, then the moves, two to a number, then the result."""
+"""A game as text in the style of PGN: tags in brackets, numbered moves, then the result."""
 
 from pipeline_src.games.game import get_game
 from pipeline_src.records.record import GameRecord
 
 RESULTS = {"first": "1-0", "draw": "1/2-1/2", "second": "0-1", None: "*"}
 A_LINE = 10
-"""Numbers on a line of moves."""
+"""Move numbers per line."""
 
 
 def game_text(record: GameRecord) -> str:
-    """The text of a game that two players played, with an empty line at its end.
-
-    A game that was lost off the board has the reason in the tag ``Forfeit``.
-    """
+    """Return the text of a game, with an empty line at the end. The tag ``Forfeit`` has the reason of a forfeit."""
     rules, result = get_game(record.game), RESULTS[record.winner]
     tags = {
         "Game": record.game,
@@ -31,5 +28,5 @@ def game_text(record: GameRecord) -> str:
 
 
 def _escaped(text: str) -> str:
-    """As PGN does it: an engine's last words may have quotes in them."""
+    """Escape quotes as PGN does: the last lines of an engine may contain them."""
     return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,4 +1,4 @@
-"""Memory of another program and of all that it has started, where the system tells of other processes."""
+"""Memory of another program and its child processes, read from ``/proc``."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ PROC = Path("/proc")
 
 
 def is_told() -> bool:
-    """Whether this system tells of other processes' memory, by the files of Linux."""
+    """Whether this system has ``/proc``, as Linux does."""
     return (PROC / "self" / "statm").exists()
 
 
 def resident_bytes(root: int) -> int:
-    """Bytes that a process, its group and all their children have in memory now; what they share counts for each."""
+    """Return the resident bytes of a process, its group and all their children. Shared pages count for each process."""
     parents, members = dict[int, int](), set[int]()
     for entry in PROC.iterdir():
         if entry.name.isdigit() and (found := _read(entry / "stat")):
@@ -27,7 +27,7 @@ def resident_bytes(root: int) -> int:
 
 
 def _read(path: Path) -> str:
-    """A file's text; empty where the process has ended meanwhile."""
+    """Return the text of a file; empty if the process has ended."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,7 +1,7 @@
-"""Tournaments: several players, everybody against everybody or one against all, in colour-swapped pairs.
+"""Tournaments of several players: a round robin or a gauntlet, played in colour-swapped pairs.
 
-A meeting of two depends on the two, the board, the openings and the seed alone: a player that is added to the file
-changes no game that was played, and the journal goes on with the new ones.
+The games of two players depend only on the two players, the board, the openings and the seed. A player that is added
+to the file changes no game that was played before, and the journal is continued with the new games.
 """
 
 import math
@@ -32,36 +32,36 @@ from pipeline_src.project.params import Even, Items, Named, NonNegative, Params,
 from pipeline_src.records.parquet import write_records
 
 ROUND = 4
-"""Pairs of each meeting between two looks at its sequential test. Fixed: workers do not decide what is played."""
+"""Pairs of each meeting per round of a sequential test. The number is fixed: workers change no game that is played."""
 
 
 class Tournament(Params):
-    """A tournament's file."""
+    """Contents of a tournament file."""
 
     game: Text
     """Name of the game."""
     players: Annotated[Named[Text], Field(min_length=2)]
-    """Their texts by name; ratings are relative to the first."""
+    """Player texts by name. Ratings are relative to the first player."""
     format: Literal["round_robin", "gauntlet"] = "round_robin"
-    """Everybody against everybody, or the first player against each of the others."""
+    """Each player meets every other, or the first player meets each of the others."""
     games: Even = 20
-    """Of each two that meet."""
+    """Number of games of each meeting, even."""
     openings: Text = "random:2"
-    """random:PLIES, none, or a file; the same for every meeting."""
+    """``random:PLIES``, ``none`` or a file. Every meeting has the same openings."""
     size: int | None = None
-    """Of the board; without it, the game's standard."""
+    """Size of the board; None is the game's standard one."""
     variant: Text | None = None
-    """Of the rules."""
+    """Variant of the rules; None is the game's standard one."""
     movetime: Positive | None = None
-    """Milliseconds a move, for players that set themselves no limit."""
+    """Milliseconds per move, for players without a limit of their own."""
     clock: Annotated[Items[NonNegative], Field(min_length=2, max_length=2)] | None = None
-    """Milliseconds a side and increment a move."""
+    """Milliseconds per side and increment per move."""
     margin: NonNegative = 100.0
     """Milliseconds that a move may take beyond its movetime."""
     seed: Whole = 1
-    """Of openings and players."""
+    """Seed of openings and players."""
     sprt: Annotated[Items[float], Field(min_length=2, max_length=4)] | None = None
-    """elo0, elo1 and, if given, alpha and beta: a meeting ends once its test is decided; ``games`` is then the most."""
+    """elo0, elo1 and optionally alpha and beta: a meeting stops when its test is decided, after ``games`` at the latest."""
 
     @field_validator("players")
     @classmethod
@@ -83,25 +83,25 @@ class Tournament(Params):
 
     @property
     def names(self) -> list[str]:
-        """All players."""
+        """Names of all players."""
         return [*self.players]
 
     @property
     def meetings(self) -> list[tuple[str, str]]:
-        """Who meets whom."""
+        """The pairs of names that meet."""
         pairs = list(combinations(self.names, 2))
         return pairs if self.format == "round_robin" else pairs[: len(self.names) - 1]
 
     @property
     def test(self) -> Sprt | None:
-        """What ends a meeting before all its games are played."""
+        """The sequential test of each meeting, if there is one."""
         return None if self.sprt is None else Sprt(*self.sprt)
 
     def texts(self) -> dict[str, str]:
-        """Players' texts by name, with the limit that the file sets for those that have none.
+        """Return the player texts by name, with the movetime of the file for players without a limit of their own.
 
         Raises:
-            ZugwerkError: a text names no player, or two players are the same once they have that limit.
+            ZugwerkError: a text names no player, or two players are the same with that movetime.
         """
         found = {name: with_limits(self.game, text, {"movetime": self.movetime}) for name, text in self.players.items()}
         for one, other in combinations(found, 2):
@@ -112,7 +112,7 @@ class Tournament(Params):
         return found
 
     def spec(self) -> MatchSpec:
-        """Board, clock and openings, as of a match."""
+        """Return board, clock and openings as the specification of a match."""
         size = max(get_game(self.game).initial_state().board.shape) if self.size is None else self.size
         clock = None if self.clock is None else (self.clock[0], self.clock[1])
         a, b = self.names[:2]
@@ -120,10 +120,10 @@ class Tournament(Params):
 
 
 def read_tournament(path: Path) -> Tournament:
-    """The tournament of a YAML file.
+    """Return the tournament in a YAML file.
 
     Raises:
-        ZugwerkError: no such file, no YAML, or a key that is wrong, which is named.
+        ZugwerkError: the file is missing or not YAML, or a key is wrong; the message names it.
     """
     return build(Tournament, read_tree(path), "tournament", str(path))
 
@@ -132,27 +132,27 @@ class NamedGame(NamedTuple):
     """A game of a tournament."""
 
     number: int
-    """From 1, as in the archive."""
+    """Number of the game, from 1, as in the archive."""
     first: str
-    """Name of who moved first."""
+    """Name of the player that moved first."""
     second: str
     played: PlayedGame
 
 
 @dataclass
 class Standings:
-    """A tournament as far as it was played."""
+    """Results of a tournament, as far as it was played."""
 
     names: list[str]
     matches: dict[tuple[str, str], Match]
-    """By who met; scores are those of the first of the two."""
+    """Matches by the names of the two players. Scores are those of the first name."""
     planned: int
-    """Games, at the most."""
+    """Largest number of games that the tournament can have."""
     status: Status = "finished"
 
     @property
     def games(self) -> list[NamedGame]:
-        """All games that were played, meeting by meeting."""
+        """All games that were played, in the order of the meetings."""
         found = [
             (pair[i % 2], pair[1 - i % 2], game)
             for pair, match in self.matches.items()
@@ -162,7 +162,7 @@ class Standings:
 
     @property
     def forfeited(self) -> list[dict[str, Any]]:
-        """The games that were lost off the board: number, who lost it, against whom, kind and reason."""
+        """One row per forfeited game: its number, the loser, the opponent, the kind of forfeit and the reason."""
         rows = []
         for number, first, second, game in self.games:
             if game.ended != "board":
@@ -173,18 +173,18 @@ class Standings:
 
     @property
     def rows(self) -> list[tuple[str, str, Standing]]:
-        """The cross table: (player, opponent, standing), each player's total last, with the opponent ``all``."""
+        """The cross table as (player, opponent, standing). The total of each player comes last, with the opponent ``all``."""
         found = {pair: Standing() for pair in combinations(self.names, 2)}
         return cross_table(self.names, found | {pair: match.standing for pair, match in self.matches.items()})
 
     @property
     def totals(self) -> dict[str, Standing]:
-        """Each player's standing against all."""
+        """Standing of each player against all others."""
         return {name: standing for name, other, standing in self.rows if other == "all"}
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """Elo of those that games link to the first player, whose rating is 0; empty before there are any."""
+        """Ratings of the players relative to the first one; empty before games link all of them."""
         try:
             return rate_players((match.standing.result(*pair) for pair, match in self.matches.items()), self.names[0])
         except ZugwerkError:
@@ -192,16 +192,16 @@ class Standings:
 
     @property
     def ranking(self) -> list[str]:
-        """Names, the best first."""
+        """Names of the players, the best first."""
         ratings, totals = self.ratings, self.totals
         return sorted(self.names, key=lambda n: (-ratings[n].elo if n in ratings else math.inf, -totals[n].points))
 
     def forfeits(self, name: str) -> int:
-        """Games that a player lost off the board."""
+        """Return the number of games that a player lost by forfeit."""
         return sum(match.forfeits(pair.index(name)).total() for pair, match in self.matches.items() if name in pair)
 
     def as_json(self) -> dict[str, Any]:
-        """All of it but the games."""
+        """Return everything but the games."""
         ratings, totals = self.ratings, self.totals
         return {
             "status": self.status,
@@ -220,7 +220,7 @@ class Standings:
 
 
 def _meeting(match: Match) -> dict[str, Any]:
-    """Figures of two; their forfeits are told with those of all, by the numbers of the archive."""
+    """Return the results of one meeting. Its forfeits are listed with all others, by their numbers in the archive."""
     return {key: value for key, value in match.as_json().items() if key != "forfeits"}
 
 
@@ -231,14 +231,15 @@ def run_tournament(
     resume: bool = True,
     on_pair: Callable[[Standings], None] = nothing,
 ) -> Standings:
-    """Play a tournament, or what is left of it.
+    """Play a tournament, or the games that are missing in its journal.
 
     Args:
-        tournament: who plays, and on what.
-        out: folder for ``games.parquet``, ``games.txt``, ``results.json`` and the journal. None keeps nothing.
-        parallel: where pairs are played side by side.
-        resume: False plays anew what the journal has.
-        on_pair: called with the standings whenever there is one pair more, and once before.
+        tournament: players, board, openings and limits.
+        out: folder for ``games.parquet``, ``games.txt``, ``results.json`` and the journal. With None, no file is
+            written.
+        parallel: setting of the workers that play pairs side by side.
+        resume: False replays the games in the journal.
+        on_pair: called with the standings at the start and after each pair.
 
     Raises:
         ZugwerkError: as `run_match`.
@@ -266,7 +267,7 @@ def run_tournament(
             found.matches[meeting].pairs[number] = pair
 
         def rounds() -> Iterator[dict[str, tuple[Fixture, Fixture]]]:
-            """What is played side by side: all of it, or with a test some pairs of each meeting that is open."""
+            """Yield the pairs that are played side by side: all, or with a test a few of each undecided meeting."""
             step = spec.pairs if tournament.test is None else ROUND
             for begin in range(0, spec.pairs, step):
                 due = {meeting for meeting, match in matches.items() if not match.decided}
@@ -292,7 +293,7 @@ def run_tournament(
 
 
 def _write(found: Standings, tournament: Tournament, out: Path) -> None:
-    """Games and results; players stand in them by name."""
+    """Write the games and the results, with the names of the players."""
     board = tournament.spec().board
     records = [
         replace(board.record(one.played, one.number), first_name=one.first, second_name=one.second)

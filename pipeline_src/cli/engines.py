@@ -1,4 +1,4 @@
-"""``zugwerk engines``: other people's programs."""
+"""``zugwerk engines``: checks of other programs' engines."""
 
 import json
 from typing import TYPE_CHECKING
@@ -8,25 +8,30 @@ import typer
 if TYPE_CHECKING:
     from pipeline_src.arena.conformance import Finding
 
-app = typer.Typer(help="Engines of other people. Example: zugwerk engines check ./engine", no_args_is_help=True)
+app = typer.Typer(help="Check engines of other authors. Example: zugwerk engines check ./engine", no_args_is_help=True)
 
 COLOURS = {"good": "green", "note": "yellow", "broken": "red"}
 
 
 @app.callback()
 def _group() -> None:
-    """Engines of other people."""
+    """Check engines of other authors."""
 
 
 @app.command(epilog="Example: zugwerk engines check './pbrain-engine --quiet' --game gomoku --json")
 def check(
     command: str = typer.Argument(..., metavar="CMD", help="Command line that starts the engine."),
-    game: str = typer.Option("gomoku", help="gomoku (the protocol of the Gomocup) or amazons (UCI)."),
-    limits: str = typer.Option("50,500,5000", help="Milliseconds a move that it is tried with."),
-    start: float = typer.Option(300_000.0, help="Milliseconds to say that it is ready before it counts as hung."),
+    game: str = typer.Option("gomoku", help="Game of the engine: gomoku (Gomocup protocol) or amazons (UCI)."),
+    limits: str = typer.Option("50,500,5000", help="Limits to check, in milliseconds per move."),
+    start: float = typer.Option(
+        300_000.0, help="Milliseconds that the engine has to become ready before it counts as hung."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
-    """Try an engine: start, limits, boards and rules, odd input, whole games, its end. Status 1 if any is broken."""
+    """Check an engine: start, limits, boards and rules, malformed input, memory, whole games, exit.
+
+    The exit status is 1 if a check is broken.
+    """
     from pipeline_src.arena.conformance import EXAMINERS, examine
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.parallel.tasks import nothing

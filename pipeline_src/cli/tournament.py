@@ -13,20 +13,24 @@ if TYPE_CHECKING:
     from pipeline_src.arena.tournament import Standings
 
 FORFEITS = 12
-"""That are told in words below the table."""
+"""Largest number of forfeits that are described below the table."""
 PIPED_WIDTH = 140
-"""Columns where the output goes into a file or another program."""
-EXAMPLE = """FILE holds, say, {game: gomoku, games: 20, movetime: 300, openings: "random:2", format: round_robin,
-players: {engine: engine, mcts: mcts, other: "brain:./pbrain-engine"}}; all keys: docs/play.md.
+"""Columns of output that goes to a file or another program."""
+EXAMPLE = """FILE is YAML, e.g. {game: gomoku, games: 20, movetime: 300, openings: "random:2", format: round_robin,
+players: {engine: engine, mcts: mcts, other: "brain:./pbrain-engine"}}; all keys: docs/how-to/run-a-tournament.md.
 
 Example: zugwerk tournament club.yaml --out work/club --workers 2"""
 
 
 def tournament(
-    file: Path = typer.Argument(..., help="YAML: game, players by name, games of each two, and more."),
-    out: Path | None = typer.Option(None, help="Folder of games, results and page; killed, the same command goes on."),
-    workers: int = typer.Option(1, min=1, help="Games side by side; timed ones want a core each."),
-    resume: bool = typer.Option(True, "--resume/--no-resume", help="Go on where the journal in OUT ends."),
+    file: Path = typer.Argument(
+        ..., help="YAML file with the game, the players by name, the games of each meeting, and more."
+    ),
+    out: Path | None = typer.Option(
+        None, help="Folder for games, results and the page. The same command continues a killed tournament."
+    ),
+    workers: int = typer.Option(1, min=1, help="Pairs of games played side by side; timed games need a core each."),
+    resume: bool = typer.Option(True, "--resume/--no-resume", help="Continue from the journal in OUT."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Play a round robin or a gauntlet and print the players' Elo with 95 % intervals."""
@@ -62,7 +66,7 @@ def tournament(
 
 
 def _table(found: "Standings", status: str) -> "Table":
-    """Ranking, with each player's points against each of the others."""
+    """Return the ranking with the points of each player against each of the others."""
     from rich.table import Table
 
     ranking, ratings, totals = found.ranking, found.ratings, found.totals

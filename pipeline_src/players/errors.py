@@ -1,19 +1,20 @@
-"""Errors of players: one for which a game is lost, `PlayerError`, and a game that is not played, `RefusalError`."""
+"""Errors of players: `PlayerError` forfeits a game, `RefusalError` means that no game is played."""
 
 from typing import Literal
 
 from pipeline_src.errors import ZugwerkError
 
 ErrorKind = Literal["illegal", "time", "hang", "crash", "exit"]
-"""An illegal move, or what is none; too late; no answer at all; a program that crashed; one that left with status 0."""
+"""``illegal``: an illegal move or none. ``time``: too late. ``hang``: no answer at all. ``crash``: the engine crashed.
+``exit``: the engine left with status 0."""
 
 
 class RefusalError(ZugwerkError):
-    """Another program does not play on this board or by this rule. No game is lost by it: there is none to play."""
+    """Another program refuses this board or rule. No game is played, so none is lost."""
 
 
 class PlayerError(ZugwerkError):
-    """A player gave no legal move in time. An arena turns it into a forfeit of the game and goes on."""
+    """A player gave no legal move in time. The arena turns this into a forfeit of the game and goes on."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)

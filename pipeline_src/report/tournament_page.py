@@ -1,7 +1,6 @@
-"""The page of a tournament: one HTML file with table, Elo chart, forfeits, and every game to step through on a board.
+"""The page of a tournament: one HTML file with the table, an Elo chart, the forfeits and every game on a board.
 
-The boards, their colours and the theme are those of the pages in the browser, copied into the file, which needs nothing
-else to open.
+The page contains the scripts and styles of the web pages' boards, so that it opens offline.
 """
 
 import json
@@ -19,17 +18,17 @@ from pipeline_src.games.game import get_game
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parents[1] / "web" / "static"
 BOARDS = {"amazons": ("amazons", "AmazonsBoard"), "gomoku": ("stones", "StoneBoard"), "go": ("stones", "StoneBoard")}
-"""Script and class of a game's board; the games of others are shown as moves alone."""
+"""Script and class of the board of a game. Games without a board are shown as moves."""
 STYLES, SCRIPTS = ("style.css", "pages.css"), ("dom.js", "board/grid.js")
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White"), "go": ("Black", "White")}
 WIDTH, ROW, EDGE = 420, 44, 20
-"""Of the chart: its width, the height of a player's line and the margin at both sides."""
+"""Width of the chart, height of a player's row, and margin on both sides, in SVG units."""
 _LINKS = re.compile(r"^import .*\n|^export ", re.MULTILINE)
-"""What ties the modules of the pages together, which are one script here."""
+"""Imports and exports of the modules, which are one script here."""
 
 
 def write_page(found: Standings, tournament: Tournament, path: Path) -> None:
-    """Write the page of a tournament, also of one that was interrupted."""
+    """Write the page of a tournament, which may be unfinished."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -53,7 +52,7 @@ def write_page(found: Standings, tournament: Tournament, path: Path) -> None:
 
 
 def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
-    """All games with their moves and, where there is a board to draw them on, the positions' ranks."""
+    """Return all games with their moves and, for games with a board, the ranks of each position."""
     board, rules = tournament.spec().board, get_game(tournament.game)
 
     def row(one: NamedGame) -> dict[str, Any]:
@@ -78,7 +77,7 @@ def _games(found: Standings, tournament: Tournament) -> list[dict[str, Any]]:
 
 
 def _script(game: str) -> str:
-    """The board of a game and what steps through it, without the lines that make modules of them."""
+    """Return the script of the page: the board of the game, and the replay."""
     name, board = BOARDS.get(game, ("", "null"))
     files = [*(STATIC / one for one in SCRIPTS), *([STATIC / "board" / f"{name}.js"] if name else [])]
     parts = [_LINKS.sub("", _read(file)) for file in files]
@@ -86,7 +85,7 @@ def _script(game: str) -> str:
 
 
 def _chart(found: Standings) -> dict[str, Any]:
-    """Places of all that the chart of ratings shows, in units of its width; empty before there are any ratings."""
+    """Return the coordinates of the rating chart, in SVG units; empty without ratings."""
     ratings = found.ratings
     if not ratings:
         return {}
@@ -113,7 +112,7 @@ def _chart(found: Standings) -> dict[str, Any]:
 
 
 def _step(span: float) -> float:
-    """A round distance between ticks of which a span has about five."""
+    """Return a round distance of ticks such that a span has about five."""
     power = 10 ** math.floor(math.log10(max(span, 1.0) / 5))
     return next(float(k * power) for k in (1, 2, 5, 10) if k * power * 6 >= span)
 
