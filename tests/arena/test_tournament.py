@@ -219,3 +219,15 @@ def test_the_command_prints_a_table_and_the_forfeits(file, tmp_path):
     assert "game 5: chance forfeits to deep (illegal), move 2: engine" in done.stdout
     as_json = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out"), "--json"])
     assert json.loads(as_json.stdout)["ranking"][-1]["forfeits"] == 8
+
+
+def test_the_table_is_live_in_a_terminal_and_written_once_elsewhere(file):
+    file.write_text(FILE + "format: gauntlet\n")
+    live = CliRunner().invoke(app, ["tournament", str(file)], env={"FORCE_COLOR": "1", "COLUMNS": "140"}).stdout
+    titles = re.findall(r"(\d+(?: of \d+)? games, \w+)", live)
+    assert titles[0] == "0 of 8 games, playing"
+    assert {"2 of 8 games, playing", "4 of 8 games, playing", "6 of 8 games, playing"} <= set(titles)
+    assert titles[-1] == "8 games, finished"
+    assert re.search(r"-\d+ to \+?-?\d+", live[live.index("4 of 8") : live.index("6 of 8")])
+    quiet = CliRunner().invoke(app, ["tournament", str(file)]).stdout
+    assert re.findall(r"games, \w+", quiet) == ["games, finished"]

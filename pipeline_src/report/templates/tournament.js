@@ -9,12 +9,12 @@ const names = [...new Set(games.flatMap((one) => one.names))];
 const filter = select([["", "All games"], ...names.map((name) => [name, `of ${name}`])], "", () => fillList());
 let game = null, ply = 0, board = null, words = [];
 
-const result = (one) => one.winner === "draw" ? "drawn" : `${sides[one.winner === "first" ? 0 : 1]} won${one.forfeit ? ` (${one.forfeit})` : ""}`;
+const winner = (one) => one.winner === "draw" ? "drawn" : sides[one.winner === "first" ? 0 : 1], forfeit = (one) => one.forfeit ? ` (${one.forfeit})` : "";
 
 function fillList() {
   put(list, games.filter((one) => !filter.value || one.names.includes(filter.value)).map((one) => h("tr", { "data-game": one.number, "aria-current": one === game ? "true" : null },
     h("td", {}, h("button", { type: "button", "aria-label": `Game ${one.number}`, onclick: () => open(one.number) }, String(one.number))),
-    h("td", {}, one.names[0]), h("td", {}, one.names[1]), h("td", {}, result(one)), h("td", { class: "num" }, one.moves.length))));
+    h("td", {}, one.names[0]), h("td", {}, one.names[1]), h("td", {}, `${winner(one)}${forfeit(one)}`), h("td", { class: "num" }, one.moves.length))));
 }
 
 function open(number, ply = 0) {
@@ -25,7 +25,7 @@ function open(number, ply = 0) {
   list.querySelector(`[data-game="${number}"]`)?.setAttribute("aria-current", "true");
   board?.remove();
   board = Board && new Board(boardBox, { width: game.width, height: game.height, label: `Board of game ${number}` });
-  put(title, `Game ${number}: `, h("strong", {}, game.names[0]), ` (${sides[0]}) – `, h("strong", {}, game.names[1]), ` (${sides[1]}), ${result(game)}`);
+  put(title, `Game ${number}: `, h("strong", {}, game.names[0]), ` (${sides[0]}) – `, h("strong", {}, game.names[1]), ` (${sides[1]}), ${winner(game)}${game.winner === "draw" ? "" : " won"}${forfeit(game)}`);
   put(why, game.detail ? notice(`Forfeit, ${game.forfeit}: ${game.detail}`, "bad") : null);
   words = game.moves.map((move, k) => h("button", { type: "button", class: k < game.opening ? "opening" : null, title: k < game.opening ? "of the opening" : null, onclick: () => go(k + 1) }, move));
   put(turns, words.flatMap((word, k) => k % 2 ? [word] : [h("span", { class: "n" }, `${k / 2 + 1}.`), word]));
@@ -55,7 +55,7 @@ put(replay, h("h2", {}, "Games"), games.length ? h("div", { class: "beside wide"
   h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons, h("span", { class: "grow" }), where)),
   h("div", { class: "stack" }, h("div", { class: "card stack" }, title, why, turns),
     h("div", { class: "card stack" }, field("Games shown", filter), h("div", { class: "scroll games", tabindex: 0, role: "region", "aria-label": "Games" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["Game", "First", "Second", "Result", "Moves"].map((word) => h("th", { scope: "col" }, word)))), list))))) : h("p", {}, "None has been played yet."));
+      h("thead", {}, h("tr", {}, ["Game", "First", "Second", "Winner", "Moves"].map((word) => h("th", { scope: "col" }, word)))), list))))) : h("p", {}, "None has been played yet."));
 fillList();
 if (games.length) open(asked() || games[0].number);
 addEventListener("hashchange", () => { if (asked()) { open(asked()); replay.scrollIntoView(); } });
