@@ -44,7 +44,7 @@ def tournament(
     wanted, console = read_tournament(file), Console()
     if not console.is_terminal:
         console = Console(width=PIPED_WIDTH)
-    live = Live(console=console, transient=True, auto_refresh=False)
+    live = Live(console=console, transient=True, auto_refresh=False, redirect_stdout=False)
     with live:
         show = (lambda found: live.update(_table(found, "playing"), refresh=True)) if console.is_terminal else None
         parallel = Parallel(workers=workers)
