@@ -72,6 +72,11 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
     return parts
 
 
+def with_unit(words: str, unit: str) -> str:
+    """A figure's words, with the unit if the words do not imply it."""
+    return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
+
+
 def number(value: float | None, unit: str = "") -> str:
     """A figure as text: counts in full, shares and scores with three decimals, others with three digits or more."""
     if value is None:
