@@ -5,15 +5,15 @@ import json
 import typer
 
 
-def profile(name: str = typer.Argument(..., help="laptop, smoke, paper or long.")) -> None:
-    """Write params.yaml for a profile: the laptop's values and its differences. Example: zugwerk profile smoke."""
+def profile(name: str = typer.Argument(..., help="Profile: laptop, smoke, paper or long.")) -> None:
+    """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke."""
     from pipeline_src.project.profile import switch_profile
 
     typer.echo(switch_profile(name))
 
 
 def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table.")) -> None:
-    """Every headline figure beside the published one. Example: zugwerk report --json."""
+    """Print every headline figure beside the published one. Example: zugwerk report --json."""
     from pipeline_src.report.figures import figures
 
     found = figures()
@@ -42,7 +42,7 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
 
 
 def verify() -> None:
-    """Read all files that DVC keeps and name the damaged ones, which DVC does not see. Example: zugwerk verify."""
+    """Check all files in DVC's cache and outputs for damage that DVC does not notice. Example: zugwerk verify."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.project.verify import verify as find
 

@@ -35,7 +35,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
 
 
 def outdated(folder: Path = Path()) -> dict[Path, str]:
-    """The pages below ``folder`` that are not what code and measurements say, and what they have to be."""
+    """Return the pages below ``folder`` that are out of date, with their new texts."""
     wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
     wanted |= filled_pages(folder) | pictures(folder)
     return {
