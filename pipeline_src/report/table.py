@@ -60,7 +60,7 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
     """Lines of Markdown: a system's table, and above it where most of its figures come from."""
     table = lines(rows)
     origins = most_common_origins(table)
-    words = {"graph": "Data of the graph's figures", "measured": "Of the measurements apart from it"}
+    words = {"graph": "Data of the graph", "measured": "Data of the measurements"}
     said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
     parts = [" ".join(said), ""] if said else []
     parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
