@@ -146,7 +146,7 @@ def _locked_params(folder: Path) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, and a lock is long
-    stages = (yaml.load(path.read_text(encoding="utf-8"), loader) or {}).get("stages", {})  # noqa: S506 - both are safe
+    stages = (loader(path.read_text(encoding="utf-8")).get_single_data() or {}).get("stages", {})
     return {name.split("@")[0]: stage.get("params", {}).get("params.yaml", {}) for name, stage in stages.items()}
 
 
