@@ -4,9 +4,6 @@ import json
 
 import typer
 
-SAID_BESIDE = ("hours", "microseconds", "seconds", "squares left")
-"""Units that a figure's words do not tell."""
-
 
 def profile(name: str = typer.Argument(..., help="Profile: laptop, smoke, paper or long.")) -> None:
     """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke."""
@@ -28,7 +25,7 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
     from rich.table import Column, Table
 
     from pipeline_src.report.systems import SYSTEMS
-    from pipeline_src.report.table import lines
+    from pipeline_src.report.table import lines, with_unit
 
     console = Console()
     for system, rows in found.items():
@@ -37,8 +34,7 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
         others = [Column(head, no_wrap=True) for head in ("published", "ours", "95 % CI", "n", "profile")]
         table = Table(figure, *others, title=SYSTEMS[system].title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for line in table_lines:
-            words = line.words if line.unit not in SAID_BESIDE else f"{line.words}, {line.unit}"
-            words = "  again" if line.below else words
+            words = "  again" if line.below else with_unit(line.words, line.unit)
             table.add_row(words, line.published, line.ours, line.interval, line.n, line.profile)
         console.print(table)
         commands = dict.fromkeys(line.command for line in table_lines)

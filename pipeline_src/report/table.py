@@ -60,7 +60,7 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
     """Lines of Markdown: a system's table, and above it where most of its figures come from."""
     table = lines(rows)
     origins = most_common_origins(table)
-    words = {"graph": "Data of the graph's figures", "measured": "Of the measurements apart from it"}
+    words = {"graph": "Data of the graph", "measured": "Data of the measurements"}
     said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
     parts = [" ".join(said), ""] if said else []
     parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
@@ -70,6 +70,11 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
         cells = [figure, line.published, line.ours, line.interval, line.n, line.unit, line.profile]
         parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{line.command}`"]) + " |")
     return parts
+
+
+def with_unit(words: str, unit: str) -> str:
+    """A figure's words, with the unit if the words do not imply it."""
+    return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
 
 
 def number(value: float | None, unit: str = "") -> str:

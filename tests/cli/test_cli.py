@@ -62,5 +62,12 @@ def test_help_shows_an_example(words):
     assert "Example: zugwerk" in re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
 
 
+def test_report_prints_figures_in_words_with_their_profiles():
+    told = re.sub(r"\s+", " ", run("report").stdout)
+    assert "figure published ours 95 % CI n profile" in told
+    assert "Search depth chosen by a net" in told
+    assert "measured" in told
+
+
 def test_report_is_json_on_request():
     assert "amazons_net" in json.loads(run("report", "--json").stdout)

@@ -5,13 +5,14 @@ import pytest
 from tests.docs.pages import PAGES, anchors, name, prose
 from tests.layout.imports import ROOT
 
-LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"")
 MADE = ("artifacts/reports/index.html",)
 """Made by the graph, and in no fresh clone."""
 
 
 def relative_links(path):
-    return [link for link in LINK.findall(prose(path)) if not re.match(r"[a-z]+:", link)]
+    found = [link or picture for link, picture in LINK.findall(prose(path))]
+    return [link for link in found if not re.match(r"[a-z]+:", link)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

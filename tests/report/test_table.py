@@ -3,7 +3,7 @@ import pytest
 from pipeline_src.report.figures import figures
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.systems import SYSTEMS
-from pipeline_src.report.table import COLUMNS, lines, markdown, markdown_table, number
+from pipeline_src.report.table import COLUMNS, lines, markdown, markdown_table, number, with_unit
 
 ROW = {
     "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
@@ -55,6 +55,11 @@ def test_markdown_is_a_table_whatever_the_words_hold(tmp_path):
     rows = [line for line in markdown(found).splitlines() if line.startswith("|")]
     assert len(rows) == sum(len(one) for one in found.values()) + 2 * len(found)
     assert {row.replace("\\|", "").count("|") for row in rows} == {len(COLUMNS) + 1}
+
+
+def test_a_unit_is_told_if_the_words_do_not_imply_it():
+    assert with_unit("score against random", "score") == "score against random"
+    assert with_unit("time to encode", "microseconds") == "time to encode, microseconds"
 
 
 @pytest.mark.parametrize(

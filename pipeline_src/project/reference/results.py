@@ -16,9 +16,10 @@ from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.systems import SYSTEMS
-from pipeline_src.report.table import interval, markdown_table, number
+from pipeline_src.report.table import interval, markdown_table, number, with_unit
 
 Found = dict[str, dict[str, dict[str, Any]]]
+BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
 BLOCK = re.compile(r"^(<!-- made: (\w+) ?(.*?) -->\n).*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL)
 
 
@@ -53,19 +54,23 @@ def _summary(found: Found) -> list[str]:
     for name, system in SYSTEMS.items():
         if not system.headline:
             continue
-        row = found[name][system.headline]
-        unit = row["unit"]
-        cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
-        rows.append([f"[{system.title}](docs/{system.page})", row["words"], *cells, row["label"] or "-"])
-    return table(["system", "figure", "published", "ours", "95 % CI", "n", "profile"], rows)
+        rows.append([f"[{system.title}](docs/{system.page})", *_best(found[name][system.headline])])
+    return table(["system", *BEST], rows)
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:
-    """The figures of a system that are named, or all of them."""
+    """The best measurement of each named figure of a system."""
     system, *names = words
-    if system not in found or not set(names) <= found[system].keys():
+    if system not in found or not names or not set(names) <= found[system].keys():
         raise ZugwerkError(f"'made: figures {' '.join(words)}': a system, then figures of it; `zugwerk report --json`")
-    return markdown_table({name: found[system][name] for name in names or found[system]})
+    return table(BEST, [_best(found[system][name]) for name in names])
+
+
+def _best(row: dict[str, Any]) -> list[str]:
+    """Cells of `BEST`."""
+    unit = row["unit"]
+    cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
+    return [with_unit(row["words"], unit), *cells, row["label"] or "-"]
 
 
 def _results(found: Found, folder: Path) -> list[str]:
