@@ -152,8 +152,8 @@ def _perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...]
     worker = get_worker()
     if worker.state.nthreads != 1:
         raise ZugwerkError(
-            f"worker {worker.address} runs {worker.state.nthreads} tasks at a time in threads, which players and nets "
-            "do not stand; start it with --nthreads 1, and --nworkers for more"
+            f"worker {worker.address} runs {worker.state.nthreads} tasks at a time in threads, but players and nets "
+            "are not thread-safe; start it with --nthreads 1, and --nworkers for more"
         )
     return perform(ticket, function, task)
 

@@ -159,7 +159,7 @@ class ZeroOptions(Nodes):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.search == "gumbel" and (self.movetime is not None or self.temperature > 0):
-            raise ValueError("search=gumbel needs simulations, and knows neither time nor temperature")
+            raise ValueError("search=gumbel needs a limit of simulations and excludes movetime and temperature")
         if self.temperature > 0 and self.movetime is not None:
             raise ValueError("temperature needs a limit of simulations, not of time")
         return self

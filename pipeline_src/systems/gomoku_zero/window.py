@@ -121,7 +121,9 @@ def make_games(
     )
     wrong = _misfit(games)
     if wrong or [len(row) for row in rows] != games.searched.tolist():
-        raise ZugwerkError(f"self-play of generation {generation}: {wrong or 'a game has not one policy a ply'}")
+        raise ZugwerkError(
+            f"self-play of generation {generation}: {wrong or 'a game does not have one policy for each ply'}"
+        )
     return games
 
 

@@ -122,8 +122,8 @@ class Builder:
         """
         if library.fewest_games > 1:
             raise ZugwerkError(
-                f"a library without what fewer than {library.fewest_games} games have cannot be added to or merged; "
-                "take the whole one"
+                f"a library without moves of fewer than {library.fewest_games} games cannot be added to or merged; "
+                "use the whole library"
             )
         theirs = library.fingerprints.tolist()
         shared = sum(name in self._games for name in theirs)

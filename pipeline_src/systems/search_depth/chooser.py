@@ -91,9 +91,9 @@ def load_depth_model(
     saved = load_depth_net(path, label=label, classes=classes)
     if confidence is not None:
         if saved.head != "classes":
-            raise ZugwerkError(f"{path}: its head '{saved.head}' has no probabilities; leave confidence out")
+            raise ZugwerkError(f"{path}: its head '{saved.head}' has no probabilities; remove confidence")
         if not 0 < confidence <= 1:
             raise ZugwerkError(f"{path}: confidence must be above 0 and at most 1, not {confidence}")
     if shares != 1 and saved.head != "costs":
-        raise ZugwerkError(f"{path}: its head '{saved.head}' shares out no clock; leave shares out")
+        raise ZugwerkError(f"{path}: its head '{saved.head}' does not use the clock; remove shares")
     return DepthModel(saved, confidence, shares)

@@ -79,7 +79,7 @@ class DepthModule(LightningModule):
             loss = float(self.total) / done
             if not math.isfinite(loss):
                 raise ZugwerkError(
-                    f"depth_train: by step {self.global_step} the loss is no number; lower learning_rate"
+                    f"depth_train: at step {self.global_step} the loss is not a number; lower learning_rate"
                 )
             self.total.zero_()
             measured = self.measure() if self.trainer.is_global_zero else {}

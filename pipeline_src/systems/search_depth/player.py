@@ -204,7 +204,7 @@ class DepthOptions(EngineOptions):
     def _fits_together(self) -> Self:
         for name, setting, wanted in (("model", self.model, "cnn"), ("table", self.table, "table")):
             if setting and self.depth != wanted:
-                raise ValueError(f"{name} goes with depth={wanted} alone")
+                raise ValueError(f"{name} is for depth={wanted} only")
         if self.depth == "cnn" and not self.model:
             raise ValueError("depth=cnn needs model=PATH")
         digits = self.depth.isascii() and self.depth.isdigit()

@@ -57,7 +57,7 @@ def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64
         if done.sum() < LEAST_ROWS:
             if depth <= 2:
                 raise ZugwerkError(
-                    f"a depth table wants {LEAST_ROWS} positions searched {depth} plies deep, there are "
+                    f"a depth table needs {LEAST_ROWS} positions searched {depth} plies deep, there are "
                     f"{int(done.sum())}; raise depth_label.games"
                 )
             powers.append(powers[-1])
