@@ -27,9 +27,9 @@ class Weights(NamedTuple):
 
 MOVER = Weights((0, 2, 0, 2, 14, 24, 24, 94, 112, 70, 0, 0, 0), (0,) * 8 + (0, 60, 200, 36, 87, 900, 0, 0))
 WAITER = Weights((0, -1, 1, 6, 15, 20, 34, 48, 54, 43, 0, 0, 0), (0,) * 8 + (29, 28, 49, 18, 53, 584, 0, 0))
-TEMPO = 600
-"""Points for being to move. A fit to games gives about 50, but a search maximises: without this value, even and odd
-depths differ by 400 points and reduced searches cannot be compared (docs/experiments.md)."""
+TEMPO = 364
+"""Points for being to move. A search maximises: without this value, even and odd depths differ by 400 points and
+reduced searches cannot be compared (docs/experiments.md)."""
 ORDER_OF_MOVES = Weights((0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0), (0,) * 8 + (20, 45, 120, 40, 60, 250, 400, 900))
 """Points for the order of moves, of either side."""
 
