@@ -25,13 +25,13 @@ from pipeline_src.players.registry import make_player
 
 LIMITS_MS = (50.0, 500.0, 5000.0)
 MARGIN_MS = 100.0
-"""That a move may take beyond its limit, as in matches."""
+"""Milliseconds by which a move may exceed its limit, as in matches."""
 GAME_MS = 100.0
 """A move of the game that is played to its end."""
 ANSWER_S = 3.0
 """For an answer that needs no search."""
 MOVES = 4
-"""That are asked for under a limit; the first one is not timed."""
+"""Number of moves under each limit. The first one is not timed."""
 Verdict = Literal["good", "note", "broken"]
 """A note is something that a program may leave out."""
 
@@ -168,7 +168,7 @@ class Examiner:
 
 
 class UciExaminer(Examiner):
-    """Of programs that speak UCI for the Amazons."""
+    """Checks for programs that speak UCI for the Amazons."""
 
     game, player, farewell = "amazons", "uci", "quit"
     boards = ((10, None), (8, None), (6, None))
@@ -230,7 +230,7 @@ class UciExaminer(Examiner):
 
 
 class BrainExaminer(Examiner):
-    """Of programs that speak the protocol of the Gomocup."""
+    """Checks for programs that speak the Gomocup protocol."""
 
     game, player, farewell = "gomoku", "brain", "END"
     boards = ((15, "freestyle"), (20, "freestyle"), (5, "freestyle"), (15, "exact"))

@@ -41,13 +41,13 @@ class Tournament(Params):
     format: Literal["round_robin", "gauntlet"] = "round_robin"
     """Everybody against everybody, or the first player against each of the others."""
     games: Even = 20
-    """Of each two that meet."""
+    """Number of games of each meeting."""
     openings: Text = "random:2"
     """random:PLIES, none, or a file; the same for every meeting."""
     size: int | None = None
-    """Of the board; without it, the game's standard."""
+    """Size of the board; the default is the game's standard."""
     variant: Text | None = None
-    """Of the rules."""
+    """Variant of the rules."""
     movetime: Positive | None = None
     """Milliseconds a move, for players that set themselves no limit."""
     clock: Annotated[Items[NonNegative], Field(min_length=2, max_length=2)] | None = None
@@ -55,7 +55,7 @@ class Tournament(Params):
     margin: NonNegative = 100.0
     """Milliseconds that a move may take beyond its movetime."""
     seed: Whole = 1
-    """Of openings and players."""
+    """Seed of openings and players."""
 
     @field_validator("players")
     @classmethod

@@ -66,7 +66,7 @@ class Table(NamedTuple):
 
     keys: npt.NDArray[np.uint64]
     values: npt.NDArray[np.int16]
-    """Of a win, plies are counted from this position."""
+    """Values of the side to move. Plies to a win are counted from this position."""
     moves: npt.NDArray[np.int16]
     generations: npt.NDArray[np.int32]
     depths: npt.NDArray[np.int8]

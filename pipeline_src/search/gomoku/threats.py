@@ -111,9 +111,9 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> ThreatSpace:
 
 @njit(cache=True)
 def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: int, n: int) -> int:
-    """Of ``n`` cells that take away the first ``i`` threats, stamp those that take away this one; 0 ``i``: write them.
+    """Stamp those of ``n`` cells, which meet the first ``i`` threats, that meet this one too; write them if ``i`` is 0.
 
-    A threat is a cell whose class for c is at least ``least``; the other side's stone takes it away where it makes the
+    A threat is a cell with a class for c of at least ``least``. A stone of the other side meets it if it makes the
     class less.
     """
     stamps, out = space.stamps, space.found

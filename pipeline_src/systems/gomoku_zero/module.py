@@ -98,7 +98,7 @@ class ZeroModule(LightningModule):
         *sums, decided = self.sums.tolist()
         if not math.isfinite(sum(sums)):
             raise ZugwerkError(
-                f"training: the loss is not a number at step {self.global_step}; lower learning_rate or set gradient_clip"
+                f"training: step {self.global_step}: the loss is not a number; lower learning_rate or set gradient_clip"
             )
         self.sums.zero_()
         means = dict(zip(MEASURES, (value / count for value in sums), strict=True))
