@@ -190,7 +190,7 @@ def brain(
             "ERROR line too long",
             deaf=lambda: os._exit(1),
         )
-    os._exit(0)  # at once, even where a search still runs in its thread
+    os._exit(0)  # at once, even if a search still runs in its thread
 
 
 @app.command(epilog="Example: zugwerk gomoku generations 12")

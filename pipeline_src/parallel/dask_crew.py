@@ -44,7 +44,7 @@ class DaskCrew:
         if not address:
             dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1})
             dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})  # a busy machine restarts them slowly
-            dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search lets no heartbeat through
+            dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search blocks the heartbeat
             self._cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,

@@ -84,7 +84,7 @@ def run_dvc(project: Path, *words: str) -> str:
     """
     if importlib.util.find_spec("dvc") is None:
         raise ZugwerkError("dvc is not installed beside zugwerk; `make setup` or `pip install dvc` installs it")
-    # DVC's page for plots is named relative to .dvc/, and a pager or colours would spoil what is read here.
+    # DVC's page for plots is named relative to .dvc/. A pager or colours would corrupt the output.
     env = os.environ | {"DVC_NO_ANALYTICS": "1", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "dvc", *words]
     done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True)  # noqa: S603

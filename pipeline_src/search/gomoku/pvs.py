@@ -294,7 +294,7 @@ def _open(
                 new &= space.moves[At(ply), At(j)] != cell
             if new:
                 n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
-        if n == 0 and ply > 0:  # all that would help is forbidden
+        if n == 0 and ply > 0:  # all useful moves are forbidden
             return True, Int(ply + (2 if forced else 4 if pressed else 6) - WIN)
     else:
         if ply > 0:

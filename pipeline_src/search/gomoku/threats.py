@@ -192,7 +192,7 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     if lines.counts[At(other), SURE] == 0 or kinds >= ONE_FOUR:
         n = Int(write_cells(lines, c, max(kinds, Int(ONE_THREE)), moves, ply, Int(0)))
         return int(_add_quiet(lines, c, space, ply, n)) if kinds == QUIET else int(n)
-    n = Int(0)  # but for fours, only what takes away the other side's threat
+    n = Int(0)  # except fours, only moves that meet the other side's threat
     for i in range(write_defences(lines, other, Int(SURE), space, ply)):
         cell = moves[At(ply), At(i)]
         if kinds <= lines.classes[At(c), At(cell)] < ONE_FOUR:

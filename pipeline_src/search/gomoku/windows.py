@@ -165,7 +165,7 @@ def _read(
 @njit(cache=True)
 def sums(tables: Windows, cells: Cells, own: int) -> tuple[int, int]:
     """Return (sum of weights, counts) of a board after `prepare`; ``own`` is the colour that has just moved."""
-    # Loops take the arrays they need out of the tuple first: a call with a tuple counts references of all its arrays.
+    # Loops first take their arrays out of the tuple: passing a tuple counts references to all of its arrays.
     lines, windows, spans, values, kinds = tables.lines, tables.windows, tables.spans, tables.values, tables.kinds
     line, exact = tables.made_for[2], tables.made_for[3] == 1
     worth, counts, at = np.int64(0), np.int64(0), 0

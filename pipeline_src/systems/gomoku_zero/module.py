@@ -37,7 +37,7 @@ class ZeroModule(LightningModule):
         """
         super().__init__()
         self.net, self.params = net, params
-        self._held = (batches,)  # in a tuple, no part of this: else processes send it to each other at each step
+        self._held = (batches,)  # in a tuple: processes exchange submodules at each step
         self.rate, self.start_state = rate, state
         self.rows: list[dict[str, float]] = []
         """The learning curves so far: ``step``, ``policy_loss``, ``value_loss``, their sum ``loss``, ..."""

@@ -104,7 +104,7 @@ def train_generation(
         trainer.fit(module, range(min(steps, params.checkpoint_steps)), ckpt_path=resumed, weights_only=True)
     loop = time.perf_counter() - start - setup
     net.cpu().eval().zero_grad()
-    _lay_out(net, torch.contiguous_format)  # a net read from a file is laid out so, and only then answers bit for bit
+    _lay_out(net, torch.contiguous_format)  # the layout of a net read from a file, needed for equal answers bit for bit
     trained = module.trained_steps
     timings = {
         "seconds": setup + loop,
@@ -139,7 +139,7 @@ def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, re
         tensors += [value for value in entries.values() if torch.is_tensor(value)]
     for tensor in tensors:
         name.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    for array in positions:  # the planes follow from the games, whose policies say which they are
+    for array in positions:  # the planes follow from the games, which the policies identify
         if array is not positions.planes:
             name.update(array.tobytes())
     return name.hexdigest()[:16]

@@ -85,7 +85,7 @@ class DepthBatches:
         planes[real] = read_planes(self.positions, self.balanced.rows[drawn[real]], self.inputs)
         made = self.balanced.made[drawn[~real] - len(self.balanced.rows)]
         planes[~real] = made.reshape(-1, *self.shape)
-        if self.symmetries:  # a random one after a given one is a random one
+        if self.symmetries:  # a random symmetry after a given one is a random symmetry
             rng = np.random.default_rng([self.seed, streams.DEPTH_TRAINING, streams.DEPTH_SYMMETRY, number])
             which = share.of(rng.integers(0, COUNT, self.batch))
         labels = self.balanced.labels[drawn].astype(np.int64)

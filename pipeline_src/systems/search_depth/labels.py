@@ -151,7 +151,7 @@ def needed_depth(
         params: how turns are judged.
     """
     last = steps[-1]
-    depths = {step.depth: step.action for step in reversed(steps)}  # of two reports at a depth, the whole iteration's
+    depths = {step.depth: step.action for step in reversed(steps)}  # the last report of each depth
     worth: dict[int, float] = {}
 
     def value(action: int) -> float:

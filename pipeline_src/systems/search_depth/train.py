@@ -89,7 +89,7 @@ def train_depth_net(
     (lowest, highest), train = positions.classes, positions.label(model.label)[splits.train]
     means = train.mean()
     if batches.costs.size:
-        known = batches.costs[splits.train, :, 0]  # a layer that no search completed has no mean
+        known = batches.costs[splits.train, :, 0]  # a layer without a completed search has no mean
         means = np.nansum(known, 0) / np.maximum(np.isfinite(known).sum(0), 1)
     saved = _fresh(model, positions, torch.as_tensor(means, dtype=torch.float32), seed)
     own = folder / f"train-{_key(positions, splits, [model, training, balancing], seed)}"
