@@ -263,7 +263,7 @@ def most_turns(
     nodes: int,
     scratch: EndgameScratch,
 ) -> tuple[int, int, int]:
-    """(least, most, turn) of the filling number of a side's regions together, by so many nodes a region.
+    """Return (least, most, turn) for the sum of the filling numbers of a side's regions, with a node limit per region.
 
     ``turn`` begins a line of ``least`` turns: ``(from * 128 + to) * 128 + arrow`` in bit numbers, in a region counted
     exactly if there is one; -1 where there is none.

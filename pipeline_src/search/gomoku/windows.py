@@ -44,7 +44,7 @@ class Windows(NamedTuple):
     weights: Ints
     """[LACKING + 1], in thousandths: of a window, by the stones it lacks."""
     made_for: Ints
-    """[4]: height, width and line of what follows, and whether only just that length counts."""
+    """[4]: height, width and line length of the tables below, and whether only exactly that length counts."""
     lines: npt.NDArray[np.int32]
     """[L + 1, 3]: first cell, step and length of each line that can hold a window; then a length of 0."""
     windows: Ints

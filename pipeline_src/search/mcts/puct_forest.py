@@ -14,7 +14,7 @@ from numba.core import config as numba_config
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 States = Any
-"""A state's NamedTuple whose arrays have a leading batch axis (`batches.stack`)."""
+"""A state's NamedTuple with a leading batch axis on its arrays (`batches.stack`)."""
 Records = npt.NDArray[Any]
 
 UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3

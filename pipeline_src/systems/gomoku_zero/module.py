@@ -1,4 +1,4 @@
-"""One step of self-play training and what is measured of it: the loss of AlphaGo Zero (Silver et al., 2017)."""
+"""One step of self-play training and its measures, with the loss of AlphaGo Zero (Silver et al., 2017)."""
 
 import math
 from typing import Any

@@ -175,7 +175,8 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
 
 
 def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
-    """A player whose net is asked through what ``around`` makes of it, which may prove results (`PuctOptions.solve`).
+    """Make a player with a net inside an evaluator that ``around`` makes, which may prove results
+    (`PuctOptions.solve`).
 
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.

@@ -1,4 +1,4 @@
-"""The paper's residual net of 32 convolutions, any smaller one of the same make, and what the paper leaves open.
+"""The paper's residual net of 32 convolutions, smaller versions of it, and options that the paper leaves open.
 
 Sources: Li, He, Wu et al., "Gomoku by Monte Carlo tree search and one deep residual network" (the layers); He, Zhang,
 Ren and Sun, "Deep residual learning for image recognition", CVPR 2016 (the block: two convolutions, the sum before the

@@ -1,4 +1,4 @@
-"""The joseki library, a finite-state machine: corner patterns are its states, what was played in them its transitions.
+"""The joseki library, a finite-state machine: corner patterns are states, moves played in them are transitions.
 
 Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in whatever order and
 by whatever mergers they came. `build` makes and merges libraries, `library_file` keeps them.

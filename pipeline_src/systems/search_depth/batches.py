@@ -55,10 +55,10 @@ class DepthBatches:
 
         Args:
             positions: the data set.
-            balanced: what is drawn from.
+            balanced: rows to draw from.
             inputs: planes that the net sees.
             batch: rows.
-            symmetries: each row under one drawn anew.
+            symmetries: whether each row is seen under a random symmetry.
             seed: the pipeline's.
             costs: whether the net has the head ``costs``.
 

@@ -74,7 +74,7 @@ def load_depth_net(
 
     Args:
         path: the file.
-        label: what it must have been trained on; None is anything.
+        label: required label of the training; None accepts any.
         classes: lowest and highest class that it must choose among; None is any.
 
     Raises:
