@@ -175,8 +175,7 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
 
 
 def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
-    """Make a player with a net inside an evaluator that ``around`` makes, which may prove results
-    (`PuctOptions.solve`).
+    """Make a player with its net inside an evaluator from ``around``, which may prove results (`PuctOptions.solve`).
 
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
