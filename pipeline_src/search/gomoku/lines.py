@@ -49,8 +49,8 @@ class Lines(NamedTuple):
     counts: npt.NDArray[np.int32]
     """[2, 16]: number of empty cells of each class."""
     worth: npt.NDArray[np.int64]
-    """[2, 2]: sums of ``points`` over the empty cells, of the side to move and of the other side, less those of
-    the empty board, so that the value of being to move does not depend on the board's size."""
+    """[2, 2]: sums of ``points`` over the empty cells, for a side that is to move and for one that is not, less
+    those of the empty board, so that the value of being to move does not depend on the board's size."""
     hash: npt.NDArray[np.uint64]
     """[1]: hash of the stones, without the side to move."""
     sizes: npt.NDArray[np.int64]
