@@ -1,4 +1,4 @@
-"""Prefect flows: when and where the graph of dvc.yaml runs. What is made from what is DVC's alone.
+"""Prefect flows: when and where the graph of dvc.yaml runs. Dependencies are defined in DVC alone.
 
 Importing the package keeps Prefect's state inside the checkout, turns off what calls home and gives a server time to
 start; it has to come before `prefect` is imported, which reads its settings once. Variables that are set already win.

@@ -1,4 +1,4 @@
-"""What every flow does: bring its targets up to date, side by side where it can, push what they made, publish."""
+"""Steps shared by all flows: bring targets up to date, side by side if possible, push the outputs, publish results."""
 
 import inspect
 from pathlib import Path

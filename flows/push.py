@@ -1,4 +1,4 @@
-"""What the graph made goes to DVC's default remote, where the checkout has one."""
+"""Push the outputs of the graph to DVC's default remote, if the checkout has one."""
 
 import subprocess
 import sys

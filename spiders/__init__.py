@@ -1,1 +1,1 @@
-"""Scrapy: find a site's games and keep what it sends, untouched; parsing is in `pipeline_src.records`."""
+"""Scrapy spiders: find a site's games and keep its unchanged answers. Parsing is in `pipeline_src.records`."""

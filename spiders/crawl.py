@@ -1,4 +1,4 @@
-"""What a crawl stage does: bring its folder of games up to date with a source on this machine.
+"""Crawl stages: bring the folder of games up to date with a source on this machine.
 
 The source is an archive, which a replica of the site serves to the spider, or a folder of games that `spiders.live`
 fetched, which are copied. No stage goes to a live site.

@@ -1,4 +1,4 @@
-"""One page at a time: from the journal if it is there, else from the site."""
+"""`Fetcher`: get pages one by one, from the journal if it has them, else from the site."""
 
 import asyncio
 import contextlib
@@ -25,19 +25,19 @@ SILENT_LIMIT = 3
 
 
 class FetchError(Exception):
-    """A page that could not be had; the text says why."""
+    """A page could not be fetched; the message says why."""
 
     def __init__(self, url: str, status: int, body: bytes, why: str) -> None:
         super().__init__(f"{url}: {why}")
         self.status = status
         """HTTP status, -1 where no answer came."""
         self.body = body
-        """What came instead of the page."""
+        """Body of the answer that came instead of the page."""
         self.why = why
 
 
 class WayFailed(Exception):  # noqa: N818 - it ends a way, and is no error where another one works
-    """This way of crawling does not lead on; the text says why."""
+    """This way of crawling failed; the message says why."""
 
 
 class Stopped(Exception):  # noqa: N818 - nothing went wrong
@@ -56,7 +56,7 @@ class Once(Generic[T]):
         self._known: list[tuple[bytes, T]] = []
 
     def __call__(self, body: bytes) -> T:
-        """What the reader makes of the body."""
+        """Return the reader's result for the body."""
         if not self._known or self._known[0][0] is not body:
             self._known = [(body, self._read(body))]
         return self._known[0][1]
@@ -94,7 +94,7 @@ class Fetcher:
     async def page(
         self, kind: str, key: str, read: Callable[[bytes], T], *, keep: bool = True, again: bool = True
     ) -> T:
-        """What ``read`` makes of the body of page ``key``.
+        """Return the result of ``read`` for the body of page ``key``.
 
         Args:
             kind: in words, for the summary.

@@ -1,8 +1,9 @@
-"""What a crawl has fetched so far, so that one that is killed goes on from there.
+"""The journal of a crawl: all pages fetched so far, so that a killed crawl can continue.
 
-One JSON object a line, written as each answer comes: ``{"key": ..., "body": ...}``, the body as Latin-1, which holds
-any bytes. Only the last line can be torn, by a kill while it was written; it is dropped. Bodies stay on disk: those of
-a whole site would not fit into memory.
+One JSON object on each line, written as each answer comes: ``{"key": ..., "body": ...}``, with the body in Latin-1,
+which holds any bytes. A kill can only tear the last line, which is then dropped. Bodies stay on disk, because those of
+a
+whole site would not fit into memory.
 """
 
 import json

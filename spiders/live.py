@@ -1,4 +1,4 @@
-"""A crawl of a live site into its store. Nothing else in this project asks one, and this only where it is called."""
+"""Crawl a live site into its store. No other code of this project sends requests to a live site."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""How a site is treated: its robots.txt is obeyed, and it gets time to breathe between two requests."""
+"""Politeness towards a site: robots.txt is obeyed, and requests are spaced."""
 
 from time import monotonic
 from urllib.parse import urlsplit

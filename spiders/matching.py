@@ -1,4 +1,4 @@
-"""Which game a record belongs to, on a page that holds all records of a player and the number of none.
+"""Match records to games, for a page with all records of a player but without their numbers.
 
 A record is given to a line of the player's game list by opponent and number of plies. That is done only where it
 cannot go wrong: for an opponent against whom the list and the page have the same numbers of plies, each as often; and

@@ -1,4 +1,4 @@
-"""What several places say of one game, put together."""
+"""Merge the data on one game from several places."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ def has_record(game: RawGame) -> bool:
 
 
 def lacks(game: RawGame) -> str:
-    """What came in place of a game's record, in words; empty where the record came."""
+    """Return a text on the answer that came in place of a game's record; empty if the record came."""
     if game.status not in STATUS_GOOD:
         return f"status {game.status}" if game.status != NO_ANSWER else "no answer"
     try:

@@ -1,4 +1,4 @@
-"""What the site's list pages say: bytes in, rows out, no network.
+"""Parsers for the site's list pages: bytes in, rows out, without network access.
 
 Pages are read as UTF-8, else as Latin-1. What a page says of a game is a `RawGame` that was not fetched yet.
 """

@@ -1,4 +1,4 @@
-"""Where a stage's crawl gets its games: a replica that is started for it and serves an archive."""
+"""The source of a stage's crawl: a replica that is started for it and serves an archive."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ class Source:
     api_url: str
     identity: Identity
     archive: Path
-    """What the replica serves."""
+    """Archive that the replica serves."""
 
     def mark(self, games: Mapping[int, RawGame]) -> list[RawGame]:
         """The games with the marks of who played them: engine games, and those from a user's file (status 0)."""
@@ -109,7 +109,7 @@ def _replica(path: Path, gtid: str, quirks: QuirkParams, seed: int, work: Path) 
 
 
 def _url(process: subprocess.Popen[bytes], errors: IO[bytes], log: Path) -> str:
-    """What the replica says of itself once it listens."""
+    """Return the address that the replica prints once it listens."""
     assert process.stdout
     line = process.stdout.readline().decode()
     if line:

@@ -50,7 +50,7 @@ PROGRESS_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to crawl; the fields are those of the params, but for the last."""
+    """Plan of a crawl; all fields but the last are those of the params."""
 
     base_url: str
     api_url: str
@@ -90,21 +90,21 @@ class GameSpider(Spider):
         self.plan = plan
         self.allowed_domains = [_domain(plan.base_url), _domain(plan.api_url)]
         self.games = dict(known)
-        """What was known and what came, by gid; also games that were only seen in a list."""
+        """Games by gid: known ones, fetched ones, and ones only seen in a list."""
         self.players: dict[int, str] = {}
         """Names of those seen in the player lists, by plid."""
         self.lists: dict[int, GameList] = {}
-        """Of games, by plid."""
+        """Lists of games by plid."""
         self.way: Way | None = None
-        """That succeeded; None unless the crawl did."""
+        """The way that succeeded; None if the crawl failed."""
         self.complete = False
         """Whether everything was looked at; not so where as many games as wanted were found before."""
         self.failures: dict[Way, str] = {}
-        """Why the ways before it failed."""
+        """Reasons for which earlier ways failed."""
         self.warnings: list[str] = []
-        """What went wrong without making a way fail."""
+        """Problems that did not make a way fail."""
         self.crash: Exception | None = None
-        """What ended the crawl, if it was none of the site's doing."""
+        """Error that ended the crawl, if the site did not cause it."""
         self.fetch = Fetcher(self, journal, log, plan.base_url, plan.api_url)
         self.have = {gid for gid, game in known.items() if has_record(game)}
         """Games with a record."""
@@ -129,7 +129,7 @@ class GameSpider(Spider):
     def _note_answer(self, response: Response, request: Request) -> None:
         self.fetch.answered = response.status == 200 and OURS in request.meta
 
-    # What a site says: keys of its pages, paths relative to the base URL.
+    # Defined by each site: keys of its pages, which are paths relative to the base URL.
 
     def players_page(self, variant: str, number: int) -> str:
         """The page of the player list of a variant, numbered from 1."""
@@ -167,7 +167,7 @@ class GameSpider(Spider):
         """The games on a page of the JSON interface."""
         raise NotImplementedError
 
-    # What every site's spider does.
+    # Shared by the spiders of all sites.
 
     async def start(self) -> AsyncIterator[Any]:
         """Crawl. Yields nothing: told to end, Scrapy would wait for ever for an item that is under way."""

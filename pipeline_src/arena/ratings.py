@@ -76,7 +76,7 @@ def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -
     played = [result for result in results if result.games]
     names = list(dict.fromkeys(name for result in played for name in (result.a, result.b)))
     if anchor not in names:
-        raise ZugwerkError(f"no games of {anchor!r}, to whom ratings are relative")
+        raise ZugwerkError(f"the anchor {anchor!r} has no games; ratings are relative to it")
     points, games = _tables(played, names)
     _check_linked(games, names, names.index(anchor))
     own = games.sum(axis=1)

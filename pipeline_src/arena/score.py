@@ -110,7 +110,11 @@ def wilson(p: float, n: float) -> tuple[float, float]:
 
 
 def elo(score: float) -> float:
-    """Return the Elo difference for an expected score: 400 * log10(s / (1 - s))."""
+    """Return the Elo difference for an expected score: 400 * log10(s / (1 - s)).
+
+    >>> round(elo(0.75), 1)
+    190.8
+    """
     if score <= 0:
         return -math.inf
     if score >= 1:

@@ -90,7 +90,11 @@ class Sprt:
 
 
 def expected_score(elo: float) -> float:
-    """Return the expected score for an Elo difference by the logistic model: 1 / (1 + 10^(-elo / 400))."""
+    """Return the expected score for an Elo difference by the logistic model: 1 / (1 + 10^(-elo / 400)).
+
+    >>> round(expected_score(100), 2)
+    0.64
+    """
     return 1 / (1 + 10 ** (-elo / 400))
 
 

@@ -75,4 +75,4 @@ def uci(
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         streams = sys.stdin.buffer, sys.stdout.buffer
         serve("amazons", player or DEFAULT_PLAYER, *streams, deaf=lambda: os._exit(1))
-    os._exit(0)  # at once, even where a search still runs in its thread
+    os._exit(0)  # at once, even if a search still runs in its thread

@@ -24,7 +24,7 @@ def commands(game: str) -> typer.Typer:
         given: dict[str, Any] = {"size": size, "variant": variant}
         given = {name: value for name, value in given.items() if value is not None}
         if fen is not None and given:
-            raise ZugwerkError(f"--fen tells the position itself; leave --{' and --'.join(given)} out")
+            raise ZugwerkError(f"--fen contains the position; remove --{' and --'.join(given)}")
         return rules.initial_state(**given) if fen is None else rules.from_fen(fen)
 
     @app.command(epilog=f"Example: zugwerk {game} perft 3 --divide")

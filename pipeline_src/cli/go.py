@@ -19,7 +19,7 @@ def _position(fen: str | None, size: int | None, variant: str | None) -> Any:
     if fen is None:
         return go.initial_state(SIZE if size is None else size, VARIANT if variant is None else variant)
     if size is not None or variant is not None:
-        raise ZugwerkError("--fen tells size and komi itself, as in '3/3/3 b komi-0'; leave --size and --variant out")
+        raise ZugwerkError("--fen contains size and komi, as in '3/3/3 b komi-0'; remove --size and --variant")
     return go.from_fen(fen)
 
 

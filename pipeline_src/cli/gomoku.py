@@ -28,9 +28,7 @@ def _position(fen: str | None, size: int | None, variant: str | None) -> Any:
     if fen is None:
         return gomoku.initial_state(SIZE if size is None else size, VARIANT if variant is None else variant)
     if size is not None or variant is not None:
-        raise ZugwerkError(
-            "--fen tells size and variant itself, as in '3/3/3 b exact-3'; leave --size and --variant out"
-        )
+        raise ZugwerkError("--fen contains size and variant, as in '3/3/3 b exact-3'; remove --size and --variant")
     return gomoku.from_fen(fen)
 
 
@@ -72,7 +70,7 @@ def show(
     is_file = position.lower().endswith(".psq") or Path(position[:255]).is_file()
     if not is_file:
         if variant is not None:
-            raise ZugwerkError("a FEN tells its variant itself (3/3/3 b exact-3); leave --variant out")
+            raise ZugwerkError("a FEN contains its variant (3/3/3 b exact-3); remove --variant")
         state = gomoku.from_fen(position)
     else:
         game = read_psq(position, variant=variant or VARIANT)
@@ -192,7 +190,7 @@ def brain(
             "ERROR line too long",
             deaf=lambda: os._exit(1),
         )
-    os._exit(0)  # at once, even where a search still runs in its thread
+    os._exit(0)  # at once, even if a search still runs in its thread
 
 
 @app.command(epilog="Example: zugwerk gomoku generations 12")

@@ -52,7 +52,7 @@ def play(
             rule = rules.VARIANTS[0] if only is None else only.variant
             one = PersonGame(game, against, number, board if size is None else size, variant or rule)
         elif size is not None:
-            raise ZugwerkError("a saved game tells its size itself; leave --size out")
+            raise ZugwerkError("a saved game contains its size; remove --size")
         else:
             one = load_game(game, load, against, variant)
         _check_board(player, one.start)

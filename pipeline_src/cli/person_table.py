@@ -37,7 +37,7 @@ class Table:
         self.saved = list(game.actions)
         self.own: set[Path] = set() if self.path is None else {self.path.resolve()}
         self.console = Console(highlight=False, soft_wrap=True)
-        self.waiting = False  # after a failure of the player, until the person says go
+        self.waiting = False  # after an error of the player, until the command go
 
     def sit(self) -> None:
         """Play until the person leaves, then save the game if it has unsaved moves."""
@@ -82,7 +82,7 @@ class Table:
             with self.console.status("thinking") if self.console.is_terminal else contextlib.nullcontext():
                 thought = game.answer(self.player, self.rng)
             game.play(thought.action)
-        except Exception as error:  # whatever it is, the game goes on
+        except Exception as error:  # after any error, the game goes on
             self.waiting = True
             self.console.print(f"{game.opponent} has not moved: {error}", markup=False, style="red")
             self.console.print("`go` asks it again; undo, save FILE and quit work as ever", markup=False)
@@ -201,7 +201,7 @@ class Table:
         game = self.game
         if game.actions == self.saved:
             return
-        goes_on = game.actions[: len(self.saved)] == self.saved  # else the file has moves that were taken back since
+        goes_on = game.actions[: len(self.saved)] == self.saved  # otherwise the file has moves that were undone since
         first = self.path if self.path is not None and goes_on else _new_name(game.game)
         for path in dict.fromkeys((first, _new_name(game.game))):
             try:

@@ -53,5 +53,7 @@ def verify() -> None:
         typer.echo(f"{path}: not the bytes in dvc.lock")
     if found.removed or found.different:
         wrong = len(found.removed) + len(found.different)
-        raise ZugwerkError(f"{wrong} of {found.read} files are not what DVC knows; `dvc repro` puts them right")
+        raise ZugwerkError(
+            f"{wrong} of {found.read} files differ from the hashes that DVC has; `dvc repro` restores them"
+        )
     typer.echo(f"{found.read} files read, all as DVC knows them")

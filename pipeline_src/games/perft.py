@@ -45,6 +45,10 @@ def count_sequences(
 def perft(state: Any, depth: int) -> int:
     """Count the sequences of ``depth`` legal actions from ``state``.
 
+    >>> from pipeline_src.games import get_game
+    >>> perft(get_game("gomoku").initial_state(3, "freestyle-3"), 2)
+    72
+
     Raises:
         ZugwerkError: depth outside 0..12.
     """

@@ -67,14 +67,14 @@ class KernelCache(_caching.FunctionCache):
             return None
         try:
             return self._read(name, target)
-        except Exception:  # none there, or a torn one, of which the unpickler raises whatever its bytes happen to say
+        except Exception:  # a missing or torn file; for the latter the unpickler can raise any error
             return None
 
     def _save_overload(self, signature: Any, data: Any) -> None:
         name = self._file_name(signature, data.codegen)
         if name is None or not self._impl.check_cachable(data):
             return
-        with contextlib.suppress(OSError):  # a full or read-only disk costs the cache, not the run
+        with contextlib.suppress(OSError):  # with a full or read-only disk, the run continues without a cache
             FOLDER.mkdir(parents=True, exist_ok=True)
             self._write(name, data)
             _prune()

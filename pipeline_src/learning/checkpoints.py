@@ -25,7 +25,7 @@ class LastCheckpoint(Checkpoint):
         """Save; what Lightning calls an epoch is a lap (`AmazonsData`)."""
         last = self.folder / LAST
         if not trainer.is_global_zero:
-            trainer.save_checkpoint(last)  # writes nothing, but Lightning wants all processes to meet here
+            trainer.save_checkpoint(last)  # writes nothing, but Lightning requires all processes to synchronise here
             return
         with written_aside(last) as aside:
             trainer.save_checkpoint(aside)

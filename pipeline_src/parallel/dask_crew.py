@@ -44,7 +44,7 @@ class DaskCrew:
         if not address:
             dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1})
             dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})  # a busy machine restarts them slowly
-            dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search lets no heartbeat through
+            dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search blocks the heartbeat
             self._cluster = distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -152,8 +152,8 @@ def _perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...]
     worker = get_worker()
     if worker.state.nthreads != 1:
         raise ZugwerkError(
-            f"worker {worker.address} runs {worker.state.nthreads} tasks at a time in threads, which players and nets "
-            "do not stand; start it with --nthreads 1, and --nworkers for more"
+            f"worker {worker.address} runs {worker.state.nthreads} tasks at a time in threads, but players and nets "
+            "are not thread-safe; start it with --nthreads 1, and --nworkers for more"
         )
     return perform(ticket, function, task)
 

@@ -93,13 +93,13 @@ class LokyCrew:
 
 
 def _work(folder: str, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    os.chdir(folder)  # where the caller stands now, and not when the worker began
+    os.chdir(folder)  # the caller's present folder, not that at the worker's start
     return function(*task)
 
 
 def _begin(parent: int) -> None:
     with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     end_with_parent(parent)
 
     def follow() -> None:

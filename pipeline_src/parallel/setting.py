@@ -21,5 +21,5 @@ class Parallel(Params):
     @model_validator(mode="after")
     def _loky_is_here(self) -> Self:
         if self.address and self.backend == "loky":
-            raise ValueError("address is of backend dask or ray; loky's processes are on this machine")
+            raise ValueError("address is for backend dask or ray only; loky runs on this machine")
         return self

@@ -64,8 +64,8 @@ def run_tasks(
         if index not in results:
             name = f"{function.__module__}.{function.__name__}"
             raise ZugwerkError(
-                f"{description}: task {index + 1} of {len(tasks)} ({name}) ended its worker each time it was tried, "
-                "perhaps for want of memory: lower parallel.workers, or see the log of the cluster. The others are done"
+                f"{description}: task {index + 1} of {len(tasks)} ({name}) ended its worker at every attempt, "
+                "perhaps out of memory: lower parallel.workers, or see the log of the cluster. The others are done"
             )
     return [results[index] for index in range(len(tasks))]
 

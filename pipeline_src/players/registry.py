@@ -105,7 +105,7 @@ def build_player(game: str, text: str) -> Player:
     """Make a player as `make_player` does, but load its kernels only when `Player.ready` or a move first needs them.
 
     Raises:
-        ZugwerkError: likewise.
+        ZugwerkError: as `make_player`.
     """
     parsed = PlayerText.parse(text)
     maker, options = open_maker(maker_of(game, parsed))

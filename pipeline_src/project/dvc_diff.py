@@ -64,7 +64,7 @@ def _changes(a: Revision, b: Revision, project: Path, *words: str) -> Changes:
     try:
         return json.loads(text) if text.strip() else {}
     except ValueError as error:
-        raise ZugwerkError(f"dvc {' '.join(words)}: its answer is no JSON ({error})") from None
+        raise ZugwerkError(f"dvc {' '.join(words)}: its answer is not JSON ({error})") from None
 
 
 def _names(a: Revision, b: Revision) -> list[str]:
@@ -83,8 +83,8 @@ def run_dvc(project: Path, *words: str) -> str:
         ZugwerkError: DVC is missing or fails.
     """
     if importlib.util.find_spec("dvc") is None:
-        raise ZugwerkError("dvc is not installed beside zugwerk; `make setup` or `pip install dvc` brings it")
-    # DVC's page for plots is named relative to .dvc/, and a pager or colours would spoil what is read here.
+        raise ZugwerkError("dvc is not installed beside zugwerk; `make setup` or `pip install dvc` installs it")
+    # DVC's page for plots is named relative to .dvc/. A pager or colours would corrupt the output.
     env = os.environ | {"DVC_NO_ANALYTICS": "1", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "dvc", *words]
     done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True)  # noqa: S603

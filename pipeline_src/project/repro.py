@@ -77,7 +77,7 @@ def _log(path: Path) -> Iterator[Callable[[str], object]]:
     with open(path, "wb", buffering=0) as file:
 
         def say(line: str) -> None:
-            with suppress(OSError):  # of a full disk the stage tells
+            with suppress(OSError):  # the stage reports a full disk
                 file.write(f"{line}\n".encode(errors="replace"))
 
         yield say

@@ -92,7 +92,7 @@ class Schedule:
             free -= more
         self.taken |= begun
         self.doubtful -= begun.keys()
-        self.changed |= begun.keys()  # or what fails could be taken for unchanged
+        self.changed |= begun.keys()  # otherwise a failed target could count as unchanged
         self.since |= dict.fromkeys(begun, time.monotonic())
         return begun
 

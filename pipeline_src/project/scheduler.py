@@ -123,13 +123,13 @@ class Scheduler:
             state: State | None = None
             try:
                 state = running.pop(target).result()
-            except Exception as error:  # whatever it is, the others are waited for
+            except Exception as error:  # after any error, the others are waited for
                 self.beside = self.beside if failed else list(running)
                 failed[target] = error
             outcome = schedule.end(target, state)
             if outcome and outcome.state == "ran":
                 self._seconds[self._profile][target] = round(outcome.seconds, 1)
-                with suppress(OSError):  # of a full disk the stages tell
+                with suppress(OSError):  # the stages report a full disk
                     write_json(self.checkout / SECONDS, self._seconds)
             if watch:
                 watch.ended(target, outcome)

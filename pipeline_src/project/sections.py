@@ -115,7 +115,7 @@ def json_schema(*, whole: bool = True) -> dict[str, Any]:
 def _tidied(node: Any, without: list[str]) -> Any:
     """A schema without the titles that pydantic gives to all, and with descriptions as one line each."""
     if isinstance(node, dict):
-        left_out = ["title", *without]  # a key of that name has a schema, which is a dict, for its value
+        left_out = ["title", *without]  # a property of that name has a schema, a dict, as its value
         kept = {key: value for key, value in node.items() if key not in left_out or isinstance(value, dict)}
         return {key: _tidied(value, without) for key, value in kept.items()}
     if isinstance(node, list):

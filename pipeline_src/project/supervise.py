@@ -72,7 +72,7 @@ def end(supervisor: subprocess.Popen[str]) -> None:
     supervisor.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         supervisor.wait(GRACE_S + LAST_GRACE_S + 3.0)
-    if supervisor.returncode is None or supervisor.returncode < 0:  # stuck, or itself killed: its group is left
+    if supervisor.returncode is None or supervisor.returncode < 0:  # stuck, or itself killed: its group remains
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(supervisor.pid, signal.SIGKILL)
 
@@ -110,9 +110,9 @@ class Tree:
             _signal({self.child}, signal.SIGINT)
         _signal(self.group() - {self.child}, signal.SIGTERM)
         self._wait_while(self.group, GRACE_S)
-        _signal(self.pids() - {self.child}, signal.SIGKILL)  # the command may still tidy up after these
+        _signal(self.pids() - {self.child}, signal.SIGKILL)  # the command may still clean up afterwards
         self._wait_while(lambda: self.status is None, LAST_GRACE_S)
-        while left := self.pids():  # again and again: a process may start another while it is being killed
+        while left := self.pids():  # repeatedly: a process may start another while it is being killed
             _signal(left, signal.SIGKILL)
             time.sleep(POLL_S)
             self.reap()

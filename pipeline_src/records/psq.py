@@ -70,7 +70,10 @@ def read_psq(path: Path | str, gid: int = 0, variant: str = "freestyle") -> PsqG
 
 
 def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str = "record") -> PsqGame:
-    """Read the game of a text.
+    r"""Read the game of a text.
+
+    >>> parse_psq("Piskvorky 15x15, 1:1, 0\n8,8,120\n8,7,300\n").record.actions
+    (112, 97)
 
     Args:
         text: the record, with any line ends.

@@ -10,7 +10,7 @@ A folder holds ``games-<first gid of the range>.parquet`` files (zstd, rows sort
 | status | int16 | HTTP status of the record's answer; 0: it comes from a user's file; -1: no answer came |
 | body | binary | the record as sent, bytes untouched |
 | variant | string | variant in the site's own words (``Size 10``, ``Cross``, ``DEFAULT``), empty where unknown |
-| order_known | bool | the site told who moves first: seats[0] is that player; otherwise seats are ordered by plid |
+| order_known | bool | the site said who moves first, and seats[0] is that player; otherwise seats are ordered by plid |
 | seats | list<struct<plid int64, name string, result string>> | what lists or API said of each player that was seen |
 | engine | bool | played by an engine of ours, not by people |
 """

@@ -43,7 +43,7 @@ def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS
     length = played + expected
     weights = [1.0 if even else _weight(ply / length) for ply in range(played, length, 2)]
     moves = len(weights)
-    # The increment comes after each move, so that of the last one is of no use.
+    # The increment comes after each move, so the last one is useless.
     usable = clock.own_ms + (moves - 1) * clock.increment_ms - moves * lag_ms
     planned = usable * weights[0] / sum(weights)
     most = min(SHARE * clock.own_ms + clock.increment_ms, clock.own_ms / 2, clock.own_ms - lag_ms)

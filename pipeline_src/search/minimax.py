@@ -61,7 +61,7 @@ def minimax(
         stop: [1], checked before each position.
     """
     ply, entering, value, evaluated = 0, True, 0.0, 0
-    while True:  # the stack is explicit: numba crashes in calls of a function by itself that are loaded from its cache
+    while True:  # the stack is explicit, because numba crashes in recursive functions that are loaded from its cache
         done = False
         if entering:
             over, result = kernels.outcome(state)

@@ -68,7 +68,7 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
     try:
         full = text.format_map(models)
     except (KeyError, ValueError, IndexError):
-        raise ZugwerkError(f"player {text!r}: in braces may stand {', '.join(models)}") from None
+        raise ZugwerkError(f"player {text!r}: expected one of these in braces: {', '.join(models)}") from None
     pool.player(amazons.NAME, full)
     return full
 

@@ -1,4 +1,4 @@
-"""Which games, players and pages of a replica have which quirk: the same ones for the same archive and seed."""
+"""Choice of the games, players and pages that have quirks: the same for the same archive and seed."""
 
 import hashlib
 import threading
@@ -28,7 +28,7 @@ ERROR_PAGE = b"<!DOCTYPE html><html><head><title>Error</title></head><body><h1>A
 BROKEN = Answer(500, HTML, ERROR_PAGE)
 
 MISSING = (BROKEN, Answer(200, HTML, b""), Answer(404, HTML, ERROR_PAGE), Answer(200, HTML, ERROR_PAGE))
-"""What answers for the record of a game that is not there."""
+"""Answers for the record of a missing game."""
 
 FOREIGN = (
     "(;FF[4]EV[hex.mc.2011.jan.1.4]PB[{0}]PW[{1}]SZ[11]GC[ game #{2}]SO[http://www.littlegolem.com]"
@@ -40,7 +40,7 @@ FOREIGN = (
 """Records of other games: first and second player, gid."""
 
 NAMES = (r"lazy\{}", "{};]", "Jürgen {}", "{} \N{BLACK STAR}", "Ã¥Â¦ {}", "[{}")
-"""What a player's name may look like: nothing is escaped in records, and they hold Latin-1 only."""
+"""Patterns of players' names: records do not escape anything and hold only Latin-1."""
 
 
 def fraction(seed: int, quirk: str, key: int | str) -> float:

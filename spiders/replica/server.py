@@ -17,7 +17,7 @@ MOST_HEADERS = 200
 
 
 class Answer(NamedTuple):
-    """What to send for a path."""
+    """The answer for a path."""
 
     status: int
     content_type: str

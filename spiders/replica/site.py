@@ -45,7 +45,7 @@ class SiteGame:
 
     @cached_property
     def record(self) -> Answer:
-        """What the site sends for the record."""
+        """The site's answer for the record."""
         return self.answer()
 
     @cached_property

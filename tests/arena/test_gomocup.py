@@ -561,7 +561,7 @@ def test_no_answer_takes_longer_than_its_turn():
 
 
 def test_a_board_refuses_what_is_no_cell():
-    with pytest.raises(ZugwerkError, match="'x' is no cell; expected x,y"):
+    with pytest.raises(ZugwerkError, match="'x' is not a cell; expected x,y"):
         Board(9, 9, "exact").read("x")
 
 

@@ -63,7 +63,7 @@ def test_who_won_all_is_far_ahead_but_finite():
 
 
 @pytest.mark.parametrize(("results", "complaint"), [
-    ([Result("a", "b", 1, 2)], "no games of 'c'"),
+    ([Result("a", "b", 1, 2)], "the anchor 'c' has no games"),
     ([Result("a", "b", 1, 2), Result("c", "d", 1, 2)], "links 'a', 'b' to the anchor 'c'"),
     ([Result("c", "c", 1, 2)], "against itself"),
 ])  # fmt: skip

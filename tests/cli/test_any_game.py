@@ -28,7 +28,7 @@ def test_move_asks_a_player():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["perft", "1", "--fen", POSITION, "--size", "3"], "leave --size out"),
+        (["perft", "1", "--fen", POSITION, "--size", "3"], "remove --size"),
         (["show", "--size", "99"], "no Gomoku board of size 99"),
         (["move", "--player", "nobody"], "no player 'nobody' for gomoku"),
     ],

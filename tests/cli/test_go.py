@@ -45,7 +45,7 @@ def test_show_a_record_up_to_a_move(game):
         (["perft", "13"], "perft depth must be 0 to 12"),
         (["perft", "2", "--size", "26"], "no Go board of size 26"),
         (["perft", "2", "--variant", "renju"], "no variant 'renju' of Go"),
-        (["perft", "2", "--fen", "3/3/3 b", "--size", "9"], "--fen tells size and komi itself"),
+        (["perft", "2", "--fen", "3/3/3 b", "--size", "9"], "--fen contains size and komi"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "3/3/3 b", "--move", "1"], "a FEN has none"),
         (["show", "no/game.sgf"], "no/game.sgf: no such file"),

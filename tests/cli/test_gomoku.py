@@ -111,7 +111,7 @@ def test_show_a_record(tmp_path, name):
         (["perft", "2", "--size", "4"], "a line of 5 does not fit a board of 4x4"),
         (["perft", "2", "--variant", "pente"], "no variant 'pente'"),
         (["perft", "2", "--variant", ""], "no variant ''"),
-        (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen tells size and variant itself"),
+        (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen contains size and variant"),
         (
             ["move", "--player", "nobody"],
             "no player 'nobody' for gomoku; there are: random, minimax, alphabeta, engine, mcts",
@@ -123,7 +123,7 @@ def test_show_a_record(tmp_path, name):
         (["solve", "--fen", OVER], "the game is over"),
         (["solve", "--fen", "6/6/6/6/6/6 b freestyle-6"], "the threat search knows lines of 3 to 5, not 6"),
         (["solve", "--file", "no.jsonl"], "no.jsonl: cannot be read"),
-        (["show", OVER, "--variant", "exact"], "a FEN tells its variant itself"),
+        (["show", OVER, "--variant", "exact"], "a FEN contains its variant"),
     ],
 )
 def test_errors_say_what_is_wrong(words, message):

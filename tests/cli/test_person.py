@@ -198,7 +198,7 @@ def test_amazons(here):
         (["--save", "a.txt"], "saved as NAME.psq or NAME.parquet"),
         (["--load", "none.psq"], "no such file"),
         (["--load", "none.parquet"], "no such file"),
-        (["--load", "a.psq", "--size", "9"], "tells its size itself"),
+        (["--load", "a.psq", "--size", "9"], "contains its size"),
     ],
 )
 def test_options_that_make_no_sense(words, complaint):

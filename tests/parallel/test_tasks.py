@@ -29,7 +29,7 @@ def test_no_tasks_and_bad_params():
     assert run_tasks(worker_tasks.draw, [], Parallel(), "test") == []
     with pytest.raises(ZugwerkError, match="parallel: workers must be at least 1, not 0"):
         build(Parallel, {"workers": 0}, "parallel", "params.yaml")
-    with pytest.raises(ZugwerkError, match="parallel: address is of backend dask or ray"):
+    with pytest.raises(ZugwerkError, match="parallel: address is for backend dask or ray only"):
         build(Parallel, {"address": "tcp://127.0.0.1:8786"}, "parallel", "params.yaml")
 
 

@@ -101,7 +101,9 @@ def test_the_command_names_the_files_and_fails(project, monkeypatch, capsys):
     damaged = in_cache(project, '"file.txt"')
     turn_a_bit(damaged)
     turn_a_bit(project / "report.json")
-    with pytest.raises(ZugwerkError, match=f"2 of {FILES} files are not what DVC knows; `dvc repro` puts them right"):
+    with pytest.raises(
+        ZugwerkError, match=f"2 of {FILES} files differ from the hashes that DVC has; `dvc repro` restores them"
+    ):
         command()
     assert capsys.readouterr().out.splitlines() == [
         f"{damaged.relative_to(project)}: damaged; removed from the cache",

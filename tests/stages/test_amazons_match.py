@@ -93,7 +93,7 @@ def random_and(**changes):
     [
         ({"loss": "mean"}, "models/amazons/mean/nets.pt: no such model; `dvc repro amazons_train` makes it"),
         (random_and(b="deep_blue"), "no player 'deep_blue'"),
-        (random_and(b="nets:{best}"), "in braces may stand published, residual"),
+        (random_and(b="nets:{best}"), "expected one of these in braces: published, residual"),
         (random_and(a="nets:{residual}"), "residual/nets.pt: no such model"),
         ({"matches": {}}, "matches must name at least one"),
         (random_and(pairs=0), "amazons_match.matches.random: pairs must be at least 1"),

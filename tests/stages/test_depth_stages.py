@@ -126,7 +126,9 @@ def test_bad_params_are_named(tmp_path, monkeypatch):
         depth_train.run("none")
     models = {"bad": {"label": "reached", "balance": "smote", "inputs": "full"}}
     write_params(tmp_path, depth_train={**PARAMS["depth_train"], "models": models})
-    with pytest.raises(ZugwerkError, match=r"params\.yaml: depth_train\.models\.bad: balance: smote makes squares"):
+    with pytest.raises(
+        ZugwerkError, match=r"params\.yaml: depth_train\.models\.bad: balance: smote interpolates between boards"
+    ):
         depth_train.run("bad")
 
 

@@ -364,5 +364,5 @@ def _since(begin: float) -> float:
 
 def _size(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 5):
-        raise ZugwerkError(f"{text[:40]!r} is no size of a board")
+        raise ZugwerkError(f"{text[:40]!r} is not a size of a board")
     return int(text)

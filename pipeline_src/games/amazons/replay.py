@@ -25,6 +25,10 @@ def play_turns(state: AmazonsState, actions: npt.NDArray[np.int64]) -> int:
 def replay(state: AmazonsState, actions: Sequence[int]) -> tuple[AmazonsState, int]:
     """Return the state after the legal turns at the head of ``actions``, and the number of those turns.
 
+    >>> from pipeline_src.games.amazons import initial_state, parse_move
+    >>> replay(initial_state(), [parse_move("d1-d7/g7", 10, 10), 0])[1]
+    1
+
     The number is ``len(actions)`` if all turns are legal, and otherwise the index of the first illegal one. ``state``
     is not changed. Actions may be any int64.
     """

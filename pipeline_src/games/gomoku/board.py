@@ -74,7 +74,7 @@ def parse_variant(variant: str) -> tuple[int, int]:
     match = re.fullmatch(r"(?:renju|(freestyle|exact|caro)(?:-([1-9][0-9]?))?)", variant)
     if not match:
         raise ZugwerkError(
-            f"no variant {variant!r} of Gomoku; there are {', '.join(RULES)}; all but renju with a length: freestyle-4"
+            f"no variant {variant!r} of Gomoku; there are {', '.join(RULES)}; all but renju take a length: freestyle-4"
         )
     return int(match[2] or LINE_LENGTH), RULES.index(match[1] or "renju")
 

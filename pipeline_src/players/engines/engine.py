@@ -146,7 +146,7 @@ def command_words(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise ValueError(f"is no command line: {error}") from None
+        raise ValueError(f"is not a command line: {error}") from None
 
 
 class ProgramOptions(Options):

@@ -23,7 +23,7 @@ def read_cell(text: str, height: int, width: int) -> int:
     """
     match = _CELL.fullmatch(text.strip())
     if match is None:
-        raise ZugwerkError(f"{text[:40]!r} is no cell; expected x,y")
+        raise ZugwerkError(f"{text[:40]!r} is not a cell; expected x,y")
     x, y = int(match[1]), int(match[2])
     if x >= width or y >= height:
         raise ZugwerkError(f"no cell {x},{y} on a board of {width}x{height}")

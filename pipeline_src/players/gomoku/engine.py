@@ -47,7 +47,7 @@ class EngineOptions(Limits):
 
 
 class EnginePlayer(SearchPlayer):
-    """The engine, which remembers in a game on time what it found before."""
+    """The engine as a player. In games on time it keeps the results of earlier searches of the game."""
 
     def __init__(self, engine: Engine, limit: Limit) -> None:
         """See `SearchPlayer`."""

@@ -91,8 +91,8 @@ def read_amazons(record: ParsedRecord, variant: str = "") -> AmazonsGame:
 
     Args:
         record: from `parse_text`.
-        variant: ``standard`` or ``cross``. If it is empty, the first of these is taken from whose start position every
-            turn is legal.
+        variant: ``standard`` or ``cross``. If it is empty, the variant is the first of these in which every turn is
+            legal.
 
     Raises:
         RecordError: as `read_turns` and `check_turns`.
@@ -182,7 +182,7 @@ def _initial_state(variant: str) -> AmazonsState:
 
 
 def _start_of(actions: tuple[int, ...], variant: str) -> tuple[str, AmazonsState]:
-    """Return the variant from whose start position all turns are legal, and the final position."""
+    """Return the variant in which all turns are legal, and the final position."""
     played: dict[str, int] = {}
     for name in sorted(VARIANTS, key=lambda name: name != variant):
         state, played[name] = replay(_initial_state(name), actions)

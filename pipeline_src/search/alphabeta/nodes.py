@@ -131,7 +131,7 @@ def _to_front(killers: npt.NDArray[np.int32], action: int) -> None:
 @njit(cache=True)
 def _holds(actions: npt.NDArray[np.int32], n: int, action: int) -> bool:
     found = False
-    for i in range(n):  # without a way out in the middle, so that it is done several at a time
+    for i in range(n):  # without an early exit, so that it is vectorised
         found |= actions[i] == action
     return found
 
@@ -365,7 +365,7 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
     """
     counts, best, root = space.counts, -INFINITY, space.root
     counts[ROOT_DONE] = 0
-    if depth == 1:  # no kernel of its own: that would be half of this one compiled again
+    if depth == 1:  # not a kernel of its own, which would compile half of this one again
         return _rank_root(state, evaluator, space)
     for i in range(counts[ROOT_ACTIONS]):
         if i >= space.widths[depth] and (best > -LOST or space.switches[PROOFS] == 0):

@@ -48,7 +48,7 @@ def make_table(megabytes: float) -> Table:
         while entries * 2 * ENTRY.itemsize <= megabytes * 1e6:
             entries *= 2
     rows = np.empty(entries, ENTRY)
-    rows.view(np.uint8).fill(0)  # now, so that the memory is there when a search needs it
+    rows.view(np.uint8).fill(0)  # touched now, so that the memory is there when a search needs it
     return Table(*(rows[name] for name in Table._fields))
 
 
@@ -74,7 +74,7 @@ def store(table: Table, key: Any, generation: int, depth: int, bound: int, value
     if table.keys[even] == key or table.generations[even] != generation or table.depths[even] <= depth:
         slot = even
     if table.keys[even + 1] == key and table.generations[even + 1] == generation:
-        slot = even + 1  # never the same position twice
+        slot = even + 1  # each position once
     if value > PROVEN:
         value += ply
     elif value < -PROVEN:

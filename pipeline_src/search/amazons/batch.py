@@ -116,7 +116,7 @@ def king_balance(lanes: Lanes, steps: int) -> None:
     for i in range(LANES):
         own = count(s[OWN_ALL * LANES + i], s[(OWN_ALL + 1) * LANES + i])
         other = count(s[OTHER_ALL * LANES + i], s[(OTHER_ALL + 1) * LANES + i])
-        sums[C2 * LANES + i] = 6 * (own - other)  # the squares of one side alone; those of both cancel out
+        sums[C2 * LANES + i] = 6 * (own - other)  # squares of one side only; those of both sides cancel out
     for step in range(1, steps):
         now = kings[step * 4 * LANES : (step + 1) * 4 * LANES]
         for i in range(LANES):

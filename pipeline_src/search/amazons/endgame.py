@@ -68,7 +68,7 @@ def endgame_scratch(amazons: int = 4) -> EndgameScratch:
     An evaluator holds it as a field, ``endgame: EndgameScratch``, and settles with
     ``settle_amazons(state, evaluator.endgame)``.
     """
-    depth = MAX_SIDE * MAX_SIDE + amazons  # a turn each square, and a frame each piece that comes off
+    depth = MAX_SIDE * MAX_SIDE + amazons  # a turn for each square, and a frame for each piece that comes off
     return EndgameScratch(
         np.zeros(ENTRIES, np.uint64),
         np.zeros(ENTRIES, np.int8),
@@ -133,13 +133,13 @@ def _swapped(t: Territory) -> Territory:
 
 @njit(cache=True)
 def _guards(t: Territory, stride: int) -> Words:
-    # Amazons beside what the other side stands on or reaches.
+    # Amazons next to squares that the other side occupies or reaches.
     return king_step(t.other_low | t.far_low, t.other_high | t.far_high, t.own_low, t.own_high, stride)
 
 
 @njit(cache=True)
 def _own_turns(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -> tuple[int, int, int]:
-    # (turns sure to be had in the side's own squares, most turns there if the other stays out, turn) as `most_turns`.
+    # (certain turns in the side's own squares, most turns there if the other side stays out, turn) as in `most_turns`.
     low, high = t.own_low | t.reach_low & ~t.far_low, t.own_high | t.reach_high & ~t.far_high
     guards_low, guards_high = _guards(t, stride)
     least, most, turn = most_turns(low, high, t.own_low, t.own_high, guards_low, guards_high, stride, nodes, scratch)
@@ -167,7 +167,7 @@ def sealed(state: AmazonsState) -> bool:
 
 @njit(cache=True)
 def _most_outside(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -> int:
-    # Most turns that the side to move has in an open position if the other stays in squares of its own.
+    # Most turns of the side to move in an open position if the other side stays in squares of its own.
     low, high, none = t.own_low | t.reach_low, t.own_high | t.reach_high, U64(0)
     return most_turns(low, high, t.own_low, t.own_high, none, none, stride, nodes, scratch)[1]
 

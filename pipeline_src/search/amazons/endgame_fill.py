@@ -35,7 +35,7 @@ ENTRIES = 1 << 13
 """Number of entries in the table of regions of one count."""
 FEW = 16
 """Least number of nodes for the later, easier questions about a region."""
-_LIST = 16  # turns written that count as a node, about as long as one takes
+_LIST = 16  # turns written in about the time of one node
 
 
 class EndgameScratch(NamedTuple):
@@ -63,7 +63,7 @@ def _key(words: npt.NDArray[np.uint64], run: int) -> Any:
     for i in range(6):
         x = (x ^ words[i]) * U64(0xD6E8FEB86659FD93)
         x ^= x >> U64(32)
-    return x | U64(1)  # never that of an empty entry
+    return x | U64(1)  # never equal to an empty entry
 
 
 @njit(cache=True)
@@ -263,7 +263,7 @@ def most_turns(
     nodes: int,
     scratch: EndgameScratch,
 ) -> tuple[int, int, int]:
-    """(least, most, turn) of the filling number of a side's regions together, by so many nodes a region.
+    """Return (least, most, turn) for the sum of the filling numbers of a side's regions, with a node limit per region.
 
     ``turn`` begins a line of ``least`` turns: ``(from * 128 + to) * 128 + arrow`` in bit numbers, in a region counted
     exactly if there is one; -1 where there is none.

@@ -14,7 +14,7 @@ from pipeline_src.search.amazons.flood import U64, Words
 
 
 def _joined_rings() -> npt.NDArray[np.bool_]:
-    """For each 3x3 block (bit 3 * r + c): whether its squares but for the middle are one king-connected group."""
+    """Return, for each 3x3 block (bit 3 * r + c), whether its squares without the middle are king-connected."""
     joined = np.zeros(512, np.bool_)
     for block in range(512):
         left = {divmod(i, 3) for i in range(9) if i != 4 and block >> i & 1}

@@ -147,7 +147,7 @@ def value_lanes(evaluator: "AmazonsEvaluator") -> None:
     for i in range(LANES):
         openness = max(openness, terms[4 * LANES + i])
         terms[5 * LANES + i] = 0.0
-    if openness >= evaluator.tempo[1]:  # in the other lanes m weighs nothing
+    if openness >= evaluator.tempo[1]:  # in the other lanes m has weight 0
         mobility(lanes)
     weigh_lanes(lanes, evaluator.knots, values)
     for i in range(LANES):
@@ -165,7 +165,7 @@ def evaluate_words(words: npt.NDArray[np.uint64], evaluator: AmazonsEvaluator, v
     s, n = evaluator.lanes.words, words.shape[0]
     for first in range(0, n, LANES):
         size = min(LANES, n - first)
-        for i in range(LANES):  # the last position again where there are no more
+        for i in range(LANES):  # the last position again, to fill the lanes
             for row in range(6):
                 s[row * LANES + i] = words[first + min(i, size - 1), row]
         value_lanes(evaluator)
@@ -195,14 +195,14 @@ def _value_turns(
     own_low, own_high = amazon_squares(state.amazons, state.turn[0], state.board.shape[1])
     other_low, other_high = amazon_squares(state.amazons, 1 - state.turn[0], state.board.shape[1])
     s, found = evaluator.lanes.words, evaluator.found
-    for i in range(LANES):  # after any turn it is the opponent who is to move
+    for i in range(LANES):  # after a turn the opponent is to move
         s[OWN * LANES + i], s[(OWN + 1) * LANES + i] = other_low, other_high
     base, low, high = -squares, U64(0), U64(0)
     for first in range(0, n, LANES):
         size = min(LANES, n - first)
-        for i in range(LANES):  # the last turn again where there are no more
+        for i in range(LANES):  # the last turn again, to fill the lanes
             arrow = actions[first + min(i, size - 1)] - base
-            if not 0 <= arrow < squares:  # of the next move, whose number may be lower
+            if not 0 <= arrow < squares:  # first turn of the next move, which may have a smaller number
                 move = (base + arrow) // squares
                 base, arrow = move * squares, base + arrow - move * squares
                 start, to = np.uint64(move // squares), np.uint64(move % squares)

@@ -118,7 +118,7 @@ def terms_of_words(
     """`terms` of a position given by amazons and empty squares."""
     o_low, o_high, x_low, x_high = own_low, own_high, other_low, other_high
     history = np.empty((6, 4), np.uint64)
-    # By king moves first: they also find all that a side reaches.
+    # King moves first: they also find all squares that a side reaches.
     steps, balance, t2, even = 0, 0, 0, 0
     while True:
         a, b = king_step(o_low, o_high, empty_low, empty_high)
@@ -139,7 +139,7 @@ def terms_of_words(
         history[old, 0], history[old, 1], history[old, 2], history[old, 3] = a, b, c, d
         o_low, o_high, x_low, x_high = a, b, c, d
         steps += 1
-    for k in range(steps, steps + 6):  # what only one side reaches goes on counting until it has counted six times
+    for k in range(steps, steps + 6):  # a square that only one side reaches counts up to six times
         if steps == 0:
             break
         own_only, other_only = count(o_low & ~x_low, o_high & ~x_high), count(x_low & ~o_low, x_high & ~o_high)

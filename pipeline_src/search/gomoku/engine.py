@@ -30,7 +30,7 @@ from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, se
 
 MAX_DEPTH = 60
 SHARE = 0.4
-"""Of the time, what searches by threats at the root may take."""
+"""Largest share of the time for threat searches at the root."""
 STEP = 10_000
 """Positions of such a search between two looks at the clock."""
 EACH = 5_000
@@ -42,7 +42,7 @@ NEVER = 1 << 60
 
 @dataclass(frozen=True)
 class Options:
-    """What a search looks at."""
+    """Options of the search."""
 
     leaf_fours: int = 40
     """Positions of a search by fours at the horizon, 0 for none."""
@@ -224,7 +224,7 @@ class Engine:
 
 
 class _Root:
-    """What threats alone say of a position before it is searched."""
+    """Threat searches at the root, before the main search."""
 
     def __init__(self, engine: Engine, lines: Lines, c: int, began: float, seconds: float | None) -> None:
         self.engine, self.lines, self.c = engine, lines, c

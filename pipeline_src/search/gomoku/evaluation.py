@@ -193,7 +193,7 @@ def rank_up_to(
     n = moves.write_actions(state, actions)
     if n == 0:
         return 0
-    if state.turn[RULE] > EXACT:  # what is cut short below is not so where cells are forbidden or ends shut
+    if state.turn[RULE] > EXACT:  # the shortcuts below do not hold with forbidden cells or blocked ends
         for i in range(n):
             values[i] = _play_and_evaluate(state, evaluator, actions[i])
         return n
@@ -216,7 +216,7 @@ def rank_up_to(
         cell, found = actions[i], all_found[actions[i]]
         left = other_fours - _count(found, BLOCKS, 8)
         if forced and left == other_fours:
-            continue  # loses on the next ply, which nothing else can do sooner
+            continue  # loses on the next ply; no other loss is sooner
         cells, three = 0, False
         if left == 0 and _count(found, FOURS, 8) > 0:
             row, column = cell // board.shape[1], cell % board.shape[1]

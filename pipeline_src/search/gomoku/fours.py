@@ -90,7 +90,7 @@ def only_answer(lines: Lines, c: int) -> int:
         return -1
     cell = Int(first_cell(lines, c, Int(WINS)))
     packed, code, shift = Int(lines.packed[At(c), At(cell)]), 2 - c, 4 * c
-    for d in range(4 if lines.sizes[ENDS] != 0 else 0):  # elsewhere a line is stopped on the cell that it lacks alone
+    for d in range(4 if lines.sizes[ENDS] != 0 else 0):  # otherwise only the missing cell stops a line
         if (packed >> 4 * d) & 15 != FIVE:
             continue
         for at in range(0, 4 * lines.sizes[HALF], 2):
@@ -169,7 +169,7 @@ def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
             continue
         move = Int(moves[At(depth), At(marks[At(depth), NEXT])])
         marks[At(depth), NEXT] += 1
-        if lines.classes[At(c), At(move)] >= SURE:  # and takes away the other side's only threat
+        if lines.classes[At(c), At(move)] >= SURE:  # and removes the other side's only threat
             marks[At(depth), NEXT] = 1
             won = True
             break
@@ -177,7 +177,7 @@ def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
         answer = Int(-1)
         if lines.counts[At(other), WINS] == 0:
             answer = Int(only_answer(lines, c))
-        if answer < 0:  # the answer wins, or does not count
+        if answer < 0:  # the answer wins, or is not an answer
             lift(lines, move)
             entering = False
             continue

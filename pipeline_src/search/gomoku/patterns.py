@@ -108,8 +108,9 @@ def fill(table: Bytes, half: int, line: int, rule: int) -> None:
 def make_classes(renju: bool = False) -> Bytes:
     """[16^4]: class of a cell by the patterns of its four lines.
 
-    For Black in ``renju``, what is certainly forbidden is `QUIET`, and what is so if two threes are threes no more than
-    a four: these patterns do not tell whether what would make them a straight four is allowed.
+    For Black in ``renju``, cells that are certainly forbidden are `QUIET`. Two threes count as a four at most, because
+    the
+    patterns do not show whether the stones that would make them straight fours are allowed.
     """
     made = np.zeros((16,) * 4, np.uint8)
     for patterns in product(range(PATTERNS), repeat=4):

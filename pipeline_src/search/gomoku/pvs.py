@@ -66,7 +66,7 @@ class Table(NamedTuple):
 
     keys: npt.NDArray[np.uint64]
     values: npt.NDArray[np.int16]
-    """Of a win, plies are counted from this position."""
+    """Values of the side to move. Plies to a win are counted from this position."""
     moves: npt.NDArray[np.int16]
     generations: npt.NDArray[np.int32]
     depths: npt.NDArray[np.int8]
@@ -294,7 +294,7 @@ def _open(
                 new &= space.moves[At(ply), At(j)] != cell
             if new:
                 n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
-        if n == 0 and ply > 0:  # all that would help is forbidden
+        if n == 0 and ply > 0:  # all useful moves are forbidden
             return True, Int(ply + (2 if forced else 4 if pressed else 6) - WIN)
     else:
         if ply > 0:

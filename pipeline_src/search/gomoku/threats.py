@@ -111,9 +111,9 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> ThreatSpace:
 
 @njit(cache=True)
 def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: int, n: int) -> int:
-    """Of ``n`` cells that take away the first ``i`` threats, stamp those that take away this one; 0 ``i``: write them.
+    """Stamp those of ``n`` cells, which meet the first ``i`` threats, that meet this one too; write them if ``i`` is 0.
 
-    A threat is a cell whose class for c is at least ``least``; the other side's stone takes it away where it makes the
+    A threat is a cell with a class for c of at least ``least``. A stone of the other side meets it if it makes the
     class less.
     """
     stamps, out = space.stamps, space.found
@@ -192,7 +192,7 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
     if lines.counts[At(other), SURE] == 0 or kinds >= ONE_FOUR:
         n = Int(write_cells(lines, c, max(kinds, Int(ONE_THREE)), moves, ply, Int(0)))
         return int(_add_quiet(lines, c, space, ply, n)) if kinds == QUIET else int(n)
-    n = Int(0)  # but for fours, only what takes away the other side's threat
+    n = Int(0)  # except fours, only moves that meet the other side's threat
     for i in range(write_defences(lines, other, Int(SURE), space, ply)):
         cell = moves[At(ply), At(i)]
         if kinds <= lines.classes[At(c), At(cell)] < ONE_FOUR:

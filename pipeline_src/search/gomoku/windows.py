@@ -44,7 +44,7 @@ class Windows(NamedTuple):
     weights: Ints
     """[LACKING + 1], in thousandths: of a window, by the stones it lacks."""
     made_for: Ints
-    """[4]: height, width and line of what follows, and whether only just that length counts."""
+    """[4]: height, width and line length of the tables below, and whether only exactly that length counts."""
     lines: npt.NDArray[np.int32]
     """[L + 1, 3]: first cell, step and length of each line that can hold a window; then a length of 0."""
     windows: Ints
@@ -165,7 +165,7 @@ def _read(
 @njit(cache=True)
 def sums(tables: Windows, cells: Cells, own: int) -> tuple[int, int]:
     """Return (sum of weights, counts) of a board after `prepare`; ``own`` is the colour that has just moved."""
-    # Loops take the arrays they need out of the tuple first: a call with a tuple counts references of all its arrays.
+    # Loops first take their arrays out of the tuple: passing a tuple counts references to all of its arrays.
     lines, windows, spans, values, kinds = tables.lines, tables.windows, tables.spans, tables.values, tables.kinds
     line, exact = tables.made_for[2], tables.made_for[3] == 1
     worth, counts, at = np.int64(0), np.int64(0), 0

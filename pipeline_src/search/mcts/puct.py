@@ -70,7 +70,7 @@ class Puct:
             ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of range.
         """
         if not 0 < first_share <= 1:
-            raise ZugwerkError(f"a step's share of the limit is above 0 and at most 1, not {first_share}")
+            raise ZugwerkError(f"a step's share of the limit must be above 0 and at most 1, not {first_share}")
         self.evaluate_batch, self.options, self.nodes = evaluate_batch, options, nodes
         self.per_tree, self.first_share = per_tree, first_share
         self._stopped, self._phase = StopFlag(), StopFlag()

@@ -14,7 +14,7 @@ from numba.core import config as numba_config
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 States = Any
-"""A state's NamedTuple whose arrays have a leading batch axis (`batches.stack`)."""
+"""A state's NamedTuple with a leading batch axis on its arrays (`batches.stack`)."""
 Records = npt.NDArray[Any]
 
 UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3
@@ -26,32 +26,32 @@ NODE = np.dtype(
     [
         ("total", np.float64),  # sum of the values backed up to the node, by its side to move
         ("seen", np.float64),  # sum of its edges' priors
-        ("visits", np.int32),  # values backed up to it, its own among them; 0 while it waits for the evaluator
-        ("pending", np.int32),  # simulations that went through it and have no value yet
+        ("visits", np.int32),  # number of values backed up to it, including its own; 0 while it waits for the evaluator
+        ("pending", np.int32),  # simulations through it that have no value yet
         ("parent", np.int32),  # node above it, -1 for the root
         ("owner", np.int32),  # edge that leads to it, -1 for the root
         ("first", np.int32),  # its first edge
         ("next_step", np.int32),  # the likeliest step without an edge
         ("next_prior", np.float32),
-        ("value", np.float32),  # what the evaluator gave it
+        ("value", np.float32),  # the evaluator's value
         ("next", np.int32),  # place of that step among the legal ones, or UNKNOWN or NONE_LEFT
-        ("edges", np.int32),  # how many edges it has; the block's length is the next power of two
-        ("count", np.int32),  # how many legal steps
+        ("edges", np.int32),  # number of edges; the length of the block is the next power of two
+        ("count", np.int32),  # number of legal steps
         ("side", np.int8),  # side to move
         ("over", np.int8),  # 1 where the game is over; ``total`` is the result
-        ("proof", np.int8),  # its certain result, where that is known, see UNPROVEN
+        ("proof", np.int8),  # its proven result, if known, see UNPROVEN
     ],
     align=True,
 )
 EDGE = np.dtype(
     [
         ("worth", np.float64),  # sum of the values backed up through the edge, by the side of the node it leaves
-        ("tries", np.int32),  # how many those are
-        ("virtual", np.int32),  # virtual losses: simulations under way, where a tree may have several
-        ("prior", np.float32),  # the evaluator's, with noise at the root where that was added
+        ("tries", np.int32),  # number of those values
+        ("virtual", np.int32),  # virtual losses: unfinished simulations, if a tree may have several
+        ("prior", np.float32),  # the evaluator's prior, with noise at the root if that was added
         ("child", np.int32),  # node it leads to
         ("step", np.int32),
-        ("place", np.int32),  # of the step among the legal ones
+        ("place", np.int32),  # place of the step among the legal ones
     ],
     align=True,
 )
@@ -123,5 +123,5 @@ def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:
     start = -block.ctypes.data % 64
     records = block[start : start + size].view(record).reshape(trees, each)
     settings: Any = numba_config
-    # Compiled code has the fields as attributes; uncompiled, this does it.
+    # Compiled code has the fields as attributes; this does the same for uncompiled code.
     return records.view(np.recarray) if settings.DISABLE_JIT else records

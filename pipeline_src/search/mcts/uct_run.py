@@ -87,7 +87,7 @@ def choose_edge(tree: UctTree, node: int, options: UctOptions) -> int:
 
 @njit(cache=True)
 def _playout(state: Any, rollout: Any, evaluator: Any, scratch: UctScratch, plies: int) -> float:
-    """Value to the side to move after so many random plies, a ply being all steps until the other side moves."""
+    """Return the value to the side to move after ``plies`` random plies; a ply is all steps of one side's turn."""
     kernels.copy_into(state, rollout)
     side = kernels.to_play(state)
     for _ in range(plies):

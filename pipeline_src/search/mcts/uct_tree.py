@@ -117,7 +117,7 @@ def refresh(tree: UctTree, node: int) -> None:
     The value is the best of the edges that were searched, or of all where none was; a certain loss counts only when
     nothing else is left. That all stored edges are lost proves nothing of the others: the best of those counts then.
     """
-    # Loops take the arrays they need out of the tree first: a call with a tuple counts references of all its arrays.
+    # Loops first take their arrays out of the tree: passing a tuple counts references to all of its arrays.
     worths, children, tries, closed, first = tree.worth, tree.child, tree.tries, tree.closed, tree.first[node]
     reached = first + tree.reached[node]
     searched, unsearched, final = -np.inf, -np.inf, -np.inf
@@ -130,7 +130,7 @@ def refresh(tree: UctTree, node: int) -> None:
         else:
             unsearched = max(unsearched, worth)
             if edge >= reached:
-                break  # nothing further on was tried, and these are in order
+                break  # later edges were not tried, and these are in order
     if final > -SURE and searched > -np.inf:
         searched = max(searched, final)
     if final >= SURE:

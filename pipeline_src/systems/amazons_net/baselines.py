@@ -51,7 +51,7 @@ def rank_turns(turns: RecordedTurns) -> Ranks:
         place = np.flatnonzero(actions == played[row])
         if not place.size:
             raise turns.refuse(row)
-        moves = actions // n  # turns of one move stand side by side
+        moves = actions // n  # turns of one move are adjacent
         best = np.maximum.reduceat(values, np.flatnonzero(np.diff(moves, prepend=-1)))
         arrows = values[moves == played[row] // n]
         value = values[place[0]]
@@ -100,7 +100,7 @@ def fit_scale(value: Floats, results: npt.NDArray[np.integer]) -> float:
 
     The scale is between 0.1 and 1,000: values that determine all results, or none, have their maximum at 0 or infinity.
     """
-    low, high = 1e-3, 10.0  # of 1 / scale, in which the likelihood is concave
+    low, high = 1e-3, 10.0  # bounds of 1 / scale, in which the likelihood is concave
     for _ in range(60):
         middle = (low + high) / 2
         if float((value * (results - win_rate(value, 1 / middle))).sum()) > 0:

@@ -21,7 +21,7 @@ FORMAT, VERSION = "zugwerk amazons samples", 1
 class Dataset:
     """Samples on disk, read as they are asked for.
 
-    Each array is a read-only memory map of n rows: train, then validation, then test. What it holds is said in
+    Each array is a read-only memory map of n rows: train, then validation, then test. The fields are described in
     `pipeline_src.systems.amazons_net.schema`.
     """
 

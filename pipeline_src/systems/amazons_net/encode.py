@@ -36,7 +36,7 @@ def encode(
 
     Args:
         boards: int8 [B, H, W], row 0 = rank H; 0 arrow, 1 empty, 2 Black, 3 White.
-        movers: int8 [B], 2 or 3: whose turn it is.
+        movers: int8 [B], 2 or 3: the side to move.
         moved: int16 [B], square of the amazon that has moved and is about to shoot, or -1 before the move.
         mover_relative: show the mover's amazons as White's.
         moved_first: amazon 0 is the one that has moved; the others keep their order.
@@ -59,7 +59,7 @@ def encode_needs() -> list[Need]:
 def prepare(
     boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16], planes: int
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.int16], Encoded]:
-    """The arguments as kernels want them, and room for what they write: ``legal`` all False, the rest undefined.
+    """Return the arguments in the form that kernels take, and the output arrays: ``legal`` all False, others undefined.
 
     Raises:
         ZugwerkError: arrays of unequal length.

@@ -70,7 +70,7 @@ def features(
     Args:
         boards: int8 [B, H, W], row 0 = rank H, codes 0 to 3.
         amazons: int16 [B, K], their squares s = (rank - 1) * W + (file - 1).
-        dtype: float32, or float64 for a reader who wants all digits.
+        dtype: float32, or float64 for all digits.
 
     Returns:
         ``dtype`` [B, K, H, W], 0 to 300, row 0 = rank H.

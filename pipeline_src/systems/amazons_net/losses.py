@@ -61,7 +61,7 @@ def soft_argmax(log_p: Tensor, played: Played, places: Tensor) -> Tensor:
 
     Args:
         log_p: float [B, K, N], minus infinity where illegal.
-        played: what was played.
+        played: the played moves.
         places: `coordinates` of the board.
     """
     p = log_p.exp()
@@ -80,7 +80,7 @@ def expected_distance(log_p: Tensor, played: Played, places: Tensor) -> Tensor:
 
 
 def cross_entropy(log_p: Tensor, played: Played, places: Tensor) -> Tensor:  # noqa: ARG001 - one signature for all
-    """Minus the log-probability of what was played, [B]; arguments as for `soft_argmax`."""
+    """Return minus the log-probability of the played moves, [B]; arguments as for `soft_argmax`."""
     return -log_p[torch.arange(len(log_p), device=log_p.device), played.row, played.to]
 
 
@@ -94,16 +94,16 @@ POLICY_LOSSES: Mapping[str, PolicyLoss] = {
 
 
 class Choice(NamedTuple):
-    """How the argmax of a policy compares with what was played."""
+    """Comparison of the argmax of a policy with the played move."""
 
     distance: Tensor
     """L2 as printed, float [B]."""
     right: Tensor
-    """bool [B]: the argmax is what was played."""
+    """bool [B]: whether the argmax is the played move."""
 
 
 def argmax_choice(log_p: Tensor, played: Played, places: Tensor) -> Choice:
-    """The printed L2, whose prediction is the most probable legal entry; arguments as for `soft_argmax`."""
+    """Return the L2 as printed, with the most probable legal entry as prediction; arguments as for `soft_argmax`."""
     squares = log_p.shape[2]
     best = log_p.flatten(1).argmax(1)
     row, to = best // squares, best % squares

@@ -1,4 +1,4 @@
-"""One training step, of moves and of arrows together, and what is measured of it."""
+"""One training step, of moves and of arrows together, and its measures."""
 
 from typing import Any, NamedTuple
 
@@ -102,7 +102,7 @@ class AmazonsModule(LightningModule):
         return measured
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
-        """The optimizer that the params name, its rate set anew each step."""
+        """Return the optimizer that the params name. Its learning rate is set at each step."""
         params = self.params
         optimizer = make_optimizer(
             params.optimizer,

@@ -40,7 +40,7 @@ def encode_planes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], mo
 
     Args:
         boards: int8 [B, H, W], row 0 = rank H; 0 arrow, 1 empty, 2 Black, 3 White.
-        movers: int8 [B], 2 or 3: whose turn it is.
+        movers: int8 [B], 2 or 3: the side to move.
         moved: int16 [B], square of the amazon that has moved and is about to shoot, or -1 before the move.
 
     Raises:

@@ -1,6 +1,6 @@
 """Planes of the residual net by tensor operations, on whatever device the boards are.
 
-The same outputs as the numba kernel of `pipeline_src.systems.amazons_net.planes`, whose head says what the planes are.
+The outputs equal those of the numba kernel in `pipeline_src.systems.amazons_net.planes`, which describes the planes.
 """
 
 import torch

@@ -96,5 +96,5 @@ class NetsPlayer(Player):
 
 @lru_cache(maxsize=2)
 def _nets_of(path: Path, _written: int) -> Nets:
-    """A model, read once a process; a file written anew is read anew."""
+    """Return a model, read once per process, or again if the file has changed."""
     return load_nets(path)

@@ -73,9 +73,9 @@ class RecordedTurns:
 
 
 def recorded_turns(dataset: Dataset, split: str) -> tuple[RecordedTurns, int]:
-    """The turns of a split whose two samples are both there, by (gid, ply), and how many samples have no partner.
+    """Return the turns of a split that have both samples, by (gid, ply), and the number of samples without a partner.
 
-    The builder of a data set drops positions that another split has too, one by one, so that half a turn may stay.
+    The builder of a data set drops single positions that another split also has, so that half a turn may remain.
 
     Raises:
         ZugwerkError: no such split, or it has no whole turn.

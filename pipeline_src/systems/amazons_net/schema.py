@@ -16,7 +16,7 @@ AMAZON, ARROW = 0, 1
 
 
 class Samples(NamedTuple):
-    """n samples as arrays, row i of each is sample i; `FIELDS` says what they hold."""
+    """n samples as arrays: row i of each array is sample i. `FIELDS` describes the arrays."""
 
     board: npt.NDArray[np.int8]
     type: npt.NDArray[np.int8]
@@ -63,5 +63,5 @@ FIELDS = (
 
 
 def empty_samples(count: int, size: int) -> Samples:
-    """Room for ``count`` samples; what the arrays hold is undefined."""
+    """Return uninitialised arrays for ``count`` samples."""
     return Samples(*(np.empty((count, *field.shape(size)), field.dtype) for field in FIELDS))

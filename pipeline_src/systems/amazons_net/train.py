@@ -93,7 +93,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
         logger=_live_logger(folder / "live") if is_first() else False,
         enable_progress_bar=in_terminal,
         enable_model_summary=False,
-        deterministic=not gpu,  # the promise is the CPU's; on a GPU it costs more than it is worth
+        deterministic=not gpu,  # bit-for-bit results are guaranteed on a CPU only; on a GPU they would cost too much
         benchmark=gpu,
         default_root_dir=folder,
     )

@@ -97,7 +97,7 @@ def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> by
     if all(node.op_type != "Conv" for node in model.graph.node):
         return content
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    add_pre_process_metadata(model)  # what it would fold is folded; else it warns
+    add_pre_process_metadata(model)  # nothing is left to fold; otherwise it warns
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "int8.onnx"
         quantize_static(

@@ -56,7 +56,7 @@ class ZeroEvaluator:
             counts: int32 [B], at least 1.
 
         Raises:
-            ZugwerkError: boards of another size than the net's, or a net that answers with what is no number.
+            ZugwerkError: the boards do not have the net's size, or an answer of the net is not a number.
         """
         return self.wait(self.submit(states, steps, counts))
 

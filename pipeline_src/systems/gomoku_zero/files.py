@@ -67,7 +67,7 @@ class GenerationFiles:
 
     @property
     def timings(self) -> Path:
-        """Written last: seconds, hardware, and the key of what the generation was made from; no output of the graph."""
+        """Seconds, hardware and the key of the generation's inputs. Written last, and not an output of the graph."""
         return self.report.with_suffix(".timings.json")
 
 
@@ -96,7 +96,7 @@ class BoardFiles:
 
     @property
     def models(self) -> Path:
-        """Folder of what each generation trained, and of the best player, `best`."""
+        """Folder of the nets of all generations, and of the best player, `best`."""
         return self.artifacts / "models/growing" / str(self.size)
 
     def model(self, generation: int) -> Path:

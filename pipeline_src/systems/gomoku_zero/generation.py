@@ -31,17 +31,18 @@ def run_generation(
 ) -> bool:
     """Make generation ``number``, the first of which is 1, from the one before it.
 
-    Killed at any moment and run again, it goes on with what was done and ends in the same bytes on the same machine's
-    CPU, whatever the number of workers.
+    A killed run can be repeated at any moment: it continues from the finished phases and gives the same bytes on the
+    same
+    machine's CPU, for any number of workers.
 
     Args:
         number: from 1 on.
         setting: the params.
         parallel: how games are played side by side.
         artifacts: folder of all files.
-        again: make it even where it is there already, made from just the same.
+        again: whether to make the generation even if it exists with the same inputs.
         start: model that the first generation begins with; None for fresh weights.
-        scratch: folder of what is under way.
+        scratch: folder for unfinished work.
 
     Returns:
         Whether anything was made.
@@ -78,7 +79,7 @@ def run_generation(
 
 
 def _timed(folder: Path, phase: str, run: Callable[[], None]) -> float:
-    """Run a phase unless it is done; its seconds, of the last try alone where it was killed."""
+    """Run a phase unless it is done; return its seconds, without those of killed runs."""
     done = folder / f"{phase}.json"
     if not done.exists():
         start = time.perf_counter()
@@ -88,7 +89,7 @@ def _timed(folder: Path, phase: str, run: Callable[[], None]) -> float:
 
 
 def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
-    """Copy what the phases left to its place; the mark that all is there comes last."""
+    """Copy the results of the phases to their places. The file that marks completion comes last."""
     folder, files = work.folder, work.files
     gate = read_json(folder / "gate_result.json")
     best = folder / "model.pt" if gate["accepted"] else work.best

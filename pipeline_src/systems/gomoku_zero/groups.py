@@ -1,4 +1,4 @@
-"""A generation's self-play: groups of a fixed size, each a task whose games are kept as soon as they are played."""
+"""A generation's self-play in groups of a fixed size. Each group is a task, and its games are kept when it is done."""
 
 from functools import reduce
 from itertools import pairwise

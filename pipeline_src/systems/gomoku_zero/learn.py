@@ -17,8 +17,8 @@ from pipeline_src.systems.gomoku_zero.work import Work
 def learn(work: Work) -> None:
     """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
 
-    The first generation begins with fresh weights or with the model it was given, each other one with what the one
-    before it trained, whether or not that became the best player.
+    The first generation begins with fresh weights or with a given model, every other one with the net that the previous
+    generation trained, whether or not that became the best player.
     """
     setting, number = work.setting, work.files.number
     torch.set_num_threads(setting.train.threads)  # the weights depend on it

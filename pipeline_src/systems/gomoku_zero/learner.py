@@ -61,7 +61,7 @@ def load_learner(path: Path | str) -> LearnerState:
     try:
         state = torch.load(io.BytesIO(Path(path).read_bytes()), map_location="cpu", weights_only=True)
         if set(state) != {"optimizer", "state"}:
-            raise ValueError("no state of a learner")
+            raise ValueError("not the state of a learner")
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file; the training of that generation writes it") from None
     except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
@@ -72,7 +72,9 @@ def load_learner(path: Path | str) -> LearnerState:
 def _for_weights(state: LearnerState, weights: list[Parameter], name: str) -> dict[int, dict[str, Any]]:
     """Copies of a state's tensors, laid out in memory as the weights are, which fused updates rely on."""
     if state["optimizer"] != name:
-        raise ZugwerkError(f"the learner's state is {state['optimizer']}'s, the params want {name}; see gomoku_train")
+        raise ZugwerkError(
+            f"the learner's state is for {state['optimizer']}, but the params have {name}; see gomoku_train"
+        )
     if not state["state"] and name == "sgd":
         return {}  # without momentum there is nothing to keep
     if len(state["state"]) != len(weights):

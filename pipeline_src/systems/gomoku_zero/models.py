@@ -78,8 +78,8 @@ def save_model(
     Args:
         path: the file.
         net: one of `KINDS`.
-        game: what it plays.
-        variant: of the game.
+        game: name of the game.
+        variant: variant of the game.
         half: store the weights as 16-bit floats, half the size; `load_model` widens them again.
     """
     config: Any = net.config

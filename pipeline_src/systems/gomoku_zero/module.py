@@ -1,4 +1,4 @@
-"""One step of self-play training and what is measured of it: the loss of AlphaGo Zero (Silver et al., 2017)."""
+"""One step of self-play training and its measures, with the loss of AlphaGo Zero (Silver et al., 2017)."""
 
 import math
 from typing import Any
@@ -37,7 +37,7 @@ class ZeroModule(LightningModule):
         """
         super().__init__()
         self.net, self.params = net, params
-        self._held = (batches,)  # in a tuple, no part of this: else processes send it to each other at each step
+        self._held = (batches,)  # in a tuple: processes exchange submodules at each step
         self.rate, self.start_state = rate, state
         self.rows: list[dict[str, float]] = []
         """The learning curves so far: ``step``, ``policy_loss``, ``value_loss``, their sum ``loss``, ..."""
@@ -98,7 +98,7 @@ class ZeroModule(LightningModule):
         *sums, decided = self.sums.tolist()
         if not math.isfinite(sum(sums)):
             raise ZugwerkError(
-                f"training: by step {self.global_step} the loss is no number; lower learning_rate or set gradient_clip"
+                f"training: step {self.global_step}: the loss is not a number; lower learning_rate or set gradient_clip"
             )
         self.sums.zero_()
         means = dict(zip(MEASURES, (value / count for value in sums), strict=True))

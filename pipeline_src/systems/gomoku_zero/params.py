@@ -209,12 +209,12 @@ class GomokuTrainParams(Devices):
     def _fits_together(self) -> Self:
         if self.num_nodes != 1:
             raise ValueError(
-                "num_nodes must be 1: games go to other machines by the section parallel, training does not"
+                "num_nodes must be 1: section parallel plays games on other machines, but training uses one"
             )
         if self.window < self.batch:
             raise ValueError(f"window {self.window} is smaller than batch {self.batch}")
         if self.optimizer == "sgd" and self.weight_decay:
-            raise ValueError("weight_decay is of adamw alone; with sgd use l2")
+            raise ValueError("weight_decay is for adamw only; with sgd use l2")
         for start, factor in (self.schedule or {}).items():
             if not (start.isdecimal() and int(start) > 0):
                 raise ValueError(f"schedule: {start}: {factor} is not a generation and a factor above 0")

@@ -30,7 +30,7 @@ Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 
 def plane_count(positions: int) -> int:
-    """C, the number of planes with so many positions of history."""
+    """Return C, the number of planes for a number of positions of history."""
     return 2 * positions + 1
 
 

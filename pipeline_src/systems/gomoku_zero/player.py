@@ -159,7 +159,7 @@ class ZeroOptions(Nodes):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         if self.search == "gumbel" and (self.movetime is not None or self.temperature > 0):
-            raise ValueError("search=gumbel needs simulations, and knows neither time nor temperature")
+            raise ValueError("search=gumbel needs a limit of simulations and excludes movetime and temperature")
         if self.temperature > 0 and self.movetime is not None:
             raise ValueError("temperature needs a limit of simulations, not of time")
         return self
@@ -175,7 +175,7 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
 
 
 def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
-    """A player whose net is asked through what ``around`` makes of it, which may prove results (`PuctOptions.solve`).
+    """Make a player with its net inside an evaluator from ``around``, which may prove results (`PuctOptions.solve`).
 
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.

@@ -1,4 +1,4 @@
-"""The paper's residual net of 32 convolutions, any smaller one of the same make, and what the paper leaves open.
+"""The paper's residual net of 32 convolutions, smaller versions of it, and options that the paper leaves open.
 
 Sources: Li, He, Wu et al., "Gomoku by Monte Carlo tree search and one deep residual network" (the layers); He, Zhang,
 Ren and Sun, "Deep residual learning for image recognition", CVPR 2016 (the block: two convolutions, the sum before the
@@ -82,8 +82,8 @@ class Block(nn.Module):
     def __init__(self, into: int, filters: int, shortcut: Literal["pad", "project"]) -> None:
         super().__init__()
         self.grow = filters - into
-        # At scale 0 a block starts as the identity and deep trunks learn from the first step; where channels are new
-        # they would stay zero for ever, since a ReLU hands no gradient on at 0.
+        # At scale 0 a block starts as the identity, and deep trunks learn from the first step. New channels would then
+        # stay zero for ever, since a ReLU has no gradient at 0.
         self.one, self.two = Normed(into, filters, 3), Normed(filters, filters, 3, 1.0 if self.grow else 0.0)
         self.project = Normed(into, filters, 1) if self.grow and shortcut == "project" else None
 

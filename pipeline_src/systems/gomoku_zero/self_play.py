@@ -45,9 +45,9 @@ def play_self(
     seeds: Sequence[Sequence[int]],
     parts: int = 1,
 ) -> list[SelfPlayGame]:
-    """Play one game from ``start`` for each seed to its end, all in lock step.
+    """Play one game from ``start`` to its end for each seed, all in lock step.
 
-    What happens in a game depends on its seed and on nothing of the others, if the evaluator's answers do not.
+    A game depends on its own seed only, if the evaluator's answers do not depend on the other games.
 
     Args:
         game: the rules.
@@ -55,7 +55,7 @@ def play_self(
         evaluate: where it can `submit` and `wait`, the trees of one part are searched while it works for another.
         params: the section.
         seeds: of each game.
-        parts: games are divided among so many lock steps; 2 keep a GPU busy.
+        parts: number of independent lock steps that share the games; 2 keep a GPU busy.
     """
     groups = [list(seeds[part::parts]) for part in range(min(parts, len(seeds)))]
     played = answer_in_turn([_rounds(game, start, evaluate, params, group) for group in groups], evaluate)
@@ -106,7 +106,7 @@ def answer_in_turn(searches: Sequence[Generator[Leaves, Answer, Result]], evalua
 
 
 def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[SelfPlayGame]:
-    """Games of uniformly random moves; the policies are what was played."""
+    """Play games of uniformly random moves. The policies are the played moves."""
     games = []
     for seed in seeds:
         one = _begin(game, start, seed, 0)
@@ -189,7 +189,7 @@ def _trees(start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPl
 
 
 def temperature(ply: int, params: GomokuSelfPlay) -> float:
-    """At which the ``ply``-th move of a game is drawn, counted from 1."""
+    """Return the temperature for the move at ``ply`` of a game, counted from 1."""
     late = ply - params.temperature_plies
     if late <= 0:
         return 1.0
@@ -197,5 +197,5 @@ def temperature(ply: int, params: GomokuSelfPlay) -> float:
 
 
 def room(simulations: int) -> int:
-    """Nodes of a tree that is searched so often and keeps, from move to move, what is below the move played."""
+    """Return the capacity of a tree for ``simulations`` per move that is reused from move to move."""
     return 2 * simulations + 16

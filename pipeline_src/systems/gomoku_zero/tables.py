@@ -44,7 +44,7 @@ def opponent_rows(matches: Iterable[Match]) -> list[Row]:
 
 
 def best_of_rows(matches: Iterable[BestOf], rules: Rules) -> list[Row]:
-    """Table 4: best-of matches; ``won`` is 0 also where nobody won within the games that there are."""
+    """Return table 4: best-of matches; ``won`` is also 0 for a match without a winner."""
     return [
         {
             "generation": match.a,

@@ -52,9 +52,10 @@ def train_generation(
 ) -> TrainedGeneration:
     """Train ``net``, in place, on a replay window; it comes back in evaluation mode.
 
-    A training that was killed is resumed from its checkpoint in ``folder`` if all it depends on is the same, and ends
-    in the same weights, on a CPU bit for bit, as one that was not. The caller removes ``folder`` once it has kept what
-    it wants, and sets torch's threads before.
+    A killed training is resumed from its checkpoint in ``folder`` if all its inputs are the same, and gives the same
+    weights as an uninterrupted one, on a CPU bit for bit. The caller sets torch's threads before, and removes
+    ``folder``
+    afterwards.
 
     Args:
         net: maps planes [B, C, H, W] to (policy logits [B, N], values [B] to the side to move).
@@ -63,8 +64,8 @@ def train_generation(
         seed: the pipeline's.
         generation: the newest in the window; how many positions it brought says how many steps to train.
         folder: for checkpoints; this generation's own.
-        learner_state: of the last generation's training, left as it is; None begins anew.
-        logger: told each row as it is made. None by default: to make DVCLive's takes most of a second.
+        learner_state: state of the last generation's training, which is not changed; None for a new one.
+        logger: receives each row. It is None by default, because making DVCLive's takes most of a second.
 
     Raises:
         ZugwerkError: no positions, a ``learner_state`` of another optimizer or net, or a loss that is no number.
@@ -104,7 +105,7 @@ def train_generation(
         trainer.fit(module, range(min(steps, params.checkpoint_steps)), ckpt_path=resumed, weights_only=True)
     loop = time.perf_counter() - start - setup
     net.cpu().eval().zero_grad()
-    _lay_out(net, torch.contiguous_format)  # a net read from a file is laid out so, and only then answers bit for bit
+    _lay_out(net, torch.contiguous_format)  # the layout of a net read from a file, needed for equal answers bit for bit
     trained = module.trained_steps
     timings = {
         "seconds": setup + loop,
@@ -139,7 +140,7 @@ def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, re
         tensors += [value for value in entries.values() if torch.is_tensor(value)]
     for tensor in tensors:
         name.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    for array in positions:  # the planes follow from the games, whose policies say which they are
+    for array in positions:  # the planes follow from the games, which the policies identify
         if array is not positions.planes:
             name.update(array.tobytes())
     return name.hexdigest()[:16]

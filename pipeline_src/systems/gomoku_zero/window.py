@@ -97,8 +97,9 @@ def make_games(
         variant: as `gomoku.initial_state` takes it.
         actions: of each game, its cells in order.
         winners: of each game, 1 the first player, -1 the second, 0 a draw.
-        policies: of each game, float [P - searched_from, N], what the search said at each ply from ``searched_from``
-            on; kept as float16.
+        policies: for each game, float [P - searched_from, N]: the search's policy at each ply from ``searched_from``
+            on;
+            kept as float16.
         generation: that played them.
         searched_from: of each game or of all, how many opening stones it has.
 
@@ -121,7 +122,9 @@ def make_games(
     )
     wrong = _misfit(games)
     if wrong or [len(row) for row in rows] != games.searched.tolist():
-        raise ZugwerkError(f"self-play of generation {generation}: {wrong or 'a game has not one policy a ply'}")
+        raise ZugwerkError(
+            f"self-play of generation {generation}: {wrong or 'a game does not have one policy for each ply'}"
+        )
     return games
 
 

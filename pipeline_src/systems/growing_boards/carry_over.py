@@ -10,13 +10,13 @@ HIDDEN = {"plain": ("trunk.",), "residual": ("stem.", "blocks.", "norm.")}
 
 
 def carry_over(small: ZeroNet, config: ZeroConfig) -> ZeroNet:
-    """A net of ``config`` whose hidden layers are those of ``small`` and whose heads are new.
+    """Make a net of ``config`` with the hidden layers of ``small`` and new heads.
 
-    Where no layer of the net depends on the board's size, as with convolutional heads, all of it is carried over. New
-    weights come from torch's global generator.
+    If no layer of the net depends on the size of the board, as with convolutional heads, the whole net is carried over.
+    New weights come from torch's global generator.
 
     Raises:
-        ZugwerkError: the two are not the same net but for the board's size.
+        ZugwerkError: the two nets differ in more than the size of the board.
     """
     grown = make_net(config)
     learnt, fresh = small.state_dict(), grown.state_dict()
@@ -35,7 +35,7 @@ def carry_over(small: ZeroNet, config: ZeroConfig) -> ZeroNet:
 
 
 def multiply_adds(net: ZeroNet) -> int:
-    """Multiplications with an addition that one position takes, those of convolutions and fully connected layers."""
+    """Return the multiply-adds of one position in convolutions and fully connected layers."""
     from torch.utils.flop_counter import FlopCounterMode
 
     config = net.config

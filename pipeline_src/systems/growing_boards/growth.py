@@ -40,7 +40,7 @@ def grow(
 ) -> bool:
     """Train a board from the net that the one before it ended in, or from fresh weights, and publish its files.
 
-    Killed at any moment and run again, it goes on with what was done.
+    A killed run can be repeated and continues from the finished generations.
 
     Args:
         board: which, and for how many generations at most.
@@ -48,7 +48,7 @@ def grow(
         convergence: when it ends before.
         parallel: how games are played side by side.
         artifacts: folder of all files.
-        work: folder of what is under way.
+        work: folder for unfinished work.
         go_on: asked before each generation.
 
     Returns:
@@ -98,7 +98,7 @@ def _publish(
     spent: int,
     converged: bool,
 ) -> None:
-    """Copy what the generations left to its place, and sum up their computing."""
+    """Copy the results of the generations to their places, and sum up their computing."""
     made = [GenerationFiles(number, folder / "artifacts") for number in range(1, len(history) + 1)]
     with written_aside(files.models) as aside:
         aside.mkdir()

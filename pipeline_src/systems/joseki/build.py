@@ -36,11 +36,11 @@ class Added:
     """Counts of games that were added or left out."""
 
     games: int = 0
-    """Counted."""
+    """Number of games counted."""
     repeats: int = 0
-    """Left out: their moves are those of a game that was counted before."""
+    """Number of games left out because a game with the same moves was counted before."""
     illegal: list[tuple[int, int]] = field(default_factory=list)
-    """(gid, ply) of those left out for an illegal move."""
+    """(gid, ply) of games that were left out for an illegal move."""
 
 
 class Chunk(NamedTuple):
@@ -88,7 +88,7 @@ class Builder:
         return self.added
 
     def add_by_chunks(self, records: Iterable[GameRecord], size: int = CHUNK) -> Iterable[Chunk]:
-        """As `add`, telling what was added after every ``size`` games."""
+        """Add games as `add` does, and yield the result after every ``size`` games."""
         for chunk in chunks(records, size):
             new: dict[int, GameRecord] = {}
             for record in chunk:
@@ -122,8 +122,8 @@ class Builder:
         """
         if library.fewest_games > 1:
             raise ZugwerkError(
-                f"a library without what fewer than {library.fewest_games} games have cannot be added to or merged; "
-                "take the whole one"
+                f"a library without moves of fewer than {library.fewest_games} games cannot be added to or merged; "
+                "use the whole library"
             )
         theirs = library.fingerprints.tolist()
         shared = sum(name in self._games for name in theirs)
@@ -134,7 +134,7 @@ class Builder:
         _absorb(self._tables, library)
 
     def library(self, fewest_games: int = 1) -> Library:
-        """All that was counted, or the transitions of at least so many games."""
+        """Return the library with all transitions, or with those of at least ``fewest_games`` games."""
         return prune(_frozen(self._tables, self._games), fewest_games)
 
 

@@ -1,4 +1,4 @@
-"""The joseki library, a finite-state machine: corner patterns are its states, what was played in them its transitions.
+"""The joseki library, a finite-state machine: corner patterns are states, moves played in them are transitions.
 
 Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in whatever order and
 by whatever mergers they came. `build` makes and merges libraries, `library_file` keeps them.
@@ -119,7 +119,7 @@ def check(library: Library) -> None:
     }
     for name, is_sound in sound.items():
         if not is_sound:
-            raise ZugwerkError(f"array {name!r} has entries that cannot be")
+            raise ZugwerkError(f"array {name!r} has entries out of range")
 
 
 def within(array: npt.NDArray[np.signedinteger], low: int, end: int) -> bool:
@@ -136,7 +136,7 @@ def prune(library: Library, fewest_games: int) -> Library:
         ZugwerkError: it was pruned harder already.
     """
     if fewest_games < library.fewest_games:
-        raise ZugwerkError(f"already without what fewer than {library.fewest_games} games have; build it again")
+        raise ZugwerkError(f"already without moves of fewer than {library.fewest_games} games; build it again")
     kept = library.games >= fewest_games
     origins = library.origins()
     used = np.zeros(library.states, bool)

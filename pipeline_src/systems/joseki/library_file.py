@@ -57,7 +57,7 @@ def load(path: Path | str) -> Library:
         library = _unpacked(zlib.decompress(rest[32:]))
         check(library)
     except (zlib.error, struct.error, ValueError, KeyError, TypeError, IndexError) as error:
-        raise ZugwerkError(f"{path}: not a sound library ({error}); build it again") from None
+        raise ZugwerkError(f"{path}: an inconsistent library ({error}); build it again") from None
     return library
 
 

@@ -1,7 +1,7 @@
-"""Made games for the joseki library: textbook joseki in four corners, with tenuki, other orders, mistakes and noise.
+"""Synthetic games for the joseki library: textbook joseki in four corners, with tenuki, transpositions and mistakes.
 
-Nobody played them, and they say so: source ``engine``, event ``made``. The winner is drawn, and mistakes cost: each one
-more than the opponent's divides the odds by e.
+They are marked as synthetic: source ``engine``, event ``made``. The winner is random; each mistake more than the
+opponent's divides the odds by e.
 """
 
 import math
@@ -22,7 +22,7 @@ FIRST_GID = 1
 MISSES = [(down, right) for down in range(-2, 3) for right in range(-2, 3) if (down, right) != (0, 0)]
 """By how many rows and columns a mistake misses."""
 NO_RESULT = 0.03
-"""Share of games whose result is left open, as in real archives."""
+"""Share of games without a result, as in real archives."""
 TRIES = 40
 """Points to try for a noise move before the side passes."""
 
@@ -37,7 +37,7 @@ class _Corner:
     at: int = 0
 
     def turn(self) -> int:
-        """The side whose move is next, -1 at the end."""
+        """The side to move next, -1 at the end."""
         return (self.starter + self.at) % 2 if self.at < len(self.points) else -1
 
     def awaits(self, side: int) -> bool:

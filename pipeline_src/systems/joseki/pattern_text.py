@@ -9,10 +9,14 @@ COLOURS = {"X": BLACK, "O": WHITE}
 
 
 def parse_pattern(text: str) -> Window:
-    """The window of a pattern's text, X black and O white, in either case; a colour may be left out.
+    """Return the window, int8 [10, 10], for a pattern's text: X black, O white, in either case, one of them optional.
+
+    >>> int(parse_pattern("X 3,5 O 3,6")[2, 4])
+    1
 
     Raises:
-        ZugwerkError: names the word that is not a colour or a point, lies outside the corner, or has two stones.
+        ZugwerkError: a word is not a colour or a point, or a point is outside the corner or given twice; the message
+            names it.
     """
     stones: dict[int, list[tuple[int, int]]] = {BLACK: [], WHITE: []}
     colour = 0
@@ -30,7 +34,7 @@ def parse_pattern(text: str) -> Window:
 
 
 def format_pattern(window: Window) -> str:
-    """The text of a window's stones."""
+    """Return the text of a window's stones."""
     words = []
     for name, colour in COLOURS.items():
         points = [f"{r + 1},{c + 1}" for r in range(SIDE) for c in range(SIDE) if window[r, c] == colour]

@@ -1,4 +1,4 @@
-"""Counts of what reading Go games gave; they add up to the games that were found."""
+"""Counts of the games and rejects of a source of Go games. They add up to the games found."""
 
 from collections import Counter
 from collections.abc import Sequence

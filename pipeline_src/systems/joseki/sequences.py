@@ -1,6 +1,6 @@
 """Convert games to corner sequences: the local moves of each corner, each with the pattern before and after it.
 
-What is local: a move is local to each corner whose 10x10 points hold it. A move on a middle line belongs to both
+A move is *local* to each corner that contains its point among its 10x10 points. A move on a middle line belongs to both
 corners beside it, the centre to all four, since its stone is part of their patterns. Each corner has a clock of its
 own, which counts its local moves and stops after `LONGEST`. Where one colour plays two local moves in a row, the other
 played elsewhere: a pass (tenuki), recorded in the pattern before the second move and not counted by the clock.
@@ -56,7 +56,7 @@ class Steps(NamedTuple):
 
 
 def empty_steps(count: int) -> Steps:
-    """Room for so many."""
+    """Return uninitialised steps."""
     small = [np.empty(count, np.int8) for _ in range(4)]
     windows = [np.empty((count, 10, 10), np.int8) for _ in range(2)]
     return Steps(np.empty(count, np.int32), np.empty(count, np.int16), *small, *windows)

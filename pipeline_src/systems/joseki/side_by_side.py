@@ -21,13 +21,13 @@ class Compared(NamedTuple):
 
     asked: int
     found: int
-    """The played move is among those that the exact key reads off."""
+    """Number of positions with the played move among those found by the exact key."""
     found_by_paper: int
-    """It is among those that the code and its hints find."""
+    """Number of positions with the played move among those found by the code and its hints."""
     strangers: int
-    """Moves that the code finds, and that nobody played in that pattern."""
+    """Number of moves that the code finds but that were not played in the pattern."""
     named_by_paper: int
-    """All moves that the code finds."""
+    """Number of all moves that the code finds."""
 
 
 def compare(library: Library, index: CodeIndex, steps: Steps) -> Compared:

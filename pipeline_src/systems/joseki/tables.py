@@ -50,7 +50,7 @@ class Tables(NamedTuple):
     wins: Ints
     """[T]: how often whoever played it won the game."""
     losses: Ints
-    """[T]: how often they lost it. Drawn games and those whose result nobody knows count as neither."""
+    """[T]: number of these games that the player lost. Draws and games without a result count as neither."""
     last: Ints
     """[T]: the game counted last, -1 if none of those being added."""
     samples: npt.NDArray[np.uint64]
@@ -60,7 +60,7 @@ class Tables(NamedTuple):
 
 
 def empty_tables(states: int = 1024, transitions: int = 1024) -> Tables:
-    """Tables without a state, with room for so many."""
+    """Return empty tables with room for these numbers of states and transitions."""
 
     def ints(count: int) -> Ints:
         return np.zeros(count, np.int32)
@@ -89,7 +89,7 @@ def _slots(states: int) -> int:
 
 
 def grown(tables: Tables, states: int, transitions: int) -> Tables:
-    """The tables with room for so many more; the same ones where there is."""
+    """Return tables with room for these numbers of further states and transitions, the same tables if possible."""
     need = (int(tables.used[STATES]) + states, int(tables.used[TRANSITIONS]) + transitions)
     room = (len(tables.keys), len(tables.move))
     if need[0] <= room[0] and need[1] <= room[1]:
@@ -219,5 +219,5 @@ def count_steps(
 
 @njit(cache=True)
 def forget_games(tables: Tables) -> None:
-    """Before games are added whose indices start anew."""
+    """Reset the indices of games, before games with new indices are added."""
     tables.last[: tables.used[TRANSITIONS]] = -1

@@ -12,7 +12,7 @@ from sgfmill import sgf_grammar
 SIZE = 19
 FILE = Path(__file__).with_suffix(".sgf")
 ELSEWHERE = (-1, -1)
-"""In a sequence: the side whose turn it is plays in another part of the board."""
+"""Point in a sequence for a move in another part of the board."""
 Sequence = tuple[tuple[int, int], ...]
 """Points as (r, c), distances from the corner's two borders, the first line 1; Black first, the sides in turn."""
 

@@ -127,7 +127,7 @@ def _copies(
     indices, symmetries = [np.arange(len(labels))], [np.zeros(len(labels), np.uint8)]
     for of_class, target in wanted.items():
         own = np.flatnonzero(labels == of_class)
-        images = np.resize(rng.permutation(others * len(own)), target - len(own))  # all seven of each before one again
+        images = np.resize(rng.permutation(others * len(own)), target - len(own))  # all seven before one is repeated
         indices.append(own[images // others])
         symmetries.append((1 + images % others).astype(np.uint8))
     return np.concatenate(indices), np.concatenate(symmetries)
@@ -171,7 +171,7 @@ def smote_in_blocks(planes: Floats, count: int, params: DepthBalancing, seed: li
     for number, (block, share) in enumerate(zip(blocks, shares, strict=True)):
         if not share:
             continue
-        some = planes[np.append(block, block[:1])]  # SMOTE wants a second class, which it leaves alone
+        some = planes[np.append(block, block[:1])]  # SMOTE requires a second class, which it does not change
         two = np.append(np.zeros(len(block), np.int8), np.int8(1))
         sampler = SMOTE(
             sampling_strategy={0: len(block) + int(share)},

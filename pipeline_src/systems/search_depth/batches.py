@@ -55,10 +55,10 @@ class DepthBatches:
 
         Args:
             positions: the data set.
-            balanced: what is drawn from.
+            balanced: rows to draw from.
             inputs: planes that the net sees.
             batch: rows.
-            symmetries: each row under one drawn anew.
+            symmetries: whether each row is seen under a random symmetry.
             seed: the pipeline's.
             costs: whether the net has the head ``costs``.
 
@@ -85,7 +85,7 @@ class DepthBatches:
         planes[real] = read_planes(self.positions, self.balanced.rows[drawn[real]], self.inputs)
         made = self.balanced.made[drawn[~real] - len(self.balanced.rows)]
         planes[~real] = made.reshape(-1, *self.shape)
-        if self.symmetries:  # a random one after a given one is a random one
+        if self.symmetries:  # a random symmetry after a given one is a random symmetry
             rng = np.random.default_rng([self.seed, streams.DEPTH_TRAINING, streams.DEPTH_SYMMETRY, number])
             which = share.of(rng.integers(0, COUNT, self.batch))
         labels = self.balanced.labels[drawn].astype(np.int64)

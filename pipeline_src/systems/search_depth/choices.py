@@ -10,7 +10,7 @@ from pipeline_src.jit.needs import Need
 
 @dataclass(frozen=True)
 class Choice:
-    """A depth, and what it cost to come by it."""
+    """A depth, and the cost of choosing it."""
 
     depth: int
     """Plies to search."""
@@ -28,7 +28,7 @@ class Chooser(Protocol):
             state: the position.
             legal: number of legal turns.
             used: share of the side's clock that is gone, 0..1.
-            seed: what is random in the choice depends on it alone.
+            seed: seed of all random choices.
         """
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002 - few need any
@@ -78,7 +78,7 @@ class TableDepth(Chooser):
         return 0
 
     def depth_of(self, legal: int) -> int:
-        """The depth for so many legal turns."""
+        """Return the depth for a number of legal turns."""
         return self.lowest + sum(legal < number for number in self.below)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A trained net as what a player asks: how many layers to search in this position, with this much time used."""
+"""A trained net as a chooser of the depth, from the position and the used share of the clock."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class DepthModel:
         """Layers to search.
 
         Args:
-            n: [H, W], what the search that fills n found, row 0 = rank 1.
+            n: [H, W], the result of the small search, row 0 = rank 1.
             used: share of its clock that the side to move has used, 0..1.
             state: before the turn.
             expandable: number of legal turns, where the caller knows it.
@@ -78,7 +78,7 @@ def load_depth_model(
 
     Args:
         path: what `depth_train` wrote.
-        label: what it must have been trained on; None is anything.
+        label: required label of the training; None accepts any.
         classes: lowest and highest class it must choose among; None is any.
         confidence: choose the first depth that suffices with this probability; None takes the likeliest. Of a
             classifying head alone.
@@ -91,9 +91,9 @@ def load_depth_model(
     saved = load_depth_net(path, label=label, classes=classes)
     if confidence is not None:
         if saved.head != "classes":
-            raise ZugwerkError(f"{path}: its head '{saved.head}' has no probabilities; leave confidence out")
+            raise ZugwerkError(f"{path}: its head '{saved.head}' has no probabilities; remove confidence")
         if not 0 < confidence <= 1:
             raise ZugwerkError(f"{path}: confidence must be above 0 and at most 1, not {confidence}")
     if shares != 1 and saved.head != "costs":
-        raise ZugwerkError(f"{path}: its head '{saved.head}' shares out no clock; leave shares out")
+        raise ZugwerkError(f"{path}: its head '{saved.head}' does not use the clock; remove shares")
     return DepthModel(saved, confidence, shares)

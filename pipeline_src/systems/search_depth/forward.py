@@ -20,7 +20,7 @@ class Convolution:
     """A square convolution on planes that lie square by square: float32 [H * W, C] -> [H' * W', C']."""
 
     def __init__(self, layer: nn.Conv2d, side: int) -> None:
-        """``side`` is H = W of what comes in."""
+        """``side`` is H = W of the input."""
         kernel, stride, padding = layer.kernel_size[0], layer.stride[0], layer.padding[0]
         assert isinstance(padding, int)
         self.channels = layer.in_channels

@@ -22,7 +22,7 @@ def jackknife(
     Args:
         parts: [G, ...], what each game adds to the sums.
         statistic: of the sums [...].
-        n: trials or positions, told beside it.
+        n: number of trials or positions, reported with the result.
         lowest: the least that the statistic can be.
         highest: the most.
 

@@ -1,8 +1,7 @@
 """Labels: the engine's games against itself on a clock, with the reached and the needed depth of each position.
 
-Two labels: ``reached``, the published one, are the plies that iterative deepening completed in the move's share of the
-clock. ``needed`` is the smallest depth whose turn a deeper search finds as good as the one that was played: what a
-clock should buy.
+``reached``, the published label, is the number of plies that iterative deepening completed in the move's share of the
+clock. ``needed`` is the smallest depth with a turn that a deeper search rates as good as the played one.
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ from pipeline_src.systems.search_depth.player import DepthOptions, depth_player
 from pipeline_src.systems.search_depth.square_layers import SquareSearch
 
 DEPTHS = 16
-"""Depths whose nodes are kept; nothing that is not decided was seen to be searched deeper."""
+"""Number of depths for which nodes are kept. No undecided position was seen to be searched deeper."""
 
 Row = dict[str, Any]
 
@@ -41,11 +40,11 @@ class Labelled:
     rows: list[Row] = field(default_factory=list)
     """By the names of `systems.search_depth.positions.FIELDS`; labels as found, outside the classes too."""
     closed: int = 0
-    """Positions whose turn the ending solver counts."""
+    """Number of positions in which counting gives the turn."""
     single: int = 0
-    """Positions with one legal turn."""
+    """Number of positions with one legal turn."""
     decided: int = 0
-    """Positions that the search counted to the end of the game."""
+    """Number of positions that the search decided."""
 
 
 def label_games(
@@ -80,7 +79,7 @@ class _LabelClock(GameClock):
 
 
 class _Labeller(Player):
-    """Plays by iterative deepening, and writes down what it finds."""
+    """A player by iterative deepening that records the results of its searches."""
 
     def __init__(self, game: DepthGame, params: DepthLabelParams) -> None:
         self.game, self.params, self.number, self.found = game, params, 0, Labelled()
@@ -140,18 +139,18 @@ def needed_depth(
     highest: int,
     params: DepthLabelParams,
 ) -> int:
-    """Smallest depth from ``lowest`` whose turn is as good as the last one's, by a search ``judge_depth`` plies deeper.
+    """Return the smallest depth with a turn as good as the last one's, by a search ``judge_depth`` plies deeper.
 
     Args:
-        searcher: judges.
+        searcher: search that judges the turns.
         state: the position, unfinished.
         steps: reports of the search, the last of them its answer.
-        lowest: depths below it are not asked for.
-        highest: likewise above it: where no lesser depth was good enough, the answer is not beyond it.
-        params: how turns are judged.
+        lowest: smallest depth to consider.
+        highest: largest answer, also if no depth was good enough.
+        params: params of the judgement.
     """
     last = steps[-1]
-    depths = {step.depth: step.action for step in reversed(steps)}  # of two reports at a depth, the whole iteration's
+    depths = {step.depth: step.action for step in reversed(steps)}  # the first report of each depth
     worth: dict[int, float] = {}
 
     def value(action: int) -> float:

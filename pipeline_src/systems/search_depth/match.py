@@ -96,7 +96,7 @@ def play_match(
     journal: Journal | None = None,
     group: int = 5,
 ) -> DepthMatch:
-    """Play a match, or what is left of it; asked for again with more pairs, the new ones only.
+    """Play a match, or the rest of an interrupted one. A repeated call with more pairs plays only the new ones.
 
     Args:
         a: text of a player of `systems.search_depth.player`.
@@ -120,10 +120,10 @@ def play_match(
 
 
 def check_player(text: str) -> None:
-    """Refuse a player that does not count what it spends.
+    """Raise an error for a player that does not count its nodes.
 
     Raises:
-        ZugwerkError: it does not, or a text that names none.
+        ZugwerkError: the player does not count its nodes, or the text names no player.
     """
     if not isinstance(pool.player(amazons.NAME, text), DepthPlayer):
         raise ZugwerkError(f"player {text!r} counts no nodes; give it nodes_per_ms, or depth=cnn or depth=table")

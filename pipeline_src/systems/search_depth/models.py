@@ -74,7 +74,7 @@ def load_depth_net(
 
     Args:
         path: the file.
-        label: what it must have been trained on; None is anything.
+        label: required label of the training; None accepts any.
         classes: lowest and highest class that it must choose among; None is any.
 
     Raises:
@@ -96,7 +96,9 @@ def load_depth_net(
         what = {name: saved[name] for name in ("label", "lowest", "highest", "head", "inputs")}
     except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ZugwerkError(f"{path}: damaged, or no model that chooses the search depth ({reason}); {remedy}") from None
+        raise ZugwerkError(
+            f"{path}: damaged, or not a model that chooses the search depth ({reason}); {remedy}"
+        ) from None
     model = SavedDepthNet(net.eval(), **what)
     if label is not None and model.label != label:
         raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'; {remedy} anew")

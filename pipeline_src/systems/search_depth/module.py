@@ -1,4 +1,4 @@
-"""One step of a depth net's training, and what is measured of it on the validation split."""
+"""One step of a depth net's training, and its measures on the validation split."""
 
 import math
 from typing import Any
@@ -22,7 +22,7 @@ from pipeline_src.systems.search_depth.scores import accuracy, confusion, macro_
 
 PREDICT_BATCH = 4096
 SPREAD = 0.25
-"""Standard error of a net's costs, in logarithms: about what is left on the test split."""
+"""Standard error of a net's costs in logarithms, about that on the test split."""
 
 
 class DepthModule(LightningModule):
@@ -79,7 +79,7 @@ class DepthModule(LightningModule):
             loss = float(self.total) / done
             if not math.isfinite(loss):
                 raise ZugwerkError(
-                    f"depth_train: by step {self.global_step} the loss is no number; lower learning_rate"
+                    f"depth_train: at step {self.global_step} the loss is not a number; lower learning_rate"
                 )
             self.total.zero_()
             measured = self.measure() if self.trainer.is_global_zero else {}

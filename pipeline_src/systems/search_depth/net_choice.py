@@ -1,4 +1,4 @@
-"""A net that says how deep to search: `NetDepth`."""
+"""`NetDepth`: a net as the chooser of the search depth."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from pipeline_src.systems.search_depth.square_layers import SquareSearch
 
 
 class NetDepth(Chooser):
-    """Asks a net, which reads how deep a small tree search got through each square, and the clock."""
+    """Chooses the depth by a net, from a small tree search through each square and the clock."""
 
     def __init__(
         self,
@@ -25,12 +25,12 @@ class NetDepth(Chooser):
         """Load the model.
 
         Args:
-            path: of the model.
-            simulations: of the search that fills its input; as in the positions that it learnt from.
-            plies: likewise, see `SquareSearch`.
-            forward_nodes: what a forward pass is charged.
+            path: file of the model.
+            simulations: simulations of the search that fills its input, the same as in its training positions.
+            plies: random plies of these simulations, see `SquareSearch`.
+            forward_nodes: nodes charged for a forward pass.
             confidence: see `load_depth_model`.
-            shares: likewise.
+            shares: see `load_depth_model`.
 
         Raises:
             ZugwerkError: no such model, or a damaged one.

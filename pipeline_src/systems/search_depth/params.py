@@ -159,7 +159,9 @@ class DepthModelParams(Params):
         if self.head == "costs" and (self.balance != "none" or self.label != "reached"):
             raise ValueError("head: costs learns nodes, not classes; use balance: none and label: reached")
         if self.balance == "smote" and self.inputs != "published":
-            raise ValueError("balance: smote makes squares between squares, which no board has; use inputs: published")
+            raise ValueError(
+                "balance: smote interpolates between boards, which is not possible here; use inputs: published"
+            )
         return self
 
 

@@ -72,12 +72,12 @@ class DepthPlayer(SearchPlayer):
         Args:
             searcher: the engine.
             chooser: of depths; None for iterative deepening.
-            clock_ms: what a side's clock begins with; shares of it that are used are told from this.
+            clock_ms: time of a side at the start, from which used shares are computed.
             nodes_per_ms: how many nodes a millisecond of the clock is worth; 0 for milliseconds of wall time.
             within: how many times the clock's share of a move it may take; 0 for the hard stop alone where a depth was
                 chosen, and for once in iterative deepening.
             game_plies: over how many plies of a game the clock is shared out.
-            begin: share of what a move may take after which iterative deepening begins no other depth; 0 for none.
+            begin: share of a move's time after which iterative deepening begins no further depth; 0 for none.
         """
         super().__init__(searcher, Limit(depth=1))
         self.chooser, self.clock_ms, self.nodes_per_ms = chooser, clock_ms, nodes_per_ms
@@ -124,7 +124,7 @@ class DepthPlayer(SearchPlayer):
         return on_info
 
     def limit_at(self, position: Position) -> Limit:
-        """The chosen depth and what the clock allows."""
+        """Return the chosen depth and the nodes or time that the clock allows."""
         seed = int(position.rng.integers(1 << 62))
         return self._plan(position, legal_actions(position.state).size, seed)[1]
 
@@ -204,7 +204,7 @@ class DepthOptions(EngineOptions):
     def _fits_together(self) -> Self:
         for name, setting, wanted in (("model", self.model, "cnn"), ("table", self.table, "table")):
             if setting and self.depth != wanted:
-                raise ValueError(f"{name} goes with depth={wanted} alone")
+                raise ValueError(f"{name} is for depth={wanted} only")
         if self.depth == "cnn" and not self.model:
             raise ValueError("depth=cnn needs model=PATH")
         digits = self.depth.isascii() and self.depth.isdigit()

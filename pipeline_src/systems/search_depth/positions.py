@@ -172,7 +172,7 @@ def open_positions(path: Path | str, *, check_hashes: bool = False) -> DepthPosi
     manifest = read_json(folder / MANIFEST)
     needed = ("format", "version", "positions", "size", "depths", "lowest", "highest", "sha256")
     if not isinstance(manifest, dict) or any(k not in manifest for k in needed) or manifest["format"] != FORMAT:
-        raise ZugwerkError(_damaged(folder / MANIFEST, "it is no manifest of search depth positions"))
+        raise ZugwerkError(_damaged(folder / MANIFEST, "it is not a manifest of search depth positions"))
     if manifest["version"] != VERSION:
         raise ZugwerkError(_damaged(folder / MANIFEST, f"it is of version {manifest['version']}, not {VERSION}"))
     arrays = {name: _map_array(folder / f"{name}.npy", name, manifest) for name in FIELDS}

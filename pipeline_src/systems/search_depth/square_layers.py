@@ -24,7 +24,7 @@ from pipeline_src.search.evaluator import evaluate
 from pipeline_src.search.mcts.xorshift import below, seeded
 
 LAYERS = 128
-"""Layers that are told apart: more than the plies of any game on a 10x10 board."""
+"""Largest number of layers: more than the plies of any game on a 10x10 board."""
 C = 0.5
 """Weight of exploration; results go from 0 to 1."""
 SCALE = 4.0
@@ -78,7 +78,7 @@ class SquareSearch:
         self._tree: StepTree | None = None
 
     def search(self, state: AmazonsState, seed: int) -> tuple[npt.NDArray[np.uint8], int]:
-        """(uint8 [H, W] layers by square, what it cost in nodes), of a position between turns, which stays as it was.
+        """Search a position between turns; return (uint8 [H, W] layers by square, cost in nodes). It is not changed.
 
         The cost counts a node for each step played, in the tree or at random, and one for each evaluation; each takes
         about as long as a node of the engine's search. Depends on position and seed alone.

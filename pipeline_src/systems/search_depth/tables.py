@@ -15,7 +15,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.systems.search_depth.choices import TableDepth
 
 LEAST_ROWS = 8
-"""Positions that must have completed a depth for its nodes to be told; those of deeper ones grow as the last did."""
+"""Least number of positions with a completed depth to estimate its nodes; deeper ones grow at the last rate."""
 CLOSE = 0.01
 """Difference of the computing, as a share, at which no other table is tried."""
 
@@ -57,7 +57,7 @@ def fit_costs(legal: npt.NDArray[np.int32], nodes_by_depth: npt.NDArray[np.int64
         if done.sum() < LEAST_ROWS:
             if depth <= 2:
                 raise ZugwerkError(
-                    f"a depth table wants {LEAST_ROWS} positions searched {depth} plies deep, there are "
+                    f"a depth table needs {LEAST_ROWS} positions searched {depth} plies deep, there are "
                     f"{int(done.sum())}; raise depth_label.games"
                 )
             powers.append(powers[-1])
@@ -94,16 +94,16 @@ def fit_table(
     spend: Callable[[TableDepth], float],
     rounds: int = 4,
 ) -> tuple[TableDepth, float]:
-    """(table, what it spends) that comes nearest to the ``wanted`` computing among those tried.
+    """Return (table, computing that it spends), the nearest to the ``wanted`` computing among those tried.
 
     Args:
         costs: see `fit_costs`.
         lowest: see `table_within`.
-        highest: likewise.
-        wanted: what the table is to spend.
-        budget: nodes of a move with which to begin.
-        spend: what a table spends, in the unit of ``wanted``, by playing or by reckoning.
-        rounds: tables that are tried at most; each next budget is found by the secant through the last two, on logs.
+        highest: see `table_within`.
+        wanted: computing that the table should spend.
+        budget: initial budget of nodes per move.
+        spend: returns the computing of a table, in the unit of ``wanted``, from games or estimates.
+        rounds: largest number of tables to try; budgets follow the secant through the last two, on a log scale.
     """
     tried: list[tuple[float, float, TableDepth]] = []
     for _ in range(rounds):

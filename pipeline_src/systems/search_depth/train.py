@@ -56,9 +56,10 @@ def train_depth_net(
 ) -> TrainedDepthNet:
     """Balance the training split and train a net on it.
 
-    A training that was killed is resumed from its checkpoint in ``folder`` if all it depends on is the same, and ends
-    in the same weights, on a CPU bit for bit, as one that was not. The caller removes ``folder`` once it has kept what
-    it wants, and sets torch's threads before.
+    A killed training is resumed from its checkpoint in ``folder`` if all its inputs are the same, and gives the same
+    weights as an uninterrupted one, on a CPU bit for bit. The caller sets torch's threads before, and removes
+    ``folder``
+    afterwards.
 
     Args:
         positions: the data set.
@@ -89,7 +90,7 @@ def train_depth_net(
     (lowest, highest), train = positions.classes, positions.label(model.label)[splits.train]
     means = train.mean()
     if batches.costs.size:
-        known = batches.costs[splits.train, :, 0]  # a layer that no search completed has no mean
+        known = batches.costs[splits.train, :, 0]  # a layer without a completed search has no mean
         means = np.nansum(known, 0) / np.maximum(np.isfinite(known).sum(0), 1)
     saved = _fresh(model, positions, torch.as_tensor(means, dtype=torch.float32), seed)
     own = folder / f"train-{_key(positions, splits, [model, training, balancing], seed)}"

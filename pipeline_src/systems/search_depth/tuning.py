@@ -46,7 +46,7 @@ def tune_table(
     journal: Journal | None,
     group: int,
 ) -> TunedTable:
-    """A table that spends what ``player`` spends in games of the two, within what a few tries come to.
+    """Return a table that spends about the same nodes as ``player`` in games between the two, found in a few tries.
 
     Args:
         player: text of the player that is matched.

@@ -79,7 +79,7 @@ def test_fen_round_trip(height, width, variant, seed, plies):
         ("2o/3/3 w freestyle-3", "-1 more black"),
         ("xxx/oo1/o2 b freestyle-3", "the side to move has a line"),
         ("3/3/3 b", "a line of 5 does not fit a board of 3x3"),
-        ("3/3/3 b pente", "no variant 'pente' of Gomoku; there are freestyle, exact, renju, caro; all but renju with"),
+        ("3/3/3 b pente", "no variant 'pente' of Gomoku; there are freestyle, exact, renju, caro; all but renju take"),
         ("3/3/3 b renju-3", "no variant 'renju-3'"),
         ("3/3/3 b freestyle-", "no variant 'freestyle-'"),
         ("3/3/3 b freestyle-0", "no variant 'freestyle-0'"),

@@ -56,7 +56,7 @@ def test_the_same_state_gives_the_same_bytes(tmp_path):
 def test_a_state_of_something_else_is_refused():
     net = small_net()
     state = stepped(net, learner(net))
-    with pytest.raises(ZugwerkError, match="state is adamw's, the params want sgd"):
+    with pytest.raises(ZugwerkError, match="state is for adamw, but the params have sgd"):
         learner(net, state, optimizer="sgd")
     with pytest.raises(ZugwerkError, match="of another net"):
         learner(small_net(width=4), state)

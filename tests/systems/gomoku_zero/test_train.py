@@ -188,7 +188,7 @@ def test_rows_are_logged_for_those_who_watch(tmp_path):
 
 
 def test_a_training_that_diverges_says_so(tmp_path):
-    with pytest.raises(ZugwerkError, match="the loss is no number; lower learning_rate"):
+    with pytest.raises(ZugwerkError, match="the loss is not a number; lower learning_rate"):
         run(tmp_path, optimizer="sgd", weight_decay=0.0, learning_rate=1e20)
 
 

@@ -56,10 +56,10 @@ def test_an_empty_library_is_read_back(tmp_path):
         (lambda data: data + b"x", "its checksum does not fit"),
         (lambda data: data[:HEAD], "its checksum does not fit"),
         (lambda data: data[: HEAD + 40] + bytes([data[HEAD + 40] ^ 1]) + data[HEAD + 41 :], "checksum does not fit"),
-        (lambda data: sealed(b"nothing"), "not a sound library"),
-        (lambda data: sealed(zlib.compress(struct.pack("<I", 9) + b"{}")), "not a sound library"),
+        (lambda data: sealed(b"nothing"), "an inconsistent library"),
+        (lambda data: sealed(zlib.compress(struct.pack("<I", 9) + b"{}")), "an inconsistent library"),
         (lambda data: sealed(zlib.compress(zlib.decompress(data[HEAD + 32 :]) + b"x")), "bytes too many"),
-        (lambda data: sealed(zlib.compress(zlib.decompress(data[HEAD + 32 :])[:-9])), "not a sound library"),
+        (lambda data: sealed(zlib.compress(zlib.decompress(data[HEAD + 32 :])[:-9])), "an inconsistent library"),
     ],
 )
 def test_what_is_no_sound_library_is_refused_by_name(file, damage, complaint):
@@ -84,7 +84,7 @@ def test_arrays_that_would_lead_a_kernel_astray_are_refused(file, name, index, v
     library = load(file)
     getattr(library, name)[index] = value
     save(library, file)
-    with pytest.raises(ZugwerkError, match=f"array '{name}' has entries that cannot be"):
+    with pytest.raises(ZugwerkError, match=f"array '{name}' has entries out of range"):
         load(file)
 
 

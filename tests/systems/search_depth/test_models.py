@@ -117,7 +117,7 @@ def test_missing_and_damaged_models_are_refused(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for content in (whole[: len(whole) // 2], b"", b"not a model"):
         path.write_bytes(content)
-        with pytest.raises(ZugwerkError, match=r"model\.pt: damaged, or no model that chooses"):
+        with pytest.raises(ZugwerkError, match=r"model\.pt: damaged, or not a model that chooses"):
             load_depth_net(path)
 
 

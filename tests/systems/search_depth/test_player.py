@@ -198,8 +198,8 @@ def test_a_net_of_costs_goes_by_the_clock(tmp_path):
     [
         ("depth=cnn", "depth=cnn needs model=PATH"),
         ("depth=cnn,model=nowhere.pt", "nowhere.pt: no such model"),
-        ("depth=4,model=some.pt,nodes_per_ms=1", "model goes with depth=cnn alone"),
-        ("depth=4,table=9/3,nodes_per_ms=1", "table goes with depth=table alone"),
+        ("depth=4,model=some.pt,nodes_per_ms=1", "model is for depth=cnn only"),
+        ("depth=4,table=9/3,nodes_per_ms=1", "table is for depth=table only"),
         ("depth=table,table=3/9", "falling numbers"),
         ("depth=0,nodes_per_ms=1", "depth must be cnn, table, or 1 to 96"),
         ("depth=table,nodes_per_ms=-1", "nodes_per_ms must be at least 0, not -1"),

@@ -145,7 +145,7 @@ def test_a_checkpoint_of_another_training_is_dropped(positions, tmp_path, undist
 
 
 def test_a_training_that_diverges_says_so(positions, tmp_path):
-    with pytest.raises(ZugwerkError, match=r"depth_train: by step .* the loss is no number"):
+    with pytest.raises(ZugwerkError, match=r"depth_train: at step .* the loss is not a number"):
         run(positions, tmp_path, training={"learning_rate": 1e30})
 
 
