@@ -8,6 +8,7 @@ from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.project.reference.players import Listed
 from pipeline_src.project.reference.players import players as listed
+from pipeline_src.web.listing import files
 from pipeline_src.web.messages.play import Choices, GameChoice, ListedPlayer, PlayerOption, Variant
 from pipeline_src.web.settings import Settings
 
@@ -56,8 +57,8 @@ def models(game: str, settings: Settings) -> list[str]:
     found = [
         path
         for folder in settings.folders
-        for path in sorted(folder.rglob("*"))
-        if path.name in MODELS[game] and game in path.parts and path.is_file()
+        for path in files(folder)
+        if path.name in MODELS[game] and game in path.parts
     ]
     return [_shown(path) for path in found[:MOST_MODELS]]
 

@@ -185,7 +185,7 @@ def test_two_players_play_on_by_themselves_while_somebody_looks(client):
 
 
 def free(client):
-    return client.app.state.engines._free
+    return client.app.app.state.engines._free
 
 
 def test_thoughts_arrive_and_a_closed_tab_ends_the_search_within_a_second(client):
@@ -220,7 +220,7 @@ def test_a_hint_is_shown_and_changes_nothing(client):
 def test_a_killed_engine_is_told_and_asked_again(client):
     with joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as wire:
         until(wire, "thought", lambda one: one["thought"])
-        (engine,) = (one for one in client.app.state.engines._all if one.busy)
+        (engine,) = (one for one in client.app.app.state.engines._all if one.busy)
         os.kill(engine.process.pid, signal.SIGKILL)
         problem = until(wire, "problem")
         assert problem["engine"]
@@ -317,13 +317,13 @@ def test_a_game_that_there_is_not_and_too_many_tabs(client):
 
 
 def test_games_are_kept_up_to_a_number_and_the_oldest_goes(client, monkeypatch):
-    monkeypatch.setattr(client.app.state.games, "_most", 3)
+    monkeypatch.setattr(client.app.app.state.games, "_most", 3)
     names = [begin(client, THREE) for _ in range(4)]
-    kept = [client.app.state.games.get(name) is not None for name in names]
+    kept = [client.app.app.state.games.get(name) is not None for name in names]
     assert kept == [False, True, True, True]
     with joined(client, names[1]), joined(client, names[2]), joined(client, names[3]):
         for name in names[1:]:
-            while not client.app.state.games.get(name).watched:
+            while not client.app.app.state.games.get(name).watched:
                 time.sleep(0.01)
         answer = client.post("/api/play/games", json={"place": THREE})
         assert answer.status_code == 503

@@ -188,7 +188,7 @@ export async function show(root, params) {
       put(progress, runs.map((run) => {
         const one = run.state;
         if (!one) return null;
-        const words = { preparing: "getting ready …", running: `${one.done} of ${one.positions} positions`, done: `${one.done} of ${one.positions} positions`, failed: one.error }[one.state];
+        const words = { waiting: "waits for a free engine …", preparing: "getting ready …", running: `${one.done} of ${one.positions} positions`, done: `${one.done} of ${one.positions} positions`, failed: one.error }[one.state];
         return h("div", {}, h("small", {}, `${run.player}: ${words}`), one.state === "failed" ? null : h("progress", { max: one.positions, value: one.done, "aria-label": `Analysis by ${run.player}` }));
       }));
       const series = runs.map((run, k) => ({ name: run.player, colour: COLOURS[k], points: [...run.found.values()].sort((a, b) => a.ply - b.ply).map((one) => ({ x: one.ply, y: one.win_rate, text: `${percent(one.win_rate, 1)} for ${sides[0]}` })) }));

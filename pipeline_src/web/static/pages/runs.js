@@ -10,7 +10,8 @@ export async function show(root, params) {
   const project = await get("runs/project");
   const title = h("div", { class: "row" }, h("h1", { class: "grow" }, project.name ? `Runs of ${project.name}` : "Runs"),
     project.report && h("a", { class: "button", href: "/api/runs/report", target: "_blank", rel: "noopener" }, "Report page"),
-    project.prefect && h("a", { class: "button", href: project.prefect, target: "_blank", rel: "noopener noreferrer" }, "Prefect’s runs"));
+    project.prefect?.last && h("a", { class: "button", href: project.prefect.last.url, target: "_blank", rel: "noopener noreferrer" }, `Run ${project.prefect.last.name}: ${project.prefect.last.state.toLowerCase()}`),
+    project.prefect && h("a", { class: "button", href: project.prefect.url, target: "_blank", rel: "noopener noreferrer" }, "All of Prefect’s runs"));
   if (project.problem) { put(root, title, notice(project.problem)); return; }
   const figuresCard = h("section", { class: "card stack" }), curvesCard = h("section", { class: "card stack" }), generationsCard = h("section", { class: "card stack" });
   put(root, title, h("div", { class: "stack" }, h("div", { class: "two-columns" }, curvesCard, generationsCard), figuresCard));
