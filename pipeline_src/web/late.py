@@ -22,7 +22,7 @@ STATIC = Path(__file__).parent / "static"
 
 
 class Late:
-    """All that is served; what answers below ``/api/`` takes half a second to import, and a page is painted meanwhile."""
+    """All that is served. What answers below ``/api/`` takes half a second to import; a page is painted meanwhile."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self._stack = settings, AsyncExitStack()

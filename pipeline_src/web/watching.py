@@ -39,6 +39,7 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
     queue: asyncio.Queue[Answer | int | None] = asyncio.Queue()
     thinking = asyncio.create_task(socket.app.state.engines.begin(call, queue.put_nowait).last())
     thinking.add_done_callback(lambda _: queue.put_nowait(None))
+    thinking.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # told below, if anybody is there
     try:
         while (heard := await queue.get()) is not None:
             if isinstance(heard, int):
@@ -53,8 +54,7 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
     except ZugwerkError as error:
         await fail(socket, str(error), len(found), positions)
     finally:
-        thinking.cancel()
-        await asyncio.gather(thinking, return_exceptions=True)
+        thinking.cancel()  # the process is free, or dead, soon after
 
 
 async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0) -> None:

@@ -39,6 +39,7 @@ def web_folder(tmp_path_factory):
 def client(web_folder):
     """Asks the application as a program would, with a Host that it answers to; ``client.app.app`` is what answers."""
     with TestClient(Late(Settings(folders=(web_folder,), engines=2)), base_url=BASE) as one:
+        one.get("/api/none")  # it begins when it is first asked
         yield one
 
 

@@ -49,7 +49,9 @@ def test_figures_of_the_working_tree_and_of_every_version(client, project):
     found = ask(client, "runs/versions")["versions"]
     assert [one["subject"] for one in found if not one["name"]] == ["One <script>alert(1)</script>", "Two"]
     assert [one["name"] for one in found if one["name"]] == ["wide"]
-    values = {one["commit"]: ask(client, "runs/version", commit=one["commit"])["figures"][SCORE]["value"] for one in found}
+    values = {
+        one["commit"]: ask(client, "runs/version", commit=one["commit"])["figures"][SCORE]["value"] for one in found
+    }
     assert values == {git(project, "rev-parse", "HEAD~1"): 0.2, git(project, "rev-parse", "HEAD"): 0.8}
 
 

@@ -58,8 +58,13 @@ class Engine:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked anything more."""
-        return not self._killed and self.process.returncode is None
+        """Whether it can be asked anything more; the loop itself may not have seen yet that it ended."""
+        if self._killed or self.process.returncode is not None:
+            return False
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
 
     async def _listen(self) -> None:
         assert self.process.stderr is not None

@@ -1,4 +1,4 @@
-"""What is asked of a process, a move or values, and what comes back; a line of JSON each on the child's stdin and stdout."""
+"""What is asked of a process, a move or values, and what comes back: lines of JSON on its stdin and stdout."""
 
 from typing import Annotated, Any, Literal
 
