@@ -16,13 +16,14 @@ from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, Pl
 
 async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
     """Tell the page what is found, and stop when it is gone."""
-    tasks = [asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))]
+    work, gone = asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            work.result()
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        work.cancel()
+        gone.cancel()
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await socket.close()
 
@@ -53,6 +54,8 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
         await thinking
     except ZugwerkError as error:
         await fail(socket, str(error), len(found), positions)
+    except (WebSocketDisconnect, RuntimeError):  # nobody is there any more
+        return
     finally:
         thinking.cancel()  # the process is free, or dead, soon after
 

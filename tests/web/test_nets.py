@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
@@ -105,6 +106,8 @@ def test_a_killed_process_is_told_and_the_next_question_has_another(client, nets
     ask(client, "nets/view", model=model, simulations=5)
     (engine,) = client.app.app.state.engines._all
     os.kill(engine.process.pid, signal.SIGKILL)
+    while engine.alive:
+        time.sleep(0.01)
     assert ask(client, "nets/view", model=model, simulations=5)["simulations"] == 5
 
 
@@ -142,7 +145,7 @@ def test_the_page_shows_the_parts_of_a_turn(open_page, nets):
     page.get_by_text("The arrow after d1-d7.").wait_for()
     page.locator('[data-cell="g7"]').click()
     page.get_by_text("Black to move, move 2").wait_for()
-    page.get_by_label("squares by queen moves").check()
+    page.get_by_label("queen’s reach").check()
     page.get_by_text("squares sooner").wait_for()
     assert fits(page)
 

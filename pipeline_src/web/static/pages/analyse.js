@@ -55,7 +55,7 @@ export async function show(root, params) {
     const end = first + found.games.length;
     put(root, h("div", { class: "row" }, h("h1", { class: "grow" }, found.name), h("button", { type: "button", onclick: () => begin(choose) }, "Open another")),
       h("div", { class: "card stack" },
-        h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Games" }, h("table", {},
+        h("div", { class: "scroll games-table", tabindex: 0, role: "region", "aria-label": "Games" }, h("table", {},
           h("thead", {}, h("tr", {}, ["Game", "First", "Second", "Result", "Moves", "Event"].map((word) => h("th", { scope: "col" }, word)))),
           h("tbody", {}, found.games.map((one) => h("tr", {},
             h("td", {}, h("button", { type: "button", onclick: () => begin(study, source, one.number, 0) }, `Game ${one.number}`)),
