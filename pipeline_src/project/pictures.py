@@ -27,13 +27,9 @@ SIZE = {"width": 1120, "height": 760}
 MOST_BYTES = 150 << 10
 THINKS_MS = 3000
 """Until the picture is taken."""
+MOVES = "d1-d8/b6,g10-g3/i5,j4-g4/f4,a7-d7/c8,g4-g7/i7,j7-h9/h1,g1-g2/d5,g3-c3/a5,g2-h3/e6"
 GAME = {
-    "place": {
-        "game": "amazons",
-        "size": 10,
-        "variant": "standard",
-        "moves": "d1-d8/b6 g10-g3/i5 j4-g4/f4 a7-d7/c8 g4-g7/i7 j7-h9/h1 g1-g2/d5 g3-c3/a5 g2-h3/e6".split(),
-    },
+    "place": {"game": "amazons", "size": 10, "variant": "standard", "moves": MOVES.split(",")},
     "first": "person",
     "second": "alphabeta:movetime=600000",
 }

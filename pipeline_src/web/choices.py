@@ -49,7 +49,14 @@ def _game(name: str, settings: Settings) -> GameChoice:
 
 def _player(one: Listed) -> ListedPlayer:
     options = [PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning) for o in one.options]
-    return ListedPlayer(name=one.name, title=one.title, with_options=tuple(one.with_options), meaning=one.meaning, example=one.example, options=tuple(options))
+    return ListedPlayer(
+        name=one.name,
+        title=one.title,
+        with_options=tuple(one.with_options),
+        meaning=one.meaning,
+        example=one.example,
+        options=tuple(options),
+    )
 
 
 def models(game: str, settings: Settings) -> list[str]:

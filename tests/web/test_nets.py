@@ -145,7 +145,7 @@ def test_the_page_shows_the_parts_of_a_turn(open_page, nets):
     page.get_by_text("The arrow after d1-d7.").wait_for()
     page.locator('[data-cell="g7"]').click()
     page.get_by_text("Black to move, move 2").wait_for()
-    page.get_by_label("queen’s reach").check()
+    page.get_by_label("queen\u2019s reach").check()
     page.get_by_text("squares sooner").wait_for()
     assert fits(page)
 

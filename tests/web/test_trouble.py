@@ -1,4 +1,4 @@
-"""What can go wrong on a page: twenty tabs at once, a flood of messages, a model that is none, engines that are busy."""
+"""What can go wrong on a page: twenty tabs, a flood of messages, a model that is none, engines that are all busy."""
 
 import json
 import re
