@@ -2,6 +2,8 @@
 
 import json
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -74,6 +76,43 @@ def test_generations_without_the_damaged_one(client, project):
     ]
     (one,) = found["growing"]
     assert (one["board"], one["games"], one["loss"]) == ("6x6", 40, 3.0)
+
+
+class Prefect(BaseHTTPRequestHandler):
+    """Answers as Prefect's server does when it is asked for the run that was started last."""
+
+    runs = b"[]"
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        assert (self.path, asked["sort"], asked["limit"]) == ("/api/flow_runs/filter", "START_TIME_DESC", 1)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.runs)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_prefects_last_run_is_named_where_its_server_answers(client, project, monkeypatch):
+    run = {"id": "8a5f60f4-6ba1-4c2e-9d0b-6f4f0b6a9a11", "name": "wise-otter", "state_name": "Running"}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Prefect) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("PREFECT_API_URL", f"{address}/api")
+        own = {"name": run["name"], "state": run["state_name"], "url": f"{address}/runs/flow-run/{run['id']}"}
+        pages = {"url": f"{address}/runs"}
+        for said, shown in (
+            ([], pages | {"last": None}),
+            ([run], pages | {"last": own}),
+            ([run | {"id": "../../evil"}], None),
+            ([3], None),
+            ("no runs", None),
+        ):
+            monkeypatch.setattr(Prefect, "runs", json.dumps(said).encode())
+            assert ask(client, "runs/project")["prefect"] == shown
+        server.shutdown()
+    assert ask(client, "runs/project")["prefect"] is None
 
 
 def test_the_report_may_do_nothing_but_be_seen(client, project):

@@ -129,8 +129,8 @@ class Thinking:
         """
         async with self._engines.taken(self._work.key, self._heard) as engine:
             self._engine = engine
-            is_task = isinstance(self._work, Task)
-            await engine.send(Request(id=self._number, **{"task" if is_task else "call": self._work}))
+            task, call = (self._work, None) if isinstance(self._work, Task) else (None, self._work)
+            await engine.send(Request(id=self._number, task=task, call=call))
             if self._stopped:
                 await engine.send(Request(id=self._number))
             try:
