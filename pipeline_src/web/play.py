@@ -68,7 +68,7 @@ async def _load_ahead(engines: Engines) -> None:
     await asyncio.sleep(PAINTED_S)
     places = [Place(game=game, size=size, variant=VARIANTS[game][0].name) for game, size in USUAL.items()]
     for place in places:
-        await asyncio.to_thread(lambda at=place: Game(at).board())
+        await asyncio.to_thread(_drawn, place)
     await engines.warm([Task(place=place, player=HINT[place.game], movetime_ms=1) for place in places])
 
 
@@ -81,7 +81,11 @@ async def all_choices(request: Request) -> Choices:
 @router.post("/board")
 async def board(place: Place) -> Board:
     """A position, with its legal moves."""
-    return await asyncio.to_thread(lambda: Game(place).board())
+    return await asyncio.to_thread(_drawn, place)
+
+
+def _drawn(place: Place) -> Board:
+    return Game(place).board()
 
 
 @router.post("/player")
