@@ -1,4 +1,4 @@
-"""The small nets that come with the package, for a player whose text names no model: ``zero``, ``puct``, ``nets``."""
+"""The small nets that come with the package, for the players ``zero``, ``puct`` and ``nets`` without a model."""
 
 from pathlib import Path
 
@@ -6,10 +6,10 @@ from pipeline_src.errors import ZugwerkError
 
 
 def model_path(player: str, model: str, packaged: Path) -> str:
-    """The model of a player, or the ``packaged`` one where its text names none.
+    """Return the model that a player's text names, or the ``packaged`` one.
 
     Raises:
-        ZugwerkError: none is named, and the package came without its weights.
+        ZugwerkError: the text names no model, and the package came without its weights.
     """
     if model:
         return model
