@@ -164,7 +164,7 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
         return known
     try:
         with opened(commit, folder) as revision:
-            rows = read(revision.folder)
+            rows = read(revision.folder, times=False)
         found = _values({name: {k: of_the_graph(v) or v for k, v in named.items()} for name, named in rows.items()})
         answer = VersionFigures(commit=commit, figures=found, problem="")
     except ZugwerkError as error:
