@@ -12,8 +12,12 @@ from starlette.websockets import WebSocketDisconnect
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web.choices import USUAL, VARIANTS
+from pipeline_src.web.engine.pool import Thinking
+from pipeline_src.web.late import Late
 from pipeline_src.web.play import A_SECOND, BURST, BUSY, FLOOD, GONE, MOST_TABS
 from pipeline_src.web.sessions import store
+from pipeline_src.web.settings import Settings
+from tests.web.conftest import BASE, TestClient
 
 LONG = 600_000
 THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3"}
@@ -336,3 +340,23 @@ def test_a_name_cannot_be_guessed(client):
     assert len(names) == 20
     assert all(len(name) >= 12 for name in names)
     assert json.dumps(sorted(names)).isascii()
+
+
+def test_the_usual_players_are_loaded_before_a_game_asks_for_them(web_folder, monkeypatch):
+    done, own = [], Thinking.last
+
+    async def last(thinking):
+        answer = await own(thinking)
+        done.append((thinking._work.place.game, answer.chosen.move))
+        return answer
+
+    monkeypatch.setattr(Thinking, "last", last)
+    with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
+        client.get("/api/none")
+        while len(done) < len(USUAL):
+            time.sleep(0.05)
+        (engine,) = client.app.app.state.engines._all
+        with joined(client, begin(client, SIX, "alphabeta:movetime=50")) as wire:
+            until(wire, "game", lambda game: game["persons_turn"])
+        assert [one for one in client.app.app.state.engines._all if one.alive] == [engine]
+    assert [game for game, move in done[: len(USUAL)] if move] == list(USUAL)
