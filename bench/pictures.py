@@ -1,4 +1,4 @@
-"""Pictures of the pages for the README: ``python -m pipeline_src.project.pictures``, where Chromium is installed.
+"""Pictures of the pages for the README: ``python -m bench.pictures``, where Chromium is installed.
 
 ``docs/images/play.png`` is the page Play of `zugwerk web`, while a player thinks; ``docs/images/report.png`` the page
 of the report, if it is there.
@@ -7,21 +7,19 @@ of the report, if it is there.
 import argparse
 import json
 import shutil
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.web import CHROMIUM, server
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 IMAGES, REPORT = Path("docs/images"), Path("artifacts/reports/index.html")
 SIZE = {"width": 1120, "height": 760}
 MOST_BYTES = 150 << 10
@@ -37,54 +35,44 @@ GAME = {
 
 def main() -> None:
     """Make the pictures."""
-    parser = argparse.ArgumentParser(prog="python -m pipeline_src.project.pictures", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.pictures", description=__doc__)
     parser.add_argument("--out", type=Path, default=IMAGES, help="folder of the pictures")
     parser.add_argument("--report", type=Path, default=REPORT, help="page of the report")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with _browser() as browser:
-        with _server() as address:
-            _play(browser.new_page(viewport=SIZE), address, options.out / "play.png")  # type: ignore[arg-type]
+        process, address = server()
+        try:
+            _play(browser.new_page(viewport=SIZE), address, options.out / "play.png")
+        finally:
+            process.terminate()
+            process.wait()
         if options.report.is_file():
-            page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
+            page = browser.new_page(viewport=SIZE)
             page.goto(options.report.resolve().as_uri())
             _take(page, options.out / "report.png")
 
 
 @contextmanager
 def _browser() -> Iterator["Browser"]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         path = None
     if path is None:
-        raise ZugwerkError(f"no browser to take pictures with: install {BROWSERS[0]}, and playwright (pip, extra dev)")
+        raise ZugwerkError(f"no browser to take pictures with: install {CHROMIUM[0]}, and playwright (pip, extra dev)")
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])  # as root it has none
-
-
-@contextmanager
-def _server() -> Iterator[str]:
-    command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
-        assert process.stdout is not None
-        try:
-            said = process.stdout.readline().split()
-            if not said:
-                raise ZugwerkError("the server did not start; the lines above say why")
-            yield said[1].rstrip("/")
-        finally:
-            process.terminate()
 
 
 def _play(page: "Page", address: str, out: Path) -> None:
     """A game in which the player has been thinking for a while."""
     headers = {"content-type": "application/json"}
-    wanted = urllib.request.Request(f"{address}/api/play/games", json.dumps(GAME).encode(), headers)  # noqa: S310
+    wanted = urllib.request.Request(f"{address}api/play/games", json.dumps(GAME).encode(), headers)  # noqa: S310
     with urllib.request.urlopen(wanted) as answer:  # noqa: S310
         game = json.load(answer)["id"]
-    page.goto(f"{address}/#/play?id={game}")
+    page.goto(f"{address}#/play?id={game}")
     page.locator(".thinking .line").wait_for(timeout=120_000)
     page.wait_for_timeout(THINKS_MS)
     _take(page, out)
@@ -96,7 +84,7 @@ def _take(page: "Page", out: Path) -> None:
         raise ZugwerkError(f"{out}: {len(picture) >> 10} KiB, more than {MOST_BYTES >> 10}; make {SIZE} smaller")
     with written_aside(out) as aside:
         aside.write_bytes(picture)
-    print(f"{out}: {len(picture) >> 10} KiB")  # noqa: T201
+    print(f"{out}: {len(picture) >> 10} KiB")
 
 
 if __name__ == "__main__":
