@@ -58,7 +58,8 @@ def measure() -> list[dict[str, Any]]:
     ]
 
 
-def _server() -> tuple[subprocess.Popen[str], str]:
+def server() -> tuple[subprocess.Popen[str], str]:
+    """A server of the pages on any free port, and its address."""
     command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -68,7 +69,7 @@ def _server() -> tuple[subprocess.Popen[str], str]:
 def _start(page: Any) -> tuple[float, float]:
     """From the command to the first paint, and until the server is ready."""
     began = time.perf_counter()
-    process, address = _server()
+    process, address = server()
     try:
         ready = 1000 * (time.perf_counter() - began)
         page.goto(address, wait_until="commit")
@@ -83,7 +84,7 @@ def _start(page: Any) -> tuple[float, float]:
 
 def _moves(page: Any) -> list[tuple[float, float]]:
     """From the click to the frame that shows the stone, and to the server's answer; one person plays both sides."""
-    process, address = _server()
+    process, address = server()
     try:
         page.goto(f"{address}#/play?game=gomoku&size=15&variant=freestyle")
         page.get_by_role("button", name="Play", exact=True).click()

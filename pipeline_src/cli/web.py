@@ -25,4 +25,4 @@ def web(
     from pipeline_src.web.server import serve
     from pipeline_src.web.settings import Settings, open_folders
 
-    serve(Settings(host, port, open_folders(folder), engines), not no_browser)
+    serve(Settings(host, port, open_folders(folder), engines, ahead=True), not no_browser)

@@ -1,20 +1,19 @@
 """Routes of the page Analyse: files and uploads, games move by move, analysis in a process of its own, export."""
 
 import asyncio
-import contextlib
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, FastAPI, Query, Request, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Query, Request, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
+from pipeline_src.web import listing
 from pipeline_src.web.archives import archive, game_of, record_of
 from pipeline_src.web.choices import check_player
 from pipeline_src.web.messages.analyse import (
@@ -30,7 +29,6 @@ from pipeline_src.web.messages.analyse import (
     Replay,
 )
 from pipeline_src.web.settings import Settings
-from pipeline_src.web.worker import Workers
 
 MOST_FILES, MOST_LISTED, MOST_BYTES, UPLOADS = 500, 200, 16 << 20, 16
 FIRST_MESSAGE_S = 10.0
@@ -44,16 +42,6 @@ _LOCK = threading.Lock()
 Source = Annotated[str, Query(max_length=1000, description="As `files` or `upload` name it.")]
 
 
-@contextlib.asynccontextmanager
-async def opened(app: FastAPI) -> AsyncIterator[None]:
-    """What the page needs while the server runs."""
-    app.state.workers, app.state.seeing = Workers(app.state.settings.engines), threading.Lock()
-    try:
-        yield
-    finally:
-        app.state.workers.close()
-
-
 @router.get("/files")
 def files(request: Request) -> RecordFiles:
     """Files below the server's folders that may hold games."""
@@ -62,11 +50,11 @@ def files(request: Request) -> RecordFiles:
 
     found = []
     for folder in request.app.state.settings.folders:
-        for path in sorted(folder.rglob("*")):
+        for path in listing.files(folder):
             name = path.relative_to(folder).as_posix()
             archive_of_games = name.startswith("records/") or journal_of(path).is_file()
             wanted = path.suffix in SUFFIXES and (path.suffix != ".parquet" or archive_of_games)
-            if wanted and path.is_file() and path.stem != "rejects" and not path.name.startswith("."):
+            if wanted and path.stem != "rejects" and not path.name.startswith("."):
                 about = path.stat()
                 one = RecordFile(source=f"{FILE}{path}", name=name, bytes=about.st_size, modified=about.st_mtime)
                 found.append(one)

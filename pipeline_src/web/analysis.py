@@ -49,8 +49,8 @@ def known(record: GameRecord, request: AnalysisRequest) -> Found:
     return found
 
 
-def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterator[Row | None]:
-    """All positions of a game that are not ``done`` yet, in order; first None, as soon as the player is ready.
+def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterator[Row]:
+    """All positions of a game that are not ``done`` yet, in order; first an empty row, as soon as the player is ready.
 
     Args:
         game: a record (`dataclasses.asdict`), as JSON has it.
@@ -74,7 +74,7 @@ def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterato
         raise ZugwerkError(f"player {player} does not search, so it has no values to show; take another one")
     one.check(start)
     one.ready(start)
-    yield None
+    yield {}
     try:
         states = [start]
         for action in record.actions:

@@ -1,20 +1,15 @@
-"""`create_app` puts the server together: a router a page, the files of the pages, and the guard before all."""
+"""`create_app`: a router a page. The files of the pages, and the guard before all, are `late`'s."""
 
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web import analyse, joseki, nets, play, runs
-from pipeline_src.web.guard import Guard
-from pipeline_src.web.late import STATIC
 from pipeline_src.web.settings import Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, joseki.router, runs.router)
@@ -23,31 +18,23 @@ LOG = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The application; ``request.app.state.settings`` has the settings."""
+    """What answers below ``/api/``; ``request.app.state.settings`` has the settings."""
     app = FastAPI(
         title="Zugwerk in the browser",
         version=__version__,
         openapi_url="/api/openapi.json",
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
-        lifespan=_lifespan,
+        lifespan=play.opened,
     )
     app.state.settings = settings
     for router in ROUTERS:
         app.include_router(router)
-    app.mount("/", StaticFiles(directory=STATIC, html=True))
     app.add_exception_handler(ZugwerkError, _expected)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _unexpected)
-    app.add_middleware(Guard, host=settings.host)
     return app
-
-
-@asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    async with play.opened(app), analyse.opened(app):
-        yield
 
 
 def failure(status: int, text: str) -> JSONResponse:

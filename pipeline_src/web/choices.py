@@ -8,6 +8,7 @@ from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.project.reference.players import Listed
 from pipeline_src.project.reference.players import players as listed
+from pipeline_src.web.listing import files
 from pipeline_src.web.messages.play import Choices, GameChoice, ListedPlayer, PlayerOption, Variant
 from pipeline_src.web.settings import Settings
 
@@ -41,14 +42,21 @@ def _game(name: str, settings: Settings) -> GameChoice:
         second=second,
         size=USUAL[name],
         variants=VARIANTS[name],
-        players=tuple(_player(one) for one in listed(name) if one.name not in OUTSIDE and not one.with_options),
+        players=tuple(_player(one) for one in listed(name) if one.name not in OUTSIDE),
         models=tuple(models(name, settings)),
     )
 
 
 def _player(one: Listed) -> ListedPlayer:
     options = [PlayerOption(name=o.name, type=o.type, default=o.default, meaning=o.meaning) for o in one.options]
-    return ListedPlayer(name=one.name, meaning=one.meaning, example=one.example, options=tuple(options))
+    return ListedPlayer(
+        name=one.name,
+        title=one.title,
+        with_options=tuple(one.with_options),
+        meaning=one.meaning,
+        example=one.example,
+        options=tuple(options),
+    )
 
 
 def models(game: str, settings: Settings) -> list[str]:
@@ -56,8 +64,8 @@ def models(game: str, settings: Settings) -> list[str]:
     found = [
         path
         for folder in settings.folders
-        for path in sorted(folder.rglob("*"))
-        if path.name in MODELS[game] and game in path.parts and path.is_file()
+        for path in files(folder)
+        if path.name in MODELS[game] and game in path.parts
     ]
     return [_shown(path) for path in found[:MOST_MODELS]]
 

@@ -4,7 +4,6 @@ Libraries are ``models/joseki/*.joseki`` below the server's folders. They stay i
 milliseconds.
 """
 
-import math
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +28,7 @@ from pipeline_src.web.messages.joseki import (
     Occurrence,
     Pattern,
 )
+from pipeline_src.web.moves import played
 
 if TYPE_CHECKING:
     from pipeline_src.systems.joseki.library import Library
@@ -39,7 +39,6 @@ SIZE = 19
 FIRST = "library"
 """Name of the library that is asked if none is named and there are several."""
 MOST_MOVES, MOST_LISTED, MOST_PATTERNS = 400, 60, 12
-Z = 1.96
 
 router = APIRouter(prefix="/api/joseki", tags=["joseki"])
 Moves = Annotated[
@@ -221,14 +220,9 @@ def _words(moves: str) -> list[str]:
 
 def _state(moves: list[str]) -> Any:
     from pipeline_src.games import go
+    from pipeline_src.games.game import get_game
 
-    state = go.initial_state(SIZE)
-    for number, word in enumerate(moves, 1):
-        action = go.parse_move(word, SIZE, SIZE)
-        if not go.is_legal(state, action):
-            raise ZugwerkError(f"move {number}, {word[:8]}, is not legal here")
-        state = go.play(state, action)
-    return state
+    return played(get_game("go"), go.initial_state(SIZE), moves)[1]
 
 
 def _point(action: int) -> str:
@@ -261,7 +255,10 @@ def _corner(library: "Library", state: Any, number: int) -> Corner:
 
 
 def _continuation(one: "Recommendation") -> Continuation:
-    low, high = _interval(one.wins, one.wins + one.losses)
+    from pipeline_src.arena.score import rate
+
+    decided = one.wins + one.losses
+    wins = rate(one.wins, decided)
     return Continuation(
         corner=one.corner,
         points=tuple(_point(action) for action in one.actions),
@@ -271,20 +268,10 @@ def _continuation(one: "Recommendation") -> Continuation:
         won=one.wins,
         lost=one.losses,
         win_rate=one.win_rate,
-        win_rate_low=low,
-        win_rate_high=high,
+        win_rate_low=wins.low if decided else None,
+        win_rate_high=wins.high if decided else None,
         games=tuple(Occurrence(gid=gid, ply=ply) for gid, ply in one.samples),
     )
-
-
-def _interval(wins: int, n: int) -> tuple[float | None, float | None]:
-    """Wilson's (1927), 95 %."""
-    if not n:
-        return None, None
-    rate, square = wins / n, Z * Z
-    half = Z * math.sqrt(rate * (1 - rate) / n + square / (4 * n * n))
-    middle, wide = rate + square / (2 * n), 1 + square / n
-    return max(0.0, (middle - half) / wide), min(1.0, (middle + half) / wide)
 
 
 def _factors(window: Any, colours: int) -> Factors:

@@ -1,7 +1,6 @@
 """`Late`: the pages' files are served at once; what answers them is imported when a page first asks something."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pipeline_src.web.guard import Asgi, Guard, Receive, Scope, Send
+from pipeline_src.web.guard import Guard, Receive, Scope, Send
 from pipeline_src.web.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,28 +22,39 @@ STATIC = Path(__file__).parent / "static"
 
 
 class Late:
-    """The application of `app.create_app`, which takes half a second to import; a page is painted meanwhile."""
+    """All that is served. What answers below ``/api/`` takes half a second to import; a page is painted meanwhile."""
 
-    def __init__(self, settings: Settings, create: "Callable[[], FastAPI]") -> None:
-        """``create`` makes the application; it is called in a thread."""
-        self._create, self._stack = create, AsyncExitStack()
-        files = Mount("/", StaticFiles(directory=STATIC, html=True))
-        self._files: Asgi = Guard(Starlette(routes=[files], exception_handlers={HTTPException: _told}), settings.host)
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self._stack = settings, AsyncExitStack()
+        self._files = Starlette(
+            routes=[Mount("/", StaticFiles(directory=STATIC, html=True))], exception_handlers={HTTPException: _told}
+        )
+        self._guarded = Guard(self._answer, settings.host)
         self._app: asyncio.Task[FastAPI] | None = None
+
+    @property
+    def app(self) -> "FastAPI":
+        """What answers below ``/api/``, after it was first asked."""
+        assert self._app is not None
+        return self._app.result()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
-        elif scope["type"] == "http" and not scope["path"].startswith("/api/"):
-            await self._files(scope, receive, send)
         else:
-            if self._app is None:
-                self._app = asyncio.create_task(self._open())
-            await (await asyncio.shield(self._app))(scope, receive, send)
+            await self._guarded(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope["path"].startswith("/api/"):
+            await self._files(scope, receive, send)
+            return
+        if self._app is None:
+            self._app = asyncio.create_task(self._open())
+        await (await asyncio.shield(self._app))(scope, receive, send)
 
     async def _open(self) -> "FastAPI":
-        app = await asyncio.to_thread(self._create)
+        app = await asyncio.to_thread(_create, self.settings)
         await self._stack.enter_async_context(app.router.lifespan_context(app))
         return app
 
@@ -56,6 +66,12 @@ class Late:
             await self._app
         await self._stack.aclose()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+def _create(settings: Settings) -> "FastAPI":
+    from pipeline_src.web.app import create_app
+
+    return create_app(settings)
 
 
 async def _told(_: Request, error: Exception) -> JSONResponse:

@@ -3,8 +3,8 @@
 Torch runs in a process of its own; the server itself never imports it.
 """
 
+import asyncio
 import importlib.util
-import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +12,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.engine.pool import Engines
+from pipeline_src.web.engine.tasks import Call
+from pipeline_src.web.listing import files
 from pipeline_src.web.messages.nets import Model, Models, NetPosition, NetView, Owner
+from pipeline_src.web.moves import played, turn_tree
 
 Board = tuple[int, int, str]
 PACKAGED = {"amazons": "systems/amazons_net/weights/amazons.pt", "gomoku": "systems/gomoku_zero/weights/gomoku.pt"}
@@ -28,10 +32,11 @@ FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
 NO_NETS = ("learner.pt",)
 """Files there that are no nets."""
 MOST_MOVES = 500
+SEE, BOARD = "pipeline_src.web.seeing:see", "pipeline_src.web.seeing:board_of"
+"""What runs in the process."""
 
 router = APIRouter(prefix="/api/nets", tags=["nets"])
 _BOARDS: "OrderedDict[tuple[str, int], Board]" = OrderedDict()
-_LOCK = threading.Lock()
 Name = Annotated[str, Query(max_length=1000, description="As `models` names it.")]
 Moves = Annotated[str, Query(max_length=16 * MOST_MOVES, description="Played so far, separated by commas.")]
 
@@ -46,8 +51,8 @@ def models(request: Request) -> Models:
             found.append(_model(file, game, f"comes with the package ({game})", "package", True))
     for folder in request.app.state.settings.folders:
         for below, game in FOLDERS.items():
-            for file in sorted((folder / below).rglob("*.pt")):
-                if file.name not in NO_NETS and not file.name.startswith("."):
+            for file in files(folder / below):
+                if file.suffix == ".pt" and file.name not in NO_NETS and not file.name.startswith("."):
                     words = file.relative_to(folder / "models").with_suffix("").as_posix()
                     found.append(_model(file, game, words, _group(file, folder / below), False))
     return Models(models=tuple(found))
@@ -97,31 +102,32 @@ def _found(request: Request, model: str) -> tuple[str, Path]:
     raise ZugwerkError(f"{path.name}: not a net of {', '.join(FOLDERS)}")
 
 
-def _ask(request: Request, task: str, *arguments: Any) -> Any:
-    """The one answer of a task in a process with torch; in turn with other tabs, whose nets are loaded there too."""
-    from pipeline_src.web.seeing import SEE
+async def _ask(request: Request, function: str, *arguments: Any) -> Any:
+    """The one answer of a function in a process with torch; in turn with other tabs, whose nets are loaded there too.
 
-    with request.app.state.seeing, request.app.state.workers.one(SEE) as worker:
-        (answer,) = worker.run(task, *arguments)
-        worker.task = SEE
+    Raises:
+        ZugwerkError: as the function raises; or all processes are busy.
+    """
+    engines: Engines = request.app.state.engines
+    async with request.app.state.seeing:
+        if not engines.has_room:
+            busy = "all processes of this server are thinking for other tabs"
+            raise ZugwerkError(f"{busy}; close some, or start the server with more (--engines)")
+        (answer,) = await engines.values(Call(function=function, arguments=arguments, key="nets"))
         return answer
 
 
-def _board(request: Request, model: str, game: str, path: Path) -> Board:
-    from pipeline_src.web.seeing import BOARD
-
+async def _board(request: Request, model: str, game: str, path: Path) -> Board:
     if model in BOARDS:
         return BOARDS[model]
     key = (str(path), path.stat().st_mtime_ns)
-    with _LOCK:
-        known = _BOARDS.get(key)
+    known = _BOARDS.get(key)
     if known is None:
-        height, width, variant = _ask(request, BOARD, game, str(path))
+        height, width, variant = await _ask(request, BOARD, game, str(path))
         known = (height, width, variant)
-        with _LOCK:
-            _BOARDS[key] = known
-            while len(_BOARDS) > 500:
-                _BOARDS.popitem(last=False)
+        _BOARDS[key] = known
+        while len(_BOARDS) > 500:
+            _BOARDS.popitem(last=False)
     return known
 
 
@@ -131,22 +137,20 @@ def _state(game: str, board: Board, moves: str) -> tuple[Any, list[str]]:
     rules, words = get_game(game), [word for word in moves.split(",") if word]
     if len(words) > MOST_MOVES:
         raise ZugwerkError(f"{len(words)} moves; {MOST_MOVES} at most")
-    state = rules.initial_state(board[0], board[2])
-    for number, word in enumerate(words, 1):
-        action = rules.parse_move(word, board[0], board[1])
-        if rules.winner(state) is not None or not rules.is_legal(state, action):
-            raise ZugwerkError(f"move {number}, {word[:16]}, is not legal here")
-        state = rules.play(state, action)
-    return state, words
+    return played(rules, rules.initial_state(board[0], board[2]), words)[1], words
 
 
 @router.get("/position")
-def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
+async def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
     """The position after some moves on a net's board, its legal moves, and whose the squares are."""
+    game, path = _found(request, model)
+    board = await _board(request, model, game, path)
+    return await asyncio.to_thread(_position, model, game, board, moves)
+
+
+def _position(model: str, game: str, board: Board, moves: str) -> NetPosition:
     from pipeline_src.games.game import get_game
 
-    game, path = _found(request, model)
-    board = _board(request, model, game, path)
     state, words = _state(game, board, moves)
     rules, side = get_game(game), get_game(game).to_play(state)
     winner = rules.winner(state)
@@ -163,20 +167,11 @@ def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
         fen=rules.to_fen(state),
         to_play=("White", "Black")[side] if amazons else ("Black", "White")[side],
         winner=winner,
-        turns=_turns(actions) if amazons else {},
+        turns=turn_tree(actions) if amazons else {},
         legal=() if amazons else tuple(actions),
         queen=queen,
         king=king,
     )
-
-
-def _turns(texts: list[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    turns: dict[str, dict[str, list[str]]] = {}
-    for text in texts:
-        move, _, arrow = text.partition("/")
-        start, _, to = move.partition("-")
-        turns.setdefault(start, {}).setdefault(to, []).append(arrow)
-    return {start: {to: tuple(arrows) for to, arrows in tos.items()} for start, tos in turns.items()}
 
 
 def _territory(state: Any) -> tuple[dict[str, Owner], dict[str, Owner]]:
@@ -193,7 +188,7 @@ def _territory(state: Any) -> tuple[dict[str, Owner], dict[str, Owner]]:
 
 
 @router.get("/view")
-def view(
+async def view(
     request: Request,
     model: Name,
     moves: Moves = "",
@@ -203,15 +198,20 @@ def view(
     ] = "",
 ) -> NetView:
     """What a net sees in the position after some moves."""
-    from pipeline_src.games.game import get_game
-    from pipeline_src.web.seeing import SEE
-
     game, path = _found(request, model)
-    board = _board(request, model, game, path)
+    board = await _board(request, model, game, path)
+    fen, half = await asyncio.to_thread(_asked, game, board, moves, move)
+    found = await _ask(request, SEE, game, str(path), fen, simulations, half)
+    return NetView.model_validate(found | {"model": model})
+
+
+def _asked(game: str, board: Board, moves: str, move: str) -> tuple[str, tuple[int | None, int | None]]:
+    """A position as a FEN, and what was chosen of a turn there."""
+    from pipeline_src.games.game import get_game
+
     state, _ = _state(game, board, moves)
     half = _half(state, move) if move and game == "amazons" else (None, None)
-    found = _ask(request, SEE, game, str(path), get_game(game).to_fen(state), simulations, half)
-    return NetView.model_validate(found | {"model": model})
+    return get_game(game).to_fen(state), half
 
 
 def _half(state: Any, move: str) -> tuple[int, int | None]:

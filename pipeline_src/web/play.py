@@ -12,7 +12,7 @@ from fastapi import Path as InPath
 from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.choices import USUAL, check_player, choices
+from pipeline_src.web.choices import USUAL, VARIANTS, check_player, choices
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.engine.tasks import Place, Task
 from pipeline_src.web.messages.message import Message
@@ -29,10 +29,12 @@ from pipeline_src.web.messages.play import (
     ThoughtMessage,
 )
 from pipeline_src.web.sessions.game import Game
-from pipeline_src.web.sessions.session import Session
+from pipeline_src.web.sessions.session import HINT, Session
 from pipeline_src.web.sessions.store import FullError, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
+PAINTED_S = 0.5
+"""From the first question until players are loaded: the page is painted and filled meanwhile."""
 MOST_TABS = 8
 """Of one game."""
 BURST, A_SECOND = 40, 20
@@ -47,15 +49,27 @@ Name = Annotated[str, InPath(max_length=40)]
 
 @asynccontextmanager
 async def opened(app: FastAPI) -> AsyncIterator[None]:
-    """The processes that think, and the games, while the server runs; also ``request.app.state.engines``."""
+    """The processes that think and look, and the games, while the server runs; all are in ``request.app.state``."""
     engines = Engines(app.state.settings.engines)
-    app.state.engines, app.state.games = engines, Store(engines)
-    watch = asyncio.create_task(engines.watch())
+    app.state.engines, app.state.games, app.state.seeing = engines, Store(engines), asyncio.Lock()
+    tasks = [asyncio.create_task(engines.watch())]
+    if app.state.settings.ahead:
+        tasks.append(asyncio.create_task(_load_ahead(engines)))
     try:
         yield
     finally:
-        watch.cancel()
+        for task in tasks:
+            task.cancel()
         await app.state.games.close()
+
+
+async def _load_ahead(engines: Engines) -> None:
+    """What the first game would wait for: the rules here, the usual players in a process."""
+    await asyncio.sleep(PAINTED_S)
+    places = [Place(game=game, size=size, variant=VARIANTS[game][0].name) for game, size in USUAL.items()]
+    for place in places:
+        await asyncio.to_thread(_drawn, place)
+    await engines.warm([Task(place=place, player=HINT[place.game], movetime_ms=1) for place in places])
 
 
 @router.get("/choices")
@@ -67,7 +81,11 @@ async def all_choices(request: Request) -> Choices:
 @router.post("/board")
 async def board(place: Place) -> Board:
     """A position, with its legal moves."""
-    return await asyncio.to_thread(lambda: Game(place).board())
+    return await asyncio.to_thread(_drawn, place)
+
+
+def _drawn(place: Place) -> Board:
+    return Game(place).board()
 
 
 @router.post("/player")

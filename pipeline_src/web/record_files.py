@@ -16,6 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.web.archives import record_of
+from pipeline_src.web.moves import played
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -197,18 +198,15 @@ def _played(record: GameRecord, words: list[str], name: str) -> dict[str, Any]:
 
     rules = get_game(record.game)
     record = replace(record, variant=record.variant or rules.VARIANTS[0])
-    state, actions = start_of(record), []
-    for ply, word in enumerate(words):
-        point = _point(word, record.height) if record.game == "gomoku" else word
-        action = rules.parse_move(point, record.height, record.width)
-        if not rules.is_legal(state, action):
-            raise ZugwerkError(f"{name}: move {ply + 1}, {shown(word)}, is not legal")
-        actions.append(action)
-        state = rules.play(state, action)
+    points = [_point(word, record.height) if record.game == "gomoku" else word for word in words]
+    try:
+        actions, state = played(rules, start_of(record), points)
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{name}: {error}") from None
     winner = rules.winner(state)
     if record.resigned:
         winner = "second" if rules.to_play(state) == 0 else "first"
-    return {"variant": record.variant, "actions": tuple(actions), "winner": winner}
+    return {"variant": record.variant, "actions": actions, "winner": winner}
 
 
 def _point(word: str, height: int) -> str:

@@ -1,11 +1,13 @@
 """Routes of the page Runs: figures over versions, curves and generations as they are made, the report."""
 
+import http.client
 import json
 import math
 import os
 import re
 import threading
 import urllib.request
+import uuid
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,8 +20,10 @@ from pipeline_src.web.messages.runs import (
     Curves,
     FigureRow,
     Figures,
+    FlowRun,
     Generations,
     Measured,
+    Prefect,
     Project,
     Value,
     VersionFigures,
@@ -32,7 +36,8 @@ MOST_VERSIONS = 40
 REPORT = Path("artifacts/reports/index.html")
 REPORT_POLICY = "sandbox allow-popups; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
 """The report is one file without scripts; it may do nothing but be seen."""
-PREFECT = "http://127.0.0.1:4200"
+PREFECT, PREFECT_S = "http://127.0.0.1:4200", 1.0
+"""Where Prefect's server is if nothing else is set, and how long it may take to answer."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -56,23 +61,34 @@ def _project(request: Request) -> Path:
 @router.get("/project")
 def project(request: Request) -> Project:
     """Which project it is, and what else can be opened."""
+    prefect = prefect_pages()
     try:
         folder = _project(request)
     except ZugwerkError as error:
-        return Project(name="", problem=str(error), report=False, prefect=_prefect())
-    return Project(name=folder.name, problem="", report=(folder / REPORT).is_file(), prefect=_prefect())
+        return Project(name="", problem=str(error), report=False, prefect=prefect)
+    return Project(name=folder.name, problem="", report=(folder / REPORT).is_file(), prefect=prefect)
 
 
-def _prefect() -> str:
-    """Address of Prefect's pages, if its server answers."""
+def prefect_pages() -> Prefect | None:
+    """Prefect's pages, and the flow run that was started last, if its server answers."""
     address = os.environ.get("PREFECT_API_URL", PREFECT).removesuffix("/").removesuffix("/api")
     if not address.startswith(("http://", "https://")):
-        return ""
+        return None
+    asked = {"sort": "START_TIME_DESC", "limit": 1, "flow_runs": {"start_time": {"is_null_": False}}}
+    wanted = urllib.request.Request(  # noqa: S310 - http, see above
+        f"{address}/api/flow_runs/filter", json.dumps(asked).encode(), {"content-type": "application/json"}
+    )
     try:
-        with urllib.request.urlopen(f"{address}/api/health", timeout=0.5) as answer:  # noqa: S310 - http, see above
-            return f"{address}/runs" if answer.status == 200 else ""
-    except (OSError, ValueError):
-        return ""
+        with urllib.request.urlopen(wanted, timeout=PREFECT_S) as answer:  # noqa: S310
+            found = json.load(answer)[:1]
+        runs = [FlowRun(name=one["name"], state=one["state_name"], url=_run_page(address, one["id"])) for one in found]
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):  # none, or something else is there
+        return None
+    return Prefect(url=f"{address}/runs", last=runs[0] if runs else None)
+
+
+def _run_page(address: str, run: str) -> str:
+    return f"{address}/runs/flow-run/{uuid.UUID(run)}"
 
 
 @router.get("/report", response_class=FileResponse)
@@ -148,7 +164,7 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
         return known
     try:
         with opened(commit, folder) as revision:
-            rows = read(revision.folder)
+            rows = read(revision.folder, times=False)
         found = _values({name: {k: of_the_graph(v) or v for k, v in named.items()} for name, named in rows.items()})
         answer = VersionFigures(commit=commit, figures=found, problem="")
     except ZugwerkError as error:

@@ -1,4 +1,4 @@
-"""What a net sees in a position, with torch: runs in a process of its own (`worker`)."""
+"""What a net sees in a position, with torch: runs in a process of its own (`engine.child`)."""
 
 import time
 from collections.abc import Iterator
@@ -13,7 +13,6 @@ from pipeline_src.games.game import get_game
 from pipeline_src.web.messages.nets import Candidate, Cells, NetView
 
 Half = tuple[int | None, int | None]
-SEE, BOARD = f"{__name__}:see", f"{__name__}:board_of"
 LEAST, LISTED = 0.0005, 8
 
 

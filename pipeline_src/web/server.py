@@ -6,16 +6,12 @@ import logging
 import socket
 import threading
 import webbrowser
-from typing import TYPE_CHECKING
 
 import uvicorn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
 """Bytes of a message on a WebSocket, and messages that wait to be read; who sends more has to wait."""
@@ -34,7 +30,7 @@ def serve(settings: Settings, browser: bool) -> None:
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else shown}:{port}/"  # noqa: S104 - told, not bound
         config = uvicorn.Config(
-            Late(settings, lambda: _create(settings)),
+            Late(settings),
             log_level="warning",
             access_log=False,
             ws="websockets-sansio",
@@ -55,12 +51,6 @@ def _matters(record: logging.LogRecord) -> bool:
     """Whether a line is for the terminal: that a Ctrl-C cut off an answer is not."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not cut and not record.getMessage().startswith("Cancel ")
-
-
-def _create(settings: Settings) -> "FastAPI":
-    from pipeline_src.web.app import create_app  # half a second
-
-    return create_app(settings)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -21,6 +21,8 @@ class Settings:
     """The only ones below which pages may read files; absolute, without links."""
     engines: int = 4
     """Processes that think, at most, whatever the number of tabs."""
+    ahead: bool = False
+    """Whether the usual players are loaded before a game asks for them."""
 
     def file(self, name: str) -> Path:
         """A file or folder that a page asks for: a path within the folders, absolute or from where the server began.

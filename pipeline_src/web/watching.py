@@ -1,9 +1,7 @@
-"""One analysis for one WebSocket: a thread that reads what the process finds, and the loop that tells the page."""
+"""One analysis for one WebSocket."""
 
 import asyncio
 import contextlib
-import threading
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -11,93 +9,55 @@ from fastapi import WebSocket, WebSocketDisconnect
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
-from pipeline_src.web.analysis import TASK, Found, known
+from pipeline_src.web.analysis import TASK, known
+from pipeline_src.web.engine.tasks import Answer, Call
 from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, PlyAnalysis
-from pipeline_src.web.worker import Worker, Workers
-
-Heard = PlyAnalysis | str | None
-"""A position, an error in words, or that the player is ready."""
-
-
-class Job:
-    """An analysis in a process, read by a thread of its own."""
-
-    def __init__(self, workers: Workers, hear: Callable[[Heard], None]) -> None:
-        """``hear`` is called from the thread."""
-        self._workers, self._hear = workers, hear
-        self._worker: Worker | None = None
-        self._stopped, self._lock = False, threading.Lock()
-
-    def start(self, record: GameRecord, wanted: AnalysisRequest, done: Found) -> None:
-        """Begin with the positions that are not ``done``."""
-        known_by_now = [one.model_dump() for one in done.values()]
-        arguments = (asdict(record), wanted.player, wanted.movetime, known_by_now)
-        threading.Thread(target=self._work, args=arguments, daemon=True).start()
-
-    def stop(self) -> None:
-        """End the process, if it still thinks."""
-        with self._lock:
-            self._stopped = True
-            if self._worker is not None:
-                self._worker.kill()
-
-    def _work(self, *arguments: Any) -> None:
-        try:
-            with self._workers.one(TASK) as worker:
-                with self._lock:
-                    if self._stopped:
-                        return
-                    self._worker = worker
-                try:
-                    for one in worker.run(TASK, *arguments):
-                        self._hear(None if one is None else PlyAnalysis.model_validate(one))
-                finally:
-                    with self._lock:
-                        self._worker = None
-        except ZugwerkError as error:
-            self._hear(str(error))
-        except Exception as error:
-            self._hear(f"{type(error).__name__}: {error}")
 
 
 async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
     """Tell the page what is found, and stop when it is gone."""
-    found, positions = known(record, wanted), len(record.actions) + 1
-    queue: asyncio.Queue[Heard] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-
-    def hear(one: Heard) -> None:
-        with contextlib.suppress(RuntimeError):  # the server has ended
-            loop.call_soon_threadsafe(queue.put_nowait, one)
-
-    job, gone = Job(socket.app.state.workers, hear), asyncio.ensure_future(_until_gone(socket))
+    work, gone = asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
     try:
-        for one in sorted(found.values(), key=lambda one: one.ply):
-            await socket.send_text(one.model_dump_json())
-        await _tell(socket, "preparing" if len(found) < positions else "done", len(found), positions)
-        if len(found) < positions:
-            job.start(record, wanted, dict(found))
-        while len(found) < positions:
-            heard = asyncio.ensure_future(queue.get())
-            await asyncio.wait({heard, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if gone.done():
-                heard.cancel()
-                return
-            one_more = heard.result()
-            if isinstance(one_more, str):
-                await fail(socket, one_more, len(found), positions)
-                return
-            if one_more is not None:
-                found[one_more.ply] = one_more
-                await socket.send_text(one_more.model_dump_json())
-            await _tell(socket, "running" if len(found) < positions else "done", len(found), positions)
-    except (WebSocketDisconnect, RuntimeError):
-        return
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if work.done():
+            work.result()
     finally:
-        job.stop()
+        work.cancel()
         gone.cancel()
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await socket.close()
+
+
+async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
+    found, positions = known(record, wanted), len(record.actions) + 1
+    for one in sorted(found.values(), key=lambda one: one.ply):
+        await socket.send_text(one.model_dump_json())
+    await _tell(socket, "preparing" if len(found) < positions else "done", len(found), positions)
+    if len(found) == positions:
+        return
+    done = [one.model_dump() for one in found.values()]
+    call = Call(function=TASK, arguments=(asdict(record), wanted.player, wanted.movetime, done), key="analysis")
+    queue: asyncio.Queue[Answer | int | None] = asyncio.Queue()
+    thinking = asyncio.create_task(socket.app.state.engines.begin(call, queue.put_nowait).last())
+    thinking.add_done_callback(lambda _: queue.put_nowait(None))
+    thinking.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # told below, if anybody is there
+    try:
+        while (heard := await queue.get()) is not None:
+            if isinstance(heard, int):
+                await _tell(socket, "waiting", len(found), positions)
+                continue
+            for value in filter(None, heard.values):
+                one = found[value["ply"]] = PlyAnalysis.model_validate(value)
+                await socket.send_text(one.model_dump_json())
+            state = "preparing" if heard.stage else "running" if len(found) < positions else "done"
+            await _tell(socket, state, len(found), positions)
+        await thinking
+    except ZugwerkError as error:
+        await fail(socket, str(error), len(found), positions)
+    except (WebSocketDisconnect, RuntimeError):  # nobody is there any more
+        return
+    finally:
+        thinking.cancel()  # the process is free, or dead, soon after
 
 
 async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0) -> None:

@@ -11,7 +11,7 @@ import warnings
 
 import pytest
 
-from pipeline_src.web.app import create_app
+from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
 
 with warnings.catch_warnings():
@@ -37,8 +37,9 @@ def web_folder(tmp_path_factory):
 
 @pytest.fixture
 def client(web_folder):
-    """Asks the application as a program would, with a Host that it answers to."""
-    with TestClient(create_app(Settings(folders=(web_folder,), engines=2)), base_url=BASE) as one:
+    """Asks the application as a program would, with a Host that it answers to; ``client.app.app`` is what answers."""
+    with TestClient(Late(Settings(folders=(web_folder,), engines=2)), base_url=BASE) as one:
+        one.get("/api/none")  # it begins when it is first asked
         yield one
 
 
@@ -102,6 +103,13 @@ def open_page(browser, server):
 def page(open_page):
     """The first page, 1300 wide."""
     return open_page()
+
+
+def ask(client, path, status=200, **query):
+    """The JSON of ``GET /api/PATH``, whose status is tested."""
+    answer = client.get(f"/api/{path}", params=query)
+    assert answer.status_code == status, answer.text
+    return answer.json()
 
 
 def fits(page):

@@ -128,7 +128,7 @@ def test_the_journal_and_the_archive_of_a_tournament_tell_why_a_game_was_forfeit
         (b'{"game": "gomoku"}\n{"key": "0", "value": [{"fixture": 3}]}\n', "not the journal"),
         (b"[" * 100_000, "not a record"),
         (b'{"a":' + b"[" * 100_000 + b"\n", "not the journal"),
-        (b"(;GM[18]SZ[10];W[a1-a2/a3])", "move 1, 'a1-a2/a3', is not legal"),
+        (b"(;GM[18]SZ[10];W[a1-a2/a3])", "move 1, a1-a2/a3, is not legal"),
         (b"(;GM[4]SZ[x];B[hh])", "SZ is not a size"),
         (b"(;GM[4]SZ[15];B[hh];W[hh])", "move 2"),
         (b"(;W[d1-d7/g7];B[d1-d7/g7])", "no Amazons record"),
@@ -199,15 +199,15 @@ def test_an_analysis_that_cannot_be_says_why(client, record_file, wanted, words)
 
 
 def test_closing_the_socket_ends_the_process(client, record_file):
-    workers = client.app.state.workers
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
         wanted = {"source": f"file:{record_file}", "number": 1, "player": "alphabeta:width=3", "movetime": 20_000}
         socket.send_text(json.dumps(wanted))
         while json.loads(socket.receive_text()).get("state") not in ("running", "failed"):
             pass
-        assert workers._busy == 1
+        engines = client.app.app.state.engines
+        assert engines._free == 1
         begin = time.perf_counter()
-    while workers._busy:
+    while engines._free < 2:
         assert time.perf_counter() - begin < 5
         time.sleep(0.02)
 

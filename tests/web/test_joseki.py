@@ -8,7 +8,7 @@ from pipeline_src.systems.joseki.pattern_code import pattern_code
 from pipeline_src.systems.joseki.sharing import SharedCodes, state_window
 from tests.systems.joseki.games import at, random_record, record
 from tests.systems.joseki.test_library import built
-from tests.web.conftest import PHONE, fits, violations
+from tests.web.conftest import PHONE, ask, fits, violations
 
 GAMES = [
     record([at(4, 4, 1), at(4, 4, 2), at(3, 6, 1)], 1),
@@ -28,14 +28,8 @@ def library(web_folder):
     return found
 
 
-def ask(client, path, status=200, **query):
-    answer = client.get(f"/api/joseki/{path}", params=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
-
-
 def test_a_corner_has_what_games_played_in_all_symmetries(client, library):
-    found = ask(client, "position", moves="D16,Q4")  # games 1 and 2 have the same corner at the upper right
+    found = ask(client, "joseki/position", moves="D16,Q4")  # games 1 and 2 have the same corner at the upper right
     one = next(c for c in found["continuations"] if c["corner"] == 0 and c["points"] == ["F17", "C14"])
     assert (one["played"], one["won"], one["lost"], one["win_rate"]) == (2, 1, 1, 0.5)
     assert 0 < one["win_rate_low"] < 0.5 < one["win_rate_high"] < 1
@@ -47,7 +41,7 @@ def test_a_corner_has_what_games_played_in_all_symmetries(client, library):
 
 
 def test_libraries_say_what_they_hold(client, library):
-    (found,) = ask(client, "libraries")["libraries"]
+    (found,) = ask(client, "joseki/libraries")["libraries"]
     assert found["name"] == "library"
     assert (found["games"], found["patterns"]) == (len(GAMES), library.states)
 
@@ -62,19 +56,19 @@ def test_a_code_names_all_patterns_that_share_it(client, library):
         )
         assert state in shared.sharing(code)
     assert shared.clashing == sum(codes.count(code) > 1 for code in codes)
-    found = ask(client, "clashes")
+    found = ask(client, "joseki/clashes")
     assert found["clashing"] == shared.clashing > 0
     assert all(len(clash["patterns"]) > 1 for clash in found["clashes"])
-    asked = ask(client, "code", moves="D16,Q4", corner=0)
+    asked = ask(client, "joseki/code", moves="D16,Q4", corner=0)
     assert asked["code"] == str(int(asked["black"]["k"]) * int(asked["white"]["k"]) * int(asked["both"]["k"]))
     assert [one["pattern"] for one in asked["patterns"] if one["is_asked"]] == ["O 4,4"]  # its canonical colours
 
 
 def test_an_example_game_opens(client, library):
-    found = ask(client, "games/2")
+    found = ask(client, "joseki/games/2")
     assert found["moves"] == ["Q16", "D4", "R14"]
     assert (found["winner"], found["source"]) == ("second", "file")
-    assert "no game 77 there" in ask(client, "games/77", 400)["error"]
+    assert "no game 77 there" in ask(client, "joseki/games/77", 400)["error"]
 
 
 @pytest.mark.parametrize(
@@ -88,15 +82,15 @@ def test_an_example_game_opens(client, library):
     ],
 )
 def test_a_bad_question_is_told(client, library, query, words):
-    assert words in ask(client, "position", 400, **query)["error"]
+    assert words in ask(client, "joseki/position", 400, **query)["error"]
 
 
 def test_a_damaged_library_is_told(client, web_folder, library):
     path = web_folder / "models/joseki/torn.joseki"
     path.write_bytes(b"zugwerk joseki library 1\n" + b"\0" * 40)
     try:
-        assert "damaged" in ask(client, "position", 400, library="torn")["error"]
-        found = ask(client, "libraries")
+        assert "damaged" in ask(client, "joseki/position", 400, library="torn")["error"]
+        found = ask(client, "joseki/libraries")
         assert [one["name"] for one in found["libraries"]] == ["library"]
         assert "torn.joseki: damaged" in found["problems"][0]
     finally:

@@ -1,5 +1,11 @@
 """The page on what the nets see: models, views by a net in another process, and the page in a browser."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 import torch
 
@@ -9,7 +15,7 @@ from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
 from pipeline_src.web.nets import BOARDS, PACKAGED, _package
 from pipeline_src.web.seeing import board_of
-from tests.web.conftest import PHONE, fits, violations
+from tests.web.conftest import PHONE, ask, fits, violations
 
 
 @pytest.fixture(scope="session")
@@ -27,14 +33,8 @@ def nets(web_folder):
     return web_folder / "models"
 
 
-def ask(client, path, status=200, **query):
-    answer = client.get(f"/api/nets/{path}", params=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
-
-
 def test_all_nets_are_listed_without_opening_one(client, nets):
-    found = ask(client, "models")["models"]
+    found = ask(client, "nets/models")["models"]
     assert [one["model"] for one in found[:2]] == ["package:amazons", "package:gomoku"]
     groups = {one["name"]: one["group"] for one in found}
     assert groups["gomoku/01/best"] == groups["gomoku/02/best"] == "gomoku/*/best"
@@ -46,38 +46,38 @@ def test_the_boards_of_the_packaged_nets_are_those_that_they_were_made_for(clien
     for model, board in BOARDS.items():
         game = model.removeprefix("package:")
         assert list(board_of(game, str(_package() / PACKAGED[game]))) == [board]
-    assert ask(client, "position", model="package:gomoku")["height"] == 9
+    assert ask(client, "nets/position", model="package:gomoku")["height"] == 9
 
 
 def test_gomoku_before_and_after_the_search(client, nets):
     model = f"file:{nets}/gomoku/02/best.pt"
-    position = ask(client, "position", model=model, moves="c3,d4")
+    position = ask(client, "nets/position", model=model, moves="c3,d4")
     assert (position["height"], position["variant"], position["to_play"]) == (6, "freestyle-4", "Black")
     assert len(position["legal"]) == 34
     assert position["queen"] == position["turns"] == {}
-    view = ask(client, "view", model=model, moves="c3,d4", simulations=30)
+    view = ask(client, "nets/view", model=model, moves="c3,d4", simulations=30)
     assert sum(view["policy"].values()) == pytest.approx(1, abs=0.01)
     assert sum(view["visits"].values()) == pytest.approx(1, abs=0.01)
     assert not {"c3", "d4"} & (view["policy"].keys() | view["visits"].keys())
     assert 0 <= view["win_rate"] <= 1
-    other = ask(client, "view", model=f"file:{nets}/gomoku/01/best.pt", moves="c3,d4", simulations=30)
+    other = ask(client, "nets/view", model=f"file:{nets}/gomoku/01/best.pt", moves="c3,d4", simulations=30)
     assert other["policy"] != view["policy"]
 
 
 def test_a_turn_of_the_amazons_in_its_three_parts(client, nets):
     model = f"file:{nets}/amazons/residual/nets.pt"
-    position = ask(client, "position", model=model)
+    position = ask(client, "nets/position", model=model)
     assert sum(len(arrows) for tos in position["turns"].values() for arrows in tos.values()) == 2176
     assert position["queen"]["d2"] == "both"
     assert (position["king"]["d2"], position["king"]["d9"]) == ("first", "second")
-    view = ask(client, "view", model=model, simulations=20)
+    view = ask(client, "nets/view", model=model, simulations=20)
     assert view["start_policy"].keys() <= {"a4", "d1", "g1", "j4"}
     assert sum(view["start_policy"].values()) == pytest.approx(1, abs=0.01)
     assert sum(view["start_visits"].values()) == pytest.approx(1, abs=0.01)
-    one = ask(client, "view", model=model, simulations=20, move="d1")
+    one = ask(client, "nets/view", model=model, simulations=20, move="d1")
     assert sum(one["policy"].values()) == pytest.approx(one["start_policy"]["d1"], abs=0.03)
     assert one["arrow_after"].startswith("d1-")
-    both = ask(client, "view", model=model, simulations=20, move="d1-d7")
+    both = ask(client, "nets/view", model=model, simulations=20, move="d1-d7")
     assert both["arrow_after"] == "d1-d7"
     assert sum(both["arrow_policy"].values()) == pytest.approx(1, abs=0.01)
     assert "d1" in both["arrow_policy"]  # the square that she left
@@ -98,21 +98,20 @@ def test_a_turn_of_the_amazons_in_its_three_parts(client, nets):
 )
 def test_a_bad_question_or_net_is_told(client, nets, query, words):
     model = query["model"].replace("file:models", f"file:{nets}")
-    assert words in ask(client, "view", 400, **(query | {"model": model}))["error"]
+    assert words in ask(client, "nets/view", 400, **(query | {"model": model}))["error"]
 
 
 def test_a_killed_process_is_told_and_the_next_question_has_another(client, nets):
     model = f"file:{nets}/gomoku/02/best.pt"
-    ask(client, "view", model=model, simulations=5)
-    (worker,) = client.app.state.workers._idle
-    worker.close()
-    assert ask(client, "view", model=model, simulations=5)["simulations"] == 5
+    ask(client, "nets/view", model=model, simulations=5)
+    (engine,) = client.app.app.state.engines._all
+    os.kill(engine.process.pid, signal.SIGKILL)
+    while engine.alive:
+        time.sleep(0.01)
+    assert ask(client, "nets/view", model=model, simulations=5)["simulations"] == 5
 
 
 def test_the_server_itself_never_imports_torch():
-    import subprocess
-    import sys
-
     code = "import pipeline_src.web.app, sys; sys.exit(bool({'torch', 'numba', 'pyarrow'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
@@ -146,7 +145,7 @@ def test_the_page_shows_the_parts_of_a_turn(open_page, nets):
     page.get_by_text("The arrow after d1-d7.").wait_for()
     page.locator('[data-cell="g7"]').click()
     page.get_by_text("Black to move, move 2").wait_for()
-    page.get_by_label("squares by queen moves").check()
+    page.get_by_label("queen\u2019s reach").check()
     page.get_by_text("squares sooner").wait_for()
     assert fits(page)
 

@@ -12,8 +12,12 @@ from starlette.websockets import WebSocketDisconnect
 from pipeline_src.games import amazons, gomoku
 from pipeline_src.records.parquet import read_records
 from pipeline_src.web.choices import USUAL, VARIANTS
+from pipeline_src.web.engine.pool import Thinking
+from pipeline_src.web.late import Late
 from pipeline_src.web.play import A_SECOND, BURST, BUSY, FLOOD, GONE, MOST_TABS
 from pipeline_src.web.sessions import store
+from pipeline_src.web.settings import Settings
+from tests.web.conftest import BASE, TestClient
 
 LONG = 600_000
 THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3"}
@@ -185,7 +189,7 @@ def test_two_players_play_on_by_themselves_while_somebody_looks(client):
 
 
 def free(client):
-    return client.app.state.engines._free
+    return client.app.app.state.engines._free
 
 
 def test_thoughts_arrive_and_a_closed_tab_ends_the_search_within_a_second(client):
@@ -220,7 +224,7 @@ def test_a_hint_is_shown_and_changes_nothing(client):
 def test_a_killed_engine_is_told_and_asked_again(client):
     with joined(client, begin(client, SIX, f"alphabeta:movetime={LONG}")) as wire:
         until(wire, "thought", lambda one: one["thought"])
-        (engine,) = (one for one in client.app.state.engines._all if one.busy)
+        (engine,) = (one for one in client.app.app.state.engines._all if one.busy)
         os.kill(engine.process.pid, signal.SIGKILL)
         problem = until(wire, "problem")
         assert problem["engine"]
@@ -317,13 +321,13 @@ def test_a_game_that_there_is_not_and_too_many_tabs(client):
 
 
 def test_games_are_kept_up_to_a_number_and_the_oldest_goes(client, monkeypatch):
-    monkeypatch.setattr(client.app.state.games, "_most", 3)
+    monkeypatch.setattr(client.app.app.state.games, "_most", 3)
     names = [begin(client, THREE) for _ in range(4)]
-    kept = [client.app.state.games.get(name) is not None for name in names]
+    kept = [client.app.app.state.games.get(name) is not None for name in names]
     assert kept == [False, True, True, True]
     with joined(client, names[1]), joined(client, names[2]), joined(client, names[3]):
         for name in names[1:]:
-            while not client.app.state.games.get(name).watched:
+            while not client.app.app.state.games.get(name).watched:
                 time.sleep(0.01)
         answer = client.post("/api/play/games", json={"place": THREE})
         assert answer.status_code == 503
@@ -336,3 +340,23 @@ def test_a_name_cannot_be_guessed(client):
     assert len(names) == 20
     assert all(len(name) >= 12 for name in names)
     assert json.dumps(sorted(names)).isascii()
+
+
+def test_the_usual_players_are_loaded_before_a_game_asks_for_them(web_folder, monkeypatch):
+    done, own = [], Thinking.last
+
+    async def last(thinking):
+        answer = await own(thinking)
+        done.append((thinking._work.place.game, answer.chosen.move))
+        return answer
+
+    monkeypatch.setattr(Thinking, "last", last)
+    with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
+        client.get("/api/none")
+        while len(done) < len(USUAL):
+            time.sleep(0.05)
+        (engine,) = client.app.app.state.engines._all
+        with joined(client, begin(client, SIX, "alphabeta:movetime=50")) as wire:
+            until(wire, "game", lambda game: game["persons_turn"])
+        assert [one for one in client.app.app.state.engines._all if one.alive] == [engine]
+    assert [game for game, move in done[: len(USUAL)] if move] == list(USUAL)

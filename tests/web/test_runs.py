@@ -2,11 +2,13 @@
 
 import json
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from tests.report.project import estimate, git, make_project
-from tests.web.conftest import PHONE, fits, violations
+from tests.web.conftest import PHONE, ask, fits, violations
 
 SCORE = "amazons_net.score_vs_random"
 GENERATION = {
@@ -39,45 +41,78 @@ def project(web_folder):
     return web_folder
 
 
-def ask(client, path, status=200, **query):
-    answer = client.get(f"/api/runs/{path}", params=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
-
-
 def test_figures_of_the_working_tree_and_of_every_version(client, project):
-    about = ask(client, "project")
+    about = ask(client, "runs/project")
     assert (about["problem"], about["report"]) == ("", True)
-    rows = {f"{one['system']}.{one['name']}": one for one in ask(client, "figures")["figures"]}
+    rows = {f"{one['system']}.{one['name']}": one for one in ask(client, "runs/figures")["figures"]}
     assert rows[SCORE]["ours"]["value"] == 0.8
     assert (rows[SCORE]["ours"]["low"], rows[SCORE]["ours"]["source"]) == (0.7, "graph")
     assert rows["amazons_net.games"]["published"] == 25_000
-    found = ask(client, "versions")["versions"]
+    found = ask(client, "runs/versions")["versions"]
     assert [one["subject"] for one in found if not one["name"]] == ["One <script>alert(1)</script>", "Two"]
     assert [one["name"] for one in found if one["name"]] == ["wide"]
-    values = {one["commit"]: ask(client, "version", commit=one["commit"])["figures"][SCORE]["value"] for one in found}
+    values = {
+        one["commit"]: ask(client, "runs/version", commit=one["commit"])["figures"][SCORE]["value"] for one in found
+    }
     assert values == {git(project, "rev-parse", "HEAD~1"): 0.2, git(project, "rev-parse", "HEAD"): 0.8}
 
 
 def test_curves_under_way_come_first(client, project):
-    found = ask(client, "curves")["curves"]
+    found = ask(client, "runs/curves")["curves"]
     assert (found[0]["title"], found[0]["under_way"]) == ("amazons_train/x-1/live", True)
     assert {one["title"] for one in found if not one["under_way"]} == {"amazons/train/residual", "growing/boards/6"}
-    live = ask(client, "curve", name=found[0]["name"])
+    live = ask(client, "runs/curve", name=found[0]["name"])
     assert live["x"] == "step"
     assert live["series"] == {"train/loss": [[1, 3.5], [2, 3.25], [3, 3]]}
-    done = ask(client, "curve", name="artifacts/reports/amazons/train/residual.csv")
+    done = ask(client, "runs/curve", name="artifacts/reports/amazons/train/residual.csv")
     assert done["series"] == {"train_loss": [[1, 2.5], [2, 2]], "rate": [[2, 0.1]]}
 
 
 def test_generations_without_the_damaged_one(client, project):
-    found = ask(client, "generations")
+    found = ask(client, "runs/generations")
     assert [(one["number"], one["gate"], one["accepted"], one["seconds"]) for one in found["gomoku"]] == [
         (1, 0.4, False, 3.0),
         (2, 0.4, False, None),
     ]
     (one,) = found["growing"]
     assert (one["board"], one["games"], one["loss"]) == ("6x6", 40, 3.0)
+
+
+class Prefect(BaseHTTPRequestHandler):
+    """Answers as Prefect's server does when it is asked for the run that was started last."""
+
+    runs = b"[]"
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        assert (self.path, asked["sort"], asked["limit"]) == ("/api/flow_runs/filter", "START_TIME_DESC", 1)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.runs)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_prefects_last_run_is_named_where_its_server_answers(client, project, monkeypatch):
+    run = {"id": "8a5f60f4-6ba1-4c2e-9d0b-6f4f0b6a9a11", "name": "wise-otter", "state_name": "Running"}
+    with ThreadingHTTPServer(("127.0.0.1", 0), Prefect) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("PREFECT_API_URL", f"{address}/api")
+        own = {"name": run["name"], "state": run["state_name"], "url": f"{address}/runs/flow-run/{run['id']}"}
+        pages = {"url": f"{address}/runs"}
+        for said, shown in (
+            ([], pages | {"last": None}),
+            ([run], pages | {"last": own}),
+            ([run | {"id": "../../evil"}], None),
+            ([3], None),
+            ("no runs", None),
+        ):
+            monkeypatch.setattr(Prefect, "runs", json.dumps(said).encode())
+            assert ask(client, "runs/project")["prefect"] == shown
+        server.shutdown()
+    assert ask(client, "runs/project")["prefect"] is None
 
 
 def test_the_report_may_do_nothing_but_be_seen(client, project):
@@ -96,11 +131,11 @@ def test_the_report_may_do_nothing_but_be_seen(client, project):
     ],
 )
 def test_no_other_file_and_no_other_word_for_git(client, project, path, query):
-    ask(client, path, 400, **query)
+    ask(client, f"runs/{path}", 400, **query)
 
 
 def test_an_unknown_commit_is_told(client, project):
-    assert "git knows no revision" in ask(client, "version", commit="0" * 40)["problem"]
+    assert "git knows no revision" in ask(client, "runs/version", commit="0" * 40)["problem"]
 
 
 def test_the_page_by_mouse_and_keyboard(open_page, project):
@@ -126,7 +161,7 @@ def test_the_page_by_mouse_and_keyboard(open_page, project):
 
 def test_without_a_project_the_page_says_so(open_page):
     page = open_page()
-    answer = {"name": "", "problem": "no folder of this server belongs to a project", "report": False, "prefect": ""}
+    answer = {"name": "", "problem": "no folder of this server belongs to a project", "report": False, "prefect": None}
     page.route("**/api/runs/project", lambda route: route.fulfill(json=answer))
     page.evaluate("location.hash = '#/runs'")
     page.get_by_text("belongs to a project").wait_for()

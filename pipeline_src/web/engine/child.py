@@ -1,28 +1,32 @@
-"""The process in which players think: ``python -m pipeline_src.web.engine.child``, driven by `pool`."""
+"""The process in which players think and nets look: ``python -m pipeline_src.web.engine.child``, driven by `pool`."""
 
+import contextlib
+import importlib
 import math
 import os
 import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import IO
+from collections.abc import Callable, Iterator
+from typing import IO, Any
 
 import numpy as np
 
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.orphans import end_with_parent
 from pipeline_src.players.player import Bounds, Player, PlayerText, Position
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import Clock, SearchResult
-from pipeline_src.web.engine.tasks import Answer, Chosen, OnlyBoard, Place, Request, Task, Thought, Unit
+from pipeline_src.web.engine.tasks import Answer, Call, Chosen, OnlyBoard, Place, Request, Task, Thought, Unit
+from pipeline_src.web.moves import played
 
 EVERY_S = 0.1
 """Between two reports of a search."""
+NICER = 5
+"""So that the server answers first where cores are few."""
 PLAYERS = 2
 """That a process keeps, such as both sides of a game."""
 RATES = ("zero", "mcts", "puct", "nets")
@@ -82,29 +86,33 @@ class Child:
 
     def handle(self, request: Request) -> None:
         """Begin a task, or stop the one under way."""
-        task = request.task
-        if task is None:
+        if request.task is None and request.call is None:
             self._thread.stop()
         else:
-            self._thread.search(lambda search: self._run(search, request.id, task))
+            self._thread.search(lambda search: self._run(search, request))
 
     def _answer(self, answer: Answer) -> None:
         with self._lock:
             self._sink.write(answer.model_dump_json() + "\n")
             self._sink.flush()
 
-    def _run(self, search: Search, number: int, task: Task) -> None:
+    def _run(self, search: Search, request: Request) -> None:
+        last = Answer(id=request.id, ended=True)
         try:
-            chosen = self._think(search, number, task)
+            self._answer(Answer(id=request.id, stage="loading"))
+            if request.task is not None:
+                last = Answer(id=request.id, chosen=self._think(search, request.id, request.task))
+            elif request.call is not None:
+                for value in called(request.call):
+                    self._answer(Answer(id=request.id, values=(value,)))
+                    if search.stopped.is_set():
+                        break
         except Exception as error:  # whatever it is, the page is told
-            search.end()
-            self._answer(Answer(id=number, failed=error_text(error)))
-            return
+            last = Answer(id=request.id, failed=error_text(error))
         search.end()
-        self._answer(Answer(id=number, chosen=chosen))
+        self._answer(last)
 
     def _think(self, search: Search, number: int, task: Task) -> Chosen:
-        self._answer(Answer(id=number, stage="loading"))
         if task.only_made:
             player = build_player(task.place.game, task.player)
             player.close()
@@ -148,6 +156,12 @@ class Child:
         return self._players[key]
 
 
+def called(call: Call) -> Iterator[Any]:
+    """What a call yields."""
+    module, _, name = call.function.partition(":")
+    yield from getattr(importlib.import_module(module), name)(*call.arguments)
+
+
 def only_board(player: Player) -> OnlyBoard | None:
     """The only board that a player plays on."""
     return None if player.only is None else OnlyBoard(**player.only._asdict())
@@ -160,15 +174,9 @@ def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -
         ZugwerkError: no such game, size, variant or FEN, or a move that is not legal there.
     """
     rules = get_game(place.game)
-    start = state = Board(place.game, place.size, place.variant).start(place.fen)
-    actions = []
-    for number, text in enumerate(place.moves, 1):
-        action = rules.parse_move(text, *state.board.shape)
-        if rules.winner(state) is not None or not rules.is_legal(state, action):
-            raise ZugwerkError(f"move {number}, {text}, is not legal there")
-        actions.append(action)
-        state = rules.play(state, action)
-    return rules, Position(state, rng, start, tuple(actions), clock)
+    start = Board(place.game, place.size, place.variant).start(place.fen)
+    actions, state = played(rules, start, place.moves)
+    return rules, Position(state, rng, start, actions, clock)
 
 
 def thought_of(rules: Game, position: Position, task: Task, found: SearchResult) -> Thought:
@@ -206,6 +214,8 @@ def chance(value: float, unit: Unit) -> float | None:
 def main() -> None:
     """Do what stdin says until it ends."""
     end_with_parent()
+    with contextlib.suppress(OSError):
+        os.nice(NICER)
     sink = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints something, prints it elsewhere
     child = Child(sink)

@@ -1,4 +1,4 @@
-"""A few processes that think for all tabs: `Engines`."""
+"""A few processes that think and look for all tabs: `Engines`."""
 
 import asyncio
 import contextlib
@@ -8,12 +8,12 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web.engine.tasks import Answer, Chosen, Request, Task
+from pipeline_src.web.engine.tasks import Answer, Call, Chosen, Request, Task
 
 STOP_S = 0.6
 """How long a search that nobody waits for any more may take to end, before its process is killed."""
@@ -28,7 +28,7 @@ Heard = Callable[[Answer | int], None]
 
 
 class EngineError(ZugwerkError):
-    """The player gave no move; says why."""
+    """No move, or no value; says why."""
 
 
 class Engine:
@@ -58,8 +58,13 @@ class Engine:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked anything more."""
-        return not self._killed and self.process.returncode is None
+        """Whether it can be asked anything more; the loop itself may not have seen yet that it ended."""
+        if self._killed or self.process.returncode is not None:
+            return False
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+        except ChildProcessError:
+            return False
 
     async def _listen(self) -> None:
         assert self.process.stderr is not None
@@ -85,7 +90,7 @@ class Engine:
             answer = Answer.model_validate_json(line)
             if answer.id == number:  # others were given up
                 yield answer
-        raise EngineError(f"the engine's process ended ({await self._ending()}); the next move starts another one")
+        raise EngineError(f"the engine's process ended ({await self._ending()}); the next question starts another one")
 
     async def _ending(self) -> str:
         code = await self.process.wait()
@@ -102,23 +107,30 @@ class Engine:
 
 
 class Thinking:
-    """A task under way; `chosen` waits for its end."""
+    """A task or a call under way; `last` waits for its end."""
 
-    def __init__(self, engines: "Engines", task: Task, heard: Heard) -> None:
-        self._engines, self._task, self._heard = engines, task, heard
+    def __init__(self, engines: "Engines", work: Task | Call, heard: Heard) -> None:
+        self._engines, self._work, self._heard = engines, work, heard
         self._engine: Engine | None = None
         self._number = next(engines.numbers)
         self._stopped = False
 
     async def chosen(self) -> Chosen:
-        """The move; cancelled, the process is free or dead within `STOP_S`.
+        """The move of a task, see `last`."""
+        chosen = (await self.last()).chosen
+        assert chosen is not None
+        return chosen
+
+    async def last(self) -> Answer:
+        """The end; cancelled, the process is free or dead within `STOP_S`.
 
         Raises:
-            EngineError: the player failed, or its process ended.
+            EngineError: the player or the function failed, or the process ended.
         """
-        async with self._engines.taken(self._task.key, self._heard) as engine:
+        async with self._engines.taken(self._work.key, self._heard) as engine:
             self._engine = engine
-            await engine.send(Request(id=self._number, task=self._task))
+            task, call = (self._work, None) if isinstance(self._work, Task) else (None, self._work)
+            await engine.send(Request(id=self._number, task=task, call=call))
             if self._stopped:
                 await engine.send(Request(id=self._number))
             try:
@@ -127,12 +139,12 @@ class Thinking:
                 await asyncio.shield(self._end(engine))
                 raise
 
-    async def _follow(self, engine: Engine) -> Chosen:
+    async def _follow(self, engine: Engine) -> Answer:
         async for answer in engine.answers(self._number):
             if answer.failed is not None:
                 raise EngineError(answer.failed)
-            if answer.chosen is not None:
-                return answer.chosen
+            if answer.last:
+                return answer
             self._heard(answer)
         raise EngineError("the engine said nothing")
 
@@ -141,7 +153,7 @@ class Thinking:
         try:
             async with asyncio.timeout(STOP_S):
                 async for answer in engine.answers(self._number):
-                    if answer.failed is not None or answer.chosen is not None:
+                    if answer.last:
                         return
         except (TimeoutError, EngineError):
             engine.kill()
@@ -169,9 +181,25 @@ class Engines:
         self._all: list[Engine] = []
         self._line: deque[Turn] = deque()
 
-    def begin(self, task: Task, heard: Heard) -> Thinking:
-        """A task; ``heard`` is told of its stages and thoughts, and, as a number, how many wait before it."""
-        return Thinking(self, task, heard)
+    def begin(self, work: Task | Call, heard: Heard) -> Thinking:
+        """``heard`` is told of stages, thoughts and values, and, as a number, of how many wait before it."""
+        return Thinking(self, work, heard)
+
+    async def values(self, call: Call) -> list[Any]:
+        """All values of a call.
+
+        Raises:
+            EngineError: see `Thinking.last`.
+        """
+        found: list[Any] = []
+        await self.begin(call, lambda heard: found.extend(() if isinstance(heard, int) else heard.values)).last()
+        return found
+
+    async def warm(self, tasks: Sequence[Task]) -> None:
+        """Have a process load what it needs for some tasks, one after the other; nobody is told how they went."""
+        for task in tasks:
+            with contextlib.suppress(EngineError):
+                await self.begin(task, lambda _: None).last()
 
     @property
     def has_room(self) -> bool:

@@ -1,6 +1,6 @@
-"""What is asked of a player, and what comes back; a line of JSON each on the child's stdin and stdout."""
+"""What is asked of a process, a move or values, and what comes back: lines of JSON on its stdin and stdout."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -52,6 +52,16 @@ class Task(Message):
     """Choose no move: make the player, to see whether its text is right and on which board it plays."""
 
 
+class Call(Message):
+    """Values to be computed, such as what a net sees."""
+
+    function: str
+    """``module:function``, a generator function of this package that takes and yields what JSON has."""
+    arguments: tuple[Any, ...]
+    key: str
+    """A process that did something of this key before is taken first, with what it has loaded."""
+
+
 class OnlyBoard(Message):
     """The only board that a player plays on, such as its net's."""
 
@@ -93,14 +103,24 @@ class Answer(Message):
     id: int
     stage: Literal["loading", "thinking"] | None = None
     thought: Thought | None = None
+    values: tuple[Any, ...] = ()
+    """The next value of a call."""
     chosen: Chosen | None = None
+    """The end of a task."""
+    ended: bool = False
+    """The end of a call."""
     failed: str | None = None
-    """What went wrong; the task is over."""
+    """What went wrong; the task or the call is over."""
+
+    @property
+    def last(self) -> bool:
+        """Whether nothing more is said of this task or call."""
+        return self.ended or self.chosen is not None or self.failed is not None
 
 
 class Request(Message):
-    """A line to the child: a task, or the end of one."""
+    """A line to the child: a task or a call; neither: stop the one of this id, which still answers."""
 
     id: int
     task: Task | None = None
-    """None: stop the one of this id; it still answers."""
+    call: Call | None = None

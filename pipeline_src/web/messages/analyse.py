@@ -125,7 +125,8 @@ class AnalysisState(Message):
     """How far an analysis is."""
 
     kind: Literal["state"] = "state"
-    state: Literal["preparing", "running", "done", "failed"]
+    state: Literal["waiting", "preparing", "running", "done", "failed"]
+    """It waits where all processes of the server think for others."""
     done: int
     """Positions analysed."""
     positions: int

@@ -35,6 +35,11 @@ class ListedPlayer(Message):
     """A player of the registry."""
 
     name: str
+    """As its text begins."""
+    title: str
+    """The name, and the options that mean this one where several have the name."""
+    with_options: tuple[str, ...]
+    """``key`` or ``key=value``: texts with one of them mean this player; empty: all others of the name."""
     meaning: str
     example: str
     options: tuple[PlayerOption, ...]

@@ -3,6 +3,25 @@
 from pipeline_src.web.messages.message import Message
 
 
+class FlowRun(Message):
+    """A run of a flow."""
+
+    name: str
+    state: str
+    """In Prefect's words, such as ``Running``."""
+    url: str
+    """Of its page."""
+
+
+class Prefect(Message):
+    """Pages of a Prefect server that answers."""
+
+    url: str
+    """Of all runs."""
+    last: FlowRun | None
+    """The run that was started last."""
+
+
 class Project(Message):
     """The project that the server's folders belong to."""
 
@@ -11,8 +30,8 @@ class Project(Message):
     """Why its figures cannot be read, or empty."""
     report: bool
     """Whether the report page has been made."""
-    prefect: str
-    """Address of Prefect's pages where a server of it answers on this machine, else empty."""
+    prefect: Prefect | None
+    """Null where no Prefect server answers at ``PREFECT_API_URL``, or else on this machine."""
 
 
 class Measured(Message):

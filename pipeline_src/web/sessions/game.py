@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.engine.tasks import Place
 from pipeline_src.web.messages.play import Board
+from pipeline_src.web.moves import step, turn_tree
 
 FORMATS = {"gomoku": ("psq", "parquet"), "amazons": ("txt", "parquet")}
 """Suffixes by game; txt is LittleGolem's text."""
@@ -54,12 +55,8 @@ class Game:
         Raises:
             ZugwerkError: it is none, or not legal.
         """
-        action = self.rules.parse_move(text, *self.state.board.shape)
-        if self.winner is not None:
-            raise ZugwerkError(f"move {len(self.moves) + 1}, {text}: the game is over")
-        if not self.rules.is_legal(self.state, action):
-            raise ZugwerkError(f"move {len(self.moves) + 1}, {text}, is not legal")
-        self._states.append(self.rules.play(self.state, action))
+        action, state = step(self.rules, self.state, text, len(self.moves) + 1)
+        self._states.append(state)
         self._actions.append(action)
         self.moves.append(self.rules.format_move(action, *self.state.board.shape))
 
@@ -89,7 +86,7 @@ class Game:
             to_play=self.to_play,
             winner=self.winner,
             cells=() if is_turns else tuple(texts),
-            turns=_tree(texts) if is_turns else {},
+            turns=turn_tree(texts) if is_turns else {},
         )
 
     @property
@@ -128,13 +125,3 @@ class Game:
             path = Path(folder) / "game.parquet"
             write_records([record], path)
             return path.read_bytes()
-
-
-def _tree(turns: list[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """``d1-d7/g7`` and the like by ``d1``, then ``d7``."""
-    tree: dict[str, dict[str, list[str]]] = {}
-    for turn in turns:
-        move, _, arrow = turn.partition("/")
-        start, _, to = move.partition("-")
-        tree.setdefault(start, {}).setdefault(to, []).append(arrow)
-    return {start: {to: tuple(arrows) for to, arrows in below.items()} for start, below in tree.items()}

@@ -51,4 +51,5 @@ document.querySelector(".skip").onclick = (event) => { event.preventDefault(); m
 setTheme(document.documentElement.dataset.theme);
 addEventListener("hashchange", show);
 addEventListener("pagehide", () => leave?.());
+addEventListener("pageshow", (event) => { if (event.persisted) show(); }); // back from elsewhere, as it was left
 show();

@@ -1,6 +1,6 @@
 // Small charts as SVG: lines with intervals, axes, a cursor for mouse, touch and keyboard. Drawn anew by update().
 
-import { h, s, put } from "./dom.js";
+import { h, s, put, number } from "./dom.js";
 
 const COLOURS = ["var(--line-1)", "var(--line-2)", "var(--main)", "var(--last)", "var(--from)"];
 const LEFT = 54, RIGHT = 14, TOP = 12, BOTTOM = 40;
@@ -14,7 +14,7 @@ function ticks(low, high, most) {
   return found;
 }
 
-const plain = (value) => Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(4)));
+const plain = (value) => Number.isInteger(value) && Math.abs(value) >= 1e4 && Math.abs(value) < 1e9 ? number(value) : Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(4)));
 
 /**
  * A chart in an element.
@@ -68,7 +68,7 @@ export class Chart {
       parts.push(s("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: this.y(value), y2: this.y(value) }),
         s("text", { class: "tick y", x: LEFT - 7, y: this.y(value) }, format(value)));
     }
-    for (const [value, text] of o.x.ticks || ticks(x0, x1, Math.max(2, width / 90)).map((one) => [one, formatX(one)]))
+    for (const [value, text] of o.x.ticks || ticks(x0, x1, Math.max(2, width / 90)).filter((one) => Number.isInteger(one) || !points.every((p) => Number.isInteger(p.x))).map((one) => [one, formatX(one)]))
       parts.push(s("text", { class: "tick x", x: this.x(value), y: height - BOTTOM + 16 }, text));
     if (o.x.label) parts.push(s("text", { class: "axis", x: (LEFT + width - RIGHT) / 2, y: height - 5, "text-anchor": "middle" }, o.x.label));
     if (o.rule !== undefined && o.rule >= y0 && o.rule <= y1) parts.push(s("line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: this.y(o.rule), y2: this.y(o.rule) }));

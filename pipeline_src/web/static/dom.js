@@ -44,7 +44,7 @@ export function select(options, value, onchange) {
 /** One choice of a few, as a row of buttons (radio buttons underneath). */
 export function choice(legend, options, value, onchange) {
   const name = `choice-${(choice.count = (choice.count || 0) + 1)}`;
-  return h("fieldset", { class: "choice" }, h("legend", {}, legend), h("div", { class: "segments" },
+  return h("fieldset", { class: "choice" }, h("legend", {}, legend), h("div", { class: `segments${options.length === 3 ? " three" : ""}` },
     options.map(([one, text]) => h("label", {},
       h("input", { type: "radio", name, value: one, checked: one === value, onchange: () => onchange(one) }), h("span", {}, text)))));
 }

@@ -55,7 +55,7 @@ export async function show(root, params) {
     const end = first + found.games.length;
     put(root, h("div", { class: "row" }, h("h1", { class: "grow" }, found.name), h("button", { type: "button", onclick: () => begin(choose) }, "Open another")),
       h("div", { class: "card stack" },
-        h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Games" }, h("table", {},
+        h("div", { class: "scroll games-table", tabindex: 0, role: "region", "aria-label": "Games" }, h("table", {},
           h("thead", {}, h("tr", {}, ["Game", "First", "Second", "Result", "Moves", "Event"].map((word) => h("th", { scope: "col" }, word)))),
           h("tbody", {}, found.games.map((one) => h("tr", {},
             h("td", {}, h("button", { type: "button", onclick: () => begin(study, source, one.number, 0) }, `Game ${one.number}`)),
@@ -188,7 +188,7 @@ export async function show(root, params) {
       put(progress, runs.map((run) => {
         const one = run.state;
         if (!one) return null;
-        const words = { preparing: "getting ready …", running: `${one.done} of ${one.positions} positions`, done: `${one.done} of ${one.positions} positions`, failed: one.error }[one.state];
+        const words = { waiting: "waits for a free engine …", preparing: "getting ready …", running: `${one.done} of ${one.positions} positions`, done: `${one.done} of ${one.positions} positions`, failed: one.error }[one.state];
         return h("div", {}, h("small", {}, `${run.player}: ${words}`), one.state === "failed" ? null : h("progress", { max: one.positions, value: one.done, "aria-label": `Analysis by ${run.player}` }));
       }));
       const series = runs.map((run, k) => ({ name: run.player, colour: COLOURS[k], points: [...run.found.values()].sort((a, b) => a.ply - b.ply).map((one) => ({ x: one.ply, y: one.win_rate, text: `${percent(one.win_rate, 1)} for ${sides[0]}` })) }));

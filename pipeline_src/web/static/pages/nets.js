@@ -7,7 +7,7 @@ import { StoneBoard } from "../board/stones.js";
 
 const LABELLED = 7;
 const LAYERS = {
-  amazons: [["start", "which amazon"], ["to", "where to"], ["arrow", "arrow"], ["queen", "squares by queen moves"], ["king", "by king moves"]],
+  amazons: [["start", "which amazon"], ["to", "where to"], ["arrow", "arrow"], ["queen", "queen’s reach"], ["king", "king’s reach"]],
   gomoku: [["to", "moves"]],
 };
 
@@ -33,7 +33,7 @@ export async function show(root, params) {
     h("div", { class: "card stack" },
       h("div", { class: "fields three" }, field("Net", chooser(models, state.a, take)), other, field("Simulations of its search", simulations)),
       h("div", { class: "row layers" }, layers, choice("Show", [["policy", "the net’s policy"], ["visits", "visits of the search"]], state.source, (one) => { state.source = one; draw(); }))),
-    trouble, boards, h("div", { class: "row steps" }, Object.values(buttons), h("span", { class: "grow" }), where, status)));
+    h("div", { class: "row steps" }, Object.values(buttons), h("span", { class: "grow" }), status, where), trouble, boards));
   takeOther();
   await ask();
   return () => { panels.a.board?.remove(); panels.b.board?.remove(); };
@@ -117,7 +117,7 @@ export async function show(root, params) {
         const found = await get(`nets/view?${new URLSearchParams({ model: state[key], moves: state.moves.join(","), simulations: state.simulations, move: state.half })}`);
         if (own !== state.number) return;
         one.view = found;
-        draw(false);
+        draw(false); // both: their heat has one scale
       } catch (error) { if (own === state.number) put(trouble, notice(error.message, "bad")); }
     }
     if (own === state.number) put(status);
@@ -170,7 +170,8 @@ export async function show(root, params) {
     }
     if (!view) return;
     const name = { start: `start_${state.source}`, to: state.source, arrow: `arrow_${state.source}` }[state.layer], values = view[name];
-    grid.heat(values, { colour: state.source === "policy" ? "var(--line-1)" : "var(--line-2)" });
+    const most = Math.max(1e-9, ...Object.values(panels).flatMap((two) => two.view ? Object.values(two.view[name]) : [])); // one scale for both
+    grid.heat(values, { most, colour: state.source === "policy" ? "var(--line-1)" : "var(--line-2)" });
     const best = Object.entries(values).sort((a, b) => b[1] - a[1]).slice(0, LABELLED).filter(([, share]) => share >= 0.01);
     const small = state.layer === "start" ? { dy: 1 } : {};
     grid.markers(best.map(([at, share]) => ({ at, text: String(Math.round(100 * share)), size: 34, colour: small.dy ? "#fff" : "var(--heat-ink)", ground: small.dy ? "#1b3a66" : null, r: 27 })));
@@ -180,14 +181,15 @@ export async function show(root, params) {
     const { view } = one, { position } = state;
     if (position.winner) { put(one.about, h("p", {}, position.winner === "draw" ? "A draw." : "The game is over.")); return; }
     if (!view) { put(one.about, h("p", { class: "note" }, "…")); return; }
+    const valued = view.candidates.some((move) => move.value !== null);
     const bar = h("div", { class: "rate", title: `win rate of ${position.to_play}` }, h("span", {}));
     bar.style.setProperty("--rate", `${100 * view.win_rate_searched}%`);
     put(one.about,
       h("div", {}, h("p", {}, `${position.to_play} wins `, h("strong", {}, percent(view.win_rate, 1)), " by the net, ", h("strong", {}, percent(view.win_rate_searched, 1)), ` after ${view.simulations} simulations`), bar),
       state.layer === "arrow" && h("p", { class: "note" }, `The arrow after ${view.arrow_after}.`),
       ["queen", "king"].includes(state.layer) ? territory() : h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Likeliest moves by ${one.head.textContent}` }, h("table", {},
-        h("thead", {}, h("tr", {}, ["Move", "Policy", "Visits", "Wins"].map((word, k) => h("th", { scope: "col", class: k ? "num" : null }, word)))),
-        h("tbody", {}, view.candidates.map((move) => h("tr", {}, h("td", {}, move.move), h("td", { class: "num" }, percent(move.prior, 1)), h("td", { class: "num" }, percent(move.visits, 1)), h("td", { class: "num" }, move.value === null ? "–" : percent(move.value)))))),
+        h("thead", {}, h("tr", {}, ["Move", "Policy", "Visits", ...(valued ? ["Wins"] : [])].map((word, k) => h("th", { scope: "col", class: k ? "num" : null }, word)))),
+        h("tbody", {}, view.candidates.map((move) => h("tr", {}, h("td", {}, move.move), h("td", { class: "num" }, percent(move.prior, 1)), h("td", { class: "num" }, percent(move.visits, 1)), valued && h("td", { class: "num" }, move.value === null ? "–" : percent(move.value)))))),
       ));
   }
 

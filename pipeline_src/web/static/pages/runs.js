@@ -4,13 +4,14 @@ import { get } from "../api.js";
 import { h, put, select, field, choice, notice, number, percent } from "../dom.js";
 import { Chart } from "../chart.js";
 
-const CURVES_MS = 3000, GENERATIONS_MS = 10000, SHOWN = 4;
+const CURVES_MS = 3000, GENERATIONS_MS = 10000, SHOWN = 4, STALE_MIN = 10;
 
 export async function show(root, params) {
   const project = await get("runs/project");
   const title = h("div", { class: "row" }, h("h1", { class: "grow" }, project.name ? `Runs of ${project.name}` : "Runs"),
     project.report && h("a", { class: "button", href: "/api/runs/report", target: "_blank", rel: "noopener" }, "Report page"),
-    project.prefect && h("a", { class: "button", href: project.prefect, target: "_blank", rel: "noopener noreferrer" }, "Prefect’s runs"));
+    project.prefect?.last && h("a", { class: "button", href: project.prefect.last.url, target: "_blank", rel: "noopener noreferrer" }, `Run ${project.prefect.last.name}: ${project.prefect.last.state.toLowerCase()}`),
+    project.prefect && h("a", { class: "button", href: project.prefect.url, target: "_blank", rel: "noopener noreferrer" }, "All of Prefect’s runs"));
   if (project.problem) { put(root, title, notice(project.problem)); return; }
   const figuresCard = h("section", { class: "card stack" }), curvesCard = h("section", { class: "card stack" }), generationsCard = h("section", { class: "card stack" });
   put(root, title, h("div", { class: "stack" }, h("div", { class: "two-columns" }, curvesCard, generationsCard), figuresCard));
@@ -43,8 +44,8 @@ export async function show(root, params) {
       wanted ??= new Set([...all.filter((one) => /loss/.test(one) && !/l1|l2/.test(one)), ...all].slice(0, Math.min(SHOWN, Math.max(1, all.filter((one) => /loss/.test(one)).length))));
       put(columns, all.map((one) => h("label", {}, h("input", { type: "checkbox", checked: wanted.has(one), onchange: (event) => { event.target.checked ? wanted.add(one) : wanted.delete(one); paint(found); } }), ` ${one}`)));
       paint(found);
-      const under = known.find((one) => one.name === name)?.under_way;
-      put(state, found.error ? found.error : under ? "This training goes on; its curves are read every three seconds." : "");
+      const file = known.find((one) => one.name === name), under = file?.under_way, minutes = file ? Math.floor((Date.now() / 1000 - file.modified) / 60) : 0;
+      put(state, found.error ? found.error : !under ? "" : minutes < STALE_MIN ? "This training goes on; its curves are read every three seconds." : `Nothing was added for ${number(minutes)} minutes: this training was interrupted, or its steps take that long.`);
       timer = setTimeout(async () => { const more = await get("runs/curves").catch(() => null); if (ended) return; if (more && more.curves.map((one) => one.name + one.under_way).join() !== known.map((one) => one.name + one.under_way).join()) { known = more.curves; if (!known.some((one) => one.name === name)) name = known[0]?.name; pick(); } draw(); }, under ? CURVES_MS : GENERATIONS_MS);
     }
 

@@ -4,7 +4,7 @@
 import { socket } from "../api.js";
 import { clockText, h, notice, percent, put, short, toast } from "../dom.js";
 import { GameBoard, SIDES } from "./board.js";
-import { playerTitle } from "./player.js";
+import { parsePlayer, playerTitle } from "./player.js";
 import { LAST, shareLink } from "./setup.js";
 
 const STAGES = { loading: "is getting ready …", thinking: "is thinking …", done: "" };
@@ -53,7 +53,7 @@ export function showGame(root, id) {
     game.heard = performance.now();
     if (!board) {
       localStorage.setItem(LAST, id);
-      turned = game.seats[0] !== "person" && game.seats[1] === "person";
+      turned = game.board.game === "amazons" && game.seats[0] !== "person" && game.seats[1] === "person";
       makeBoard();
     }
     if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint") thought = null; looking = null; put(hintLine); }
@@ -93,6 +93,7 @@ export function showGame(root, id) {
         h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${people === 1 && seat === "person" ? "You" : playerTitle(seat)}`)),
         game.clocks ? h("span", { class: "clock", "data-side": side }) : null);
       bars[side].classList.toggle("to-move", toMove);
+      bars[side].style.order = Boolean(turned) === (side === 0) ? -2 : -1; // as they sit at the board
     });
     put(status, result() || (game.paused ? "Paused." : game.persons_turn ? (people === 2 ? `${SIDES[game.board.game][game.board.to_play]} to move.` : "Your turn.") : `${SIDES[game.board.game][game.board.to_play]} to move.`));
     status.classList.toggle("over", over);
@@ -125,7 +126,7 @@ export function showGame(root, id) {
         try { await navigator.clipboard.writeText(link); toast("The link to this position is copied.", "good"); }
         catch { put(hintLine, h("a", { href: link }, link)); }
       } }, "Share"),
-      h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn"),
+      h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"),
       game.formats.map((suffix) => h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
   }
 
@@ -161,7 +162,7 @@ export function showGame(root, id) {
   function drawThought() {
     const found = thought?.thought;
     if (!thought) { put(thinking, h("p", { class: "note" }, "What a player thinks is shown here.")); drawMeter(null); return; }
-    const who = thought.purpose === "hint" ? "The hint's player" : playerTitle(game.seats[thought.side]);
+    const who = thought.purpose === "hint" ? "The hint's player" : parsePlayer(game.seats[thought.side]).name;
     const text = thought.stage === "waiting" ? `waits for a free engine; ${thought.before} before it.` : thought.stage === "done" ? (thought.purpose === "hint" ? "suggests:" : "thought:") : STAGES[thought.stage];
     const value = !found || found.value === null ? (found?.win_rate === 1 ? "won" : found?.win_rate === 0 ? "lost" : "") : found.unit === "rate" ? percent((1 + found.value) / 2) : `${found.value > 0 ? "+" : ""}${found.value.toFixed(found.unit === "squares" ? 1 : 0)} ${found.unit}`;
     put(thinking, h("h2", {}, h("span", { class: thought.stage === "done" ? "" : "pulse" }), `${who} ${text}`),

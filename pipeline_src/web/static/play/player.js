@@ -32,10 +32,16 @@ export function playerTitle(text) {
   return [name, model, ms ? (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`) : "", options.nodes || options.simulations || options.iterations ? `${options.nodes || options.simulations || options.iterations} nodes` : "", options.depth ? `depth ${options.depth}` : ""].filter(Boolean).join(", ");
 }
 
+/** The player of the list that a text means: several may share a name, and then an option tells which. */
+function listed(players, { name, options }) {
+  const named = players.filter((one) => one.name === name), given = Object.entries(options).flatMap(([key, value]) => [key, `${key}=${value}`]);
+  return named.find((one) => one.with_options.some((option) => given.includes(option))) || named.find((one) => !one.with_options.length);
+}
+
 export class PlayerPicker {
   constructor({ label, about, text, ontext, onboard }) {
     Object.assign(this, { label, about, ontext, onboard });
-    const known = text && about.players.some((one) => one.name === parsePlayer(text).name);
+    const known = text && listed(about.players, parsePlayer(text));
     Object.assign(this, parsePlayer(known ? text : USUAL[about.game]));
     this.element = h("div", { class: "stack picker" });
     this.draw();
@@ -46,11 +52,11 @@ export class PlayerPicker {
   changed() { this.ontext(this.text); if (this.shown) this.shown.textContent = this.text; }
 
   draw() {
-    const { about } = this, player = about.players.find((one) => one.name === this.name);
-    const names = select(about.players.map((one) => [one.name, one.name]), this.name, (name) => {
-      this.name = name;
-      const takes = about.players.find((one) => one.name === name).options.some((one) => one.name === "movetime");
-      this.options = takes ? { movetime: this.options.movetime || "1000" } : {};
+    const { about } = this, player = listed(about.players, this);
+    const names = select(about.players.map((one) => [one.title, one.title]), player.title, (title) => {
+      const chosen = about.players.find((one) => one.title === title), takes = chosen.options.some((one) => one.name === "movetime");
+      this.name = chosen.name;
+      this.options = chosen.with_options.length ? { ...parsePlayer(chosen.example).options, ":MODEL": undefined } : takes ? { movetime: this.options.movetime || "1000" } : {};
       this.changed();
       this.draw();
       this.check();
@@ -70,7 +76,7 @@ export class PlayerPicker {
     this.problem = h("p", { class: "note bad-text", role: "status" });
     put(this.element, field(this.label, names, player.meaning),
       main.length ? h("div", { class: "fields" }, main.map((one) => field(NAMES[one.name] || one.name, control(one)))) : null, this.problem,
-      more.length ? h("details", {}, h("summary", {}, `All options of ${this.name}`), h("div", { class: "fields wide" }, more.map((one) => field(one.name, control(one), one.meaning)))) : null);
+      more.length ? h("details", {}, h("summary", {}, `All options of ${player.title}`), h("div", { class: "fields wide" }, more.map((one) => field(one.name, control(one), one.meaning)))) : null);
     this.ontext(this.text);
   }
 
@@ -78,7 +84,7 @@ export class PlayerPicker {
   async check() {
     const text = this.text;
     this.problem.textContent = "";
-    if (!this.about.players.find((one) => one.name === this.name).options.some((one) => one.name === ":MODEL")) return;
+    if (!listed(this.about.players, this).options.some((one) => one.name === ":MODEL")) return;
     try {
       const found = await post("play/player", { game: this.about.game, player: text });
       if (text === this.text) this.onboard(found.only);

@@ -1,0 +1,91 @@
+"""Pictures of the pages for the README: ``python -m bench.pictures``, where Chromium is installed.
+
+``docs/images/play.png`` is the page Play of `zugwerk web`, while a player thinks; ``docs/images/report.png`` the page
+of the report, if it is there.
+"""
+
+import argparse
+import json
+import shutil
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.web import CHROMIUM, server
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import written_aside
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+IMAGES, REPORT = Path("docs/images"), Path("artifacts/reports/index.html")
+SIZE = {"width": 1120, "height": 760}
+MOST_BYTES = 150 << 10
+THINKS_MS = 3000
+"""Until the picture is taken."""
+MOVES = "d1-d8/b6,g10-g3/i5,j4-g4/f4,a7-d7/c8,g4-g7/i7,j7-h9/h1,g1-g2/d5,g3-c3/a5,g2-h3/e6"
+GAME = {
+    "place": {"game": "amazons", "size": 10, "variant": "standard", "moves": MOVES.split(",")},
+    "first": "person",
+    "second": "alphabeta:movetime=600000",
+}
+
+
+def main() -> None:
+    """Make the pictures."""
+    parser = argparse.ArgumentParser(prog="python -m bench.pictures", description=__doc__)
+    parser.add_argument("--out", type=Path, default=IMAGES, help="folder of the pictures")
+    parser.add_argument("--report", type=Path, default=REPORT, help="page of the report")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    with _browser() as browser:
+        process, address = server()
+        try:
+            _play(browser.new_page(viewport=SIZE), address, options.out / "play.png")
+        finally:
+            process.terminate()
+            process.wait()
+        if options.report.is_file():
+            page = browser.new_page(viewport=SIZE)
+            page.goto(options.report.resolve().as_uri())
+            _take(page, options.out / "report.png")
+
+
+@contextmanager
+def _browser() -> Iterator["Browser"]:
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        raise ZugwerkError(f"no browser to take pictures with: install {CHROMIUM[0]}, and playwright (pip, extra dev)")
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])  # as root it has none
+
+
+def _play(page: "Page", address: str, out: Path) -> None:
+    """A game in which the player has been thinking for a while."""
+    headers = {"content-type": "application/json"}
+    wanted = urllib.request.Request(f"{address}api/play/games", json.dumps(GAME).encode(), headers)  # noqa: S310
+    with urllib.request.urlopen(wanted) as answer:  # noqa: S310
+        game = json.load(answer)["id"]
+    page.goto(f"{address}#/play?id={game}")
+    page.locator(".thinking .line").wait_for(timeout=120_000)
+    page.wait_for_timeout(THINKS_MS)
+    _take(page, out)
+
+
+def _take(page: "Page", out: Path) -> None:
+    picture = page.screenshot()
+    if len(picture) > MOST_BYTES:
+        raise ZugwerkError(f"{out}: {len(picture) >> 10} KiB, more than {MOST_BYTES >> 10}; make {SIZE} smaller")
+    with written_aside(out) as aside:
+        aside.write_bytes(picture)
+    print(f"{out}: {len(picture) >> 10} KiB")
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,128 @@
+"""What can go wrong on a page: twenty tabs, a flood of messages, a model that is none, engines that are all busy."""
+
+import json
+import re
+
+import pytest
+
+from tests.web.conftest import alive
+from tests.web.test_play_browser import moves, set_up
+
+TABS = 20
+SIX = {"game": "amazons", "size": 6, "variant": "standard"}
+THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3", "mode": "people"}
+
+
+def against(player, game="amazons", **more):
+    return {**(SIX if game == "amazons" else THREE), "mode": "player", f"player {game}": player, **more}
+
+
+@pytest.mark.slow
+def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
+    """Each tab has a game of its own, against a player; there are four processes for all of them."""
+    pages = [open_page() for _ in range(TABS)]
+    for page in pages:
+        set_up(page, **against("alphabeta:movetime=100", side=1))
+    for page in pages:
+        page.get_by_text("Your turn.").wait_for()
+        assert len(moves(page)) == 1
+    assert alive(server)
+
+
+def test_a_game_in_too_many_tabs_says_so_and_goes_on_in_the_others(open_page):
+    page = open_page()
+    set_up(page, **THREE)
+    address = page.url.split("/", 3)[3]
+    others = [open_page(address) for _ in range(7)]
+    for other in others:
+        other.get_by_text("Black to move.").wait_for()
+    late = open_page(address)
+    late.get_by_text("This game is open in 8 tabs already.").wait_for()
+    page.locator("[data-cell=a1]").click()
+    for other in others:
+        other.get_by_text("White to move.").wait_for()
+    others[0].close()
+    late.get_by_role("button", name="Reload").click()
+    late.get_by_text("White to move.").wait_for()
+
+
+def test_a_flood_of_messages_is_stopped_and_a_reload_goes_on(open_page):
+    page, other = open_page(), open_page()
+    set_up(other, **THREE)
+    page.add_init_script(
+        """const Own = WebSocket, all = window.wires = [];
+        window.WebSocket = class extends Own { constructor(...words) { super(...words); all.push(this); } };"""
+    )
+    set_up(page, **THREE)
+    page.locator("[data-cell=a1]").click()
+    page.get_by_text("White to move.").wait_for()
+    flood = json.dumps({"do": "pause"})
+    page.evaluate("(text) => { for (let k = 0; k < 500; k++) wires.at(-1).send(text); }", flood)
+    page.get_by_text("This page sent too many messages; reload it.").wait_for()
+    other.locator("[data-cell=c3]").click()
+    other.get_by_text("White to move.").wait_for()
+    page.get_by_role("button", name="Reload").click()
+    page.get_by_role("gridcell", name="a1, black stone, last move").wait_for()
+
+
+def test_a_missing_model_is_told_before_the_game_and_in_it(open_page, web_folder):
+    path = web_folder / "models/amazons/gone/nets.pt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no net")
+    page = open_page()
+    page.expected = ["400"]
+    page.get_by_label("Opponent").select_option("nets")
+    page.get_by_label("Model").select_option(str(path))
+    problem = page.locator(".bad-text", has_text=str(path))
+    problem.wait_for()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_url("**id=*")
+    page.get_by_text("Your turn.").wait_for()
+    page.get_by_role("button", name="Undo").is_disabled()
+    page.locator("[data-cell=d1]").click()
+    page.locator("[data-cell=d7]").click()
+    page.locator("[data-cell=g7]").click()
+    page.get_by_role("alert").get_by_text(str(path)).wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("Your turn.").wait_for()
+    path.unlink()
+    page.locator("[data-cell=d1]").click()
+    page.locator("[data-cell=d7]").click()
+    page.locator("[data-cell=g7]").click()
+    page.get_by_role("alert").get_by_text("no such model").wait_for()
+
+
+@pytest.mark.slow
+def test_who_finds_all_engines_busy_waits_and_is_told(open_page, server):
+    busy = [open_page() for _ in range(4)]
+    for page in busy:
+        set_up(page, **against("alphabeta:movetime=600000", side=1))
+    for page in busy:
+        page.locator(".thinking .line").wait_for()
+    late = open_page()
+    set_up(late, **against("random", side=1))
+    late.get_by_text("waits for a free engine; 0 before it.").wait_for()
+    nets = open_page()
+    nets.expected = ["400"]
+    nets.evaluate("location.hash = '#/nets?model=package:gomoku'")
+    nets.get_by_text("all processes of this server are thinking for other tabs").wait_for()
+    busy[0].close()
+    late.get_by_text("Your turn.").wait_for()
+    assert len(moves(late)) == 1
+
+
+def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(open_page, client):
+    """The process of an analysis is one of those of the games: see `test_play` for a killed one."""
+    page = open_page("#/analyse")
+    page.set_input_files(
+        "input[type=file]",
+        {"name": "a.psq", "mimeType": "text/plain", "buffer": b"Piskvorky 5x5, 1:1, 0\n3,3,0\n1,1,0\n2,3,0\n"},
+    )
+    page.get_by_label("Player").fill("nobody")
+    page.expected = []
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.get_by_text(re.compile("no player 'nobody'")).first.wait_for()
+    page.get_by_label("Player").fill("alphabeta")
+    page.get_by_label("Milliseconds a position").fill("5")
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.get_by_text("4 of 4 positions").wait_for()
