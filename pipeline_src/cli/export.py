@@ -9,10 +9,17 @@ def export(
     model: Path = typer.Argument(..., help="A model of self-play, e.g. artifacts/models/gomoku/13/best.pt."),
     out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx]"),
     int8: bool = typer.Option(False, "--int8", help="Convolutions in 8-bit integers: faster, and not quite the same."),
+    package: str | None = typer.Option(
+        None,
+        metavar="SYSTEM",
+        help="Make it a net that comes with the package: amazons_net, gomoku_zero, growing_boards.",
+    ),
+    hours: float | None = typer.Option(None, min=0.001, help="With --package: what it took, for the card."),
 ) -> None:
     """Write MODEL as an ONNX model, which plays without torch. Example: zugwerk export best.pt --out gomoku.onnx.
 
-    A file that ends in .pt becomes the model itself with weights of 16 bits, half the size.
+    A file that ends in .pt becomes the model itself with weights of 16 bits, half the size. --package SYSTEM writes
+    that file and a card, with params, commit and figures of this checkout, into the folder of the package.
 
     Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.planes. Outputs: policy float32
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
@@ -23,6 +30,18 @@ def export(
     from pipeline_src.systems.gomoku_zero.models import load_model, save_model
     from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
 
+    if package is not None:
+        if out is not None or int8:
+            raise ZugwerkError("--package names the file itself, and weights have 16 bits; leave --out and --int8 out")
+        from pipeline_src.project.package_net import package_net
+
+        net = package_net(model, package, hours=hours)
+        typer.echo(f"{net.file}: {net.card.bytes:,} bytes; card with {len(net.card.figures)} figures beside it")
+        if not net.card.figures:
+            typer.echo(f"no figures: {model} is not the net that the last stage evaluated")
+        return
+    if hours is not None:
+        raise ZugwerkError("--hours is of a card, which --package SYSTEM writes")
     if model.suffix == ".onnx":
         raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")
     loaded = load_model(model)

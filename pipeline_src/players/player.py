@@ -54,7 +54,7 @@ class Thought:
 
 
 class OneBoard(NamedTuple):
-    """The only board and rule that a player can play, such as those of its net."""
+    """A board and a rule that a player can play, such as those of its net."""
 
     height: int
     width: int
@@ -75,8 +75,8 @@ class Player:
     """Whether a move can be limited, watched and stopped from outside."""
     limit: Limit | None = None
     """Its own, of a move."""
-    only: OneBoard | None = None
-    """None of a player that plays on more than one board."""
+    boards: tuple[OneBoard, ...] = ()
+    """All on which it plays; empty where it is not bound to some."""
     movetime_ms: float | None = None
     """Milliseconds a move that another program is told; an arena without a clock polices them."""
     first_ms = 0.0
@@ -84,6 +84,11 @@ class Player:
     logs: Path | None = None
     """Folder for what another program writes on its standard error."""
     _warm = False
+
+    @property
+    def only(self) -> OneBoard | None:
+        """The only board on which it plays; None where it plays on more."""
+        return self.boards[0] if len(self.boards) == 1 else None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """A legal action for each position. What is chosen in a game may depend on nothing of the other games.
