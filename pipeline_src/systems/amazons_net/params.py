@@ -17,6 +17,7 @@ from pipeline_src.project.params import (
 from pipeline_src.records.crawl_params import GamesParams
 
 StartPosition = Literal["standard", "cross"]
+ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual"]
 
 
 class AmazonsArchive(Params):
@@ -70,6 +71,19 @@ class AmazonsSamplesParams(Params):
     def _cross_is_large(self) -> Self:
         if "cross" in self.variants and self.size != 10:
             raise ValueError(f"variants: the cross start is for size 10, not {self.size}")
+        return self
+
+
+class AmazonsModelsParams(Params):
+    """Models that are trained, and evaluated on the test split."""
+
+    trained: Distinct[ModelName]
+    """Amazons-Net on readings of its loss, ``amazons_match.loss`` among them; and the residual net."""
+
+    @model_validator(mode="after")
+    def _has_the_residual_net(self) -> Self:
+        if "residual" not in self.trained:
+            raise ValueError("trained: must name residual, whose matches are played")
         return self
 
 

@@ -108,4 +108,5 @@ def _with_model(
 
 def _board_of(state: Any) -> OneBoard:
     """Without the variant, which is that of the start alone: nets play on from any."""
-    return OneBoard(*state.board.shape, "standard")
+    height, width = state.board.shape
+    return OneBoard(height, width, "standard")

@@ -193,7 +193,8 @@ def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
 
 
 def _board_of(state: GomokuState) -> OneBoard:
-    return OneBoard(*state.board.shape, format_variant(state))
+    height, width = state.board.shape
+    return OneBoard(height, width, format_variant(state))
 
 
 def _with_model(options: ZeroOptions, model: str, around: Around | None) -> ZeroPlayer:
