@@ -13,8 +13,8 @@ from pipeline_src.files import written_aside
 PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
-GIVEN_WHOLE = ("gomoku_generations", "growing_larger")
-"""Sections whose keys are a list of things: a profile that has one gives all of it."""
+GIVEN_WHOLE = ("gomoku_generations", "growing_larger", "gomoku_train.schedule", "growing_train.schedule")
+"""Mappings whose keys are a list of things: a profile that has one gives all of it."""
 
 
 def switch_profile(name: str, folder: Path = Path()) -> str:
