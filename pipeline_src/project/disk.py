@@ -4,7 +4,6 @@ Only what grows with the params counts; the rest of a run is some 100 MiB. DVC k
 checkout and in its cache, unless the file system can share the blocks of both.
 """
 
-import math
 import shutil
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -20,7 +19,7 @@ A_GAME, A_GAME_OF_SAMPLES = 800, 18_800
 """Bytes of a game of the Amazons on 10x10: in an archive, pages or records; as samples. Measured at 1,000 games."""
 A_GAME_OF_LABELS = 14_500
 """Bytes of a game of search depths."""
-A_WEIGHT = 20
+A_WEIGHT = 16
 """Bytes of a generation for each weight: the net, the best player, and the optimiser with two moments."""
 
 
@@ -108,5 +107,6 @@ def _weights(net: Mapping[str, Any], size: int) -> float:
         return between + sum(9 * width**2 * (2 * own["blocks"] - 1) for width in own["widths"])
     widths = [1, *own["filters"]]
     layers = sum(9 * before * after for before, after in pairwise(widths))
-    dense = own["policy_planes"] * size**4 if own["head"] == "dense" else 9 * widths[-1] * own["policy_planes"]
-    return float(layers + dense + math.prod((own["value_planes"], size**2, own["value_hidden"])))
+    if own["head"] == "convolutional":
+        return float(layers + 9 * widths[-1] * own["policy_planes"])
+    return float(layers + own["policy_planes"] * size**4 + own["value_planes"] * size**2 * own["value_hidden"])
