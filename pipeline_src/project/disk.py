@@ -79,7 +79,7 @@ def _bytes_of(stage: str, item: str, params: Mapping[str, Any]) -> float:
     if stage in ("gomoku_first", "gomoku_generation"):
         size = params["gomoku_game"]["size"]
         window = params["gomoku_train"]["window"] * 2 * size**2  # a target of 16 bits for each cell
-        return window + A_WEIGHT * _weights(params["gomoku_net"], size)
+        return float(window + A_WEIGHT * _weights(params["gomoku_net"], size))
     if stage in ("growing_first", "growing_board"):
         size = int(item or params["growing_first"]["size"])
         board = params["growing_larger"][item] if item else params["growing_first"]
@@ -93,9 +93,9 @@ def _amazons_net(name: str, params: Mapping[str, Any]) -> float:
     """Of the published nets it is the layer that has a weight for each (channel, cell, from, to)."""
     own = params["amazons_train"]
     if name == "residual":
-        return 4.0 * 18 * own["residual"]["blocks"] * own["residual"]["channels"] ** 2
+        return float(4 * 18 * own["residual"]["blocks"] * own["residual"]["channels"] ** 2)
     cells = params["amazons_samples"]["size"] ** 2
-    return 4.0 * max(own["fewest_filters"], round(16 * own["width"])) * cells**3
+    return float(4 * max(own["fewest_filters"], round(16 * own["width"])) * cells**3)
 
 
 def _weights(net: Mapping[str, Any], size: int) -> float:
@@ -104,7 +104,7 @@ def _weights(net: Mapping[str, Any], size: int) -> float:
     if net["kind"] == "residual":
         widths = [own["stem_filters"], *own["widths"]]
         between = sum(9 * before * after for before, after in pairwise(widths))
-        return between + sum(9 * width**2 * (2 * own["blocks"] - 1) for width in own["widths"])
+        return float(between + sum(9 * width**2 * (2 * own["blocks"] - 1) for width in own["widths"]))
     widths = [1, *own["filters"]]
     layers = sum(9 * before * after for before, after in pairwise(widths))
     if own["head"] == "convolutional":

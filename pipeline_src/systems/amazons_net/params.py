@@ -116,6 +116,8 @@ class TrainingParams(Devices):
     """Share of a weight taken off it in a step, times the learning rate; for adamw alone."""
     value_weight: NonNegative
     """Factor on the value's part of the loss, beside the policy's; published: 1."""
+    gradient_clip: Positive | None = None
+    """Longest gradient, as a norm over all weights; null clips none."""
     precision: Literal["auto", "32-true", "bf16-mixed"]
     """auto is bf16-mixed on a GPU and 32-true elsewhere."""
     checkpoint_steps: Count
@@ -146,5 +148,13 @@ class AmazonsTrainParams(TrainingParams):
     """Features show the mover's amazons as White's; published: false."""
     moved_first: bool
     """Arrow-Net's first plane is the amazon that just moved; published: not said."""
+    starting_weights: Literal["he", "glorot", "torch"] = "he"
+    """Of the convolutions: uniform ones of He or Glorot, or PyTorch's own; published: not said."""
+    batch_norm: bool = False
+    """Convolutions of the trunk are normalised over the batch; published: false."""
+    shortcuts: bool = False
+    """Layers of the trunk add their input; published: false."""
+    spatial_heads: bool = False
+    """Heads of 1x1 convolutions, as the residual net has, in place of fully connected layers; published: false."""
     residual: ResidualParams
     """The residual net, a training of its own on the same samples."""
