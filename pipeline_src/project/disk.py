@@ -25,7 +25,7 @@ A_WEIGHT = 16
 
 def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
     """Bytes that some targets of the graph will take, as far as params say."""
-    return REST + COPIES * sum(_bytes_of(*target.partition("@")[::2], params) for target in targets)
+    return REST + COPIES * round(sum(_bytes_of(*target.partition("@")[::2], params) for target in targets))
 
 
 def graph_targets(params: Mapping[str, Any]) -> list[str]:
