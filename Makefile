@@ -91,7 +91,7 @@ rehearse: $(STAMP)  ## Rehearse a live crawl on a site of our own, behind docs/m
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
 	$(BIN)/python -m flows.serve
 
-docs: $(STAMP)  ## Write the pages below docs/reference from the code.
+docs: $(STAMP)  ## Write the reference pages from the code, and the tables of results in README.md and docs.
 	$(BIN)/python -m pipeline_src.project.reference
 
 lock: $(STAMP)  ## Write requirements.lock from what is installed.

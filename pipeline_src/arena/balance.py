@@ -1,7 +1,7 @@
-"""Openings for matches: random plies, no two alike but for a symmetry of the board, and none that decides the game.
+"""Balanced openings for matches: random plies, no two equal under the board's symmetries, and none decided already.
 
-On a square board with small pieces, such as Gomoku's, the first player wins most games: an opening says something of
-the players only where both sides still have a chance, and only if it is played with both colours.
+In games such as Gomoku the first player wins most games. An opening compares two players only if both sides still have
+a chance, and if it is played with both colours.
 """
 
 from collections.abc import Collection, Sequence
@@ -29,25 +29,26 @@ def balanced_openings(
     among: Collection[int] | None = None,
     played: Sequence[int] = (),
 ) -> list[tuple[int, ...]]:
-    """``count`` openings of random plies in which the judge sees no side with a decided advantage.
+    """Return ``count`` openings of random plies in which the judge sees no decisive advantage for either side.
 
-    The i-th depends on ``seed`` and i alone, but for those that are drawn again because an earlier one is the same up
-    to the eight symmetries. With no plies at all, every opening is the start position.
+    Opening i depends on ``seed`` and i alone, unless it is drawn again because an earlier one is equal under the eight
+    symmetries. With 0 plies, every opening is the start position.
 
     Args:
-        game: its name.
-        start: the position before the openings; its board is square.
-        count: how many.
-        plies: of an opening.
-        seed: the openings depend on nothing else.
-        judge: text of a player that searches, and whose search tells a value.
-        bound: the greatest value, to either side, that it may see; in the unit of its evaluation.
-        among: the actions that are drawn from, where they are legal; None is all.
-        played: nodes a move of games that the judge plays against itself from the opening; each side has to win one of
-            them. A value near 0 alone often hides a win that is only just too deep.
+        game: name of the game.
+        start: the position before the openings, on a square board.
+        count: number of openings.
+        plies: length of an opening.
+        seed: random seed; the openings depend on nothing else.
+        judge: text of a player that searches and reports a value.
+        bound: largest value for either side that is accepted, in the unit of the judge's evaluation.
+        among: actions to draw from, if they are legal; None is all.
+        played: nodes per move of the games that the judge plays against itself from the opening. Each side has to win
+            one
+            of them, because a value near 0 often hides a win just beyond the search depth.
 
     Raises:
-        ZugwerkError: the judge does not search, or there are not that many openings that pass.
+        ZugwerkError: the judge does not search, or too few openings pass.
     """
     if plies == 0:
         return [()] * count
@@ -72,7 +73,7 @@ def balanced_openings(
 
 
 def central_cells(size: int, side: int) -> list[int]:
-    """The cells (row * size + column) of the square of ``side`` in the middle of a board; 0 is the whole board."""
+    """Return the cells (row * size + column) of the central square with side ``side``; 0 is the whole board."""
     if not 0 <= side <= size:
         raise ZugwerkError(f"no square of {side} cells a side in the middle of a board of {size}")
     begin = (size - (side or size)) // 2
@@ -81,19 +82,19 @@ def central_cells(size: int, side: int) -> list[int]:
 
 
 def canonical_form(board: npt.NDArray[np.int8], side: int) -> bytes:
-    """The same bytes for a square board [H, H] and its eight symmetric forms; ``side`` is the one to move."""
+    """Return bytes that are equal for a board [H, H] and its eight symmetric forms; ``side`` is the side to move."""
     forms: npt.NDArray[np.int8] = board.ravel()[board_maps(board.shape[0])]
     smallest: bytes = min(form.tobytes() for form in forms)
     return smallest + bytes([side])
 
 
 def quick_games(count: int) -> list[int]:
-    """Nodes a move of so many games, no two the same: 1,500 and ever half as many more."""
+    """Return ``count`` different numbers of nodes per move: 1,500, and half as many more each time."""
     return [round(1500 * 1.5**i) for i in range(count)]
 
 
 def _both_win(rules: Game, expert: Player, start: Any, played: Sequence[int]) -> bool:
-    """Whether each side wins one of the judge's games with itself from a position, at so many nodes a move each."""
+    """Whether each side wins one of the judge's games against itself, at ``played`` nodes per move."""
     winners = set()
     for nodes in played:
         expert.new_game()
@@ -108,6 +109,6 @@ def _both_win(rules: Game, expert: Player, start: Any, played: Sequence[int]) ->
 
 
 def _value(expert: Player, state: Any, start: Any, opening: tuple[int, ...]) -> float:
-    """The judge's value of a position, to the side to move."""
+    """Return the judge's value of a position to the side to move."""
     found = expert.think(Position(state, np.random.default_rng(0), start, opening)).found
     return 0.0 if found is None else found.value

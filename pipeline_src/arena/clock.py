@@ -9,16 +9,16 @@ from pipeline_src.search.limits import Clock
 
 @dataclass(frozen=True)
 class TimeControl:
-    """Timing of the games of a match; times in milliseconds."""
+    """Time control of the games of a match; times in milliseconds."""
 
     clock_ms: float | None = None
-    """Time of a side for the whole game; None: each move is timed for itself, and only the arena looks at the watch."""
+    """Time of each side for the whole game; None: each move is timed by itself, and the players see no clock."""
     increment_ms: float = 0.0
-    """Added after each move."""
+    """Time added after each move."""
     nodes_per_ms: float = 0.0
-    """Above 0, the clock is charged in nodes, so many a millisecond, and no machine decides a game."""
+    """Nodes charged as one millisecond. Above 0, the clock counts nodes, and results do not depend on the machine."""
     margin_ms: float = 100.0
-    """That a move may take beyond the time that its player sets itself; without a clock."""
+    """Time by which a move may exceed the player's own limit, without a clock."""
 
 
 class GameClock:
@@ -30,28 +30,28 @@ class GameClock:
         limits_ms: Sequence[float | None] = (None, None),
         first_ms: Sequence[float] = (0.0, 0.0),
     ) -> None:
-        """Both are of the first and of the second side.
+        """Start both clocks. Pairs are of the first and of the second side.
 
         Args:
-            control: of the game.
-            limits_ms: those that they set themselves for a move.
-            first_ms: that their first move may take beyond that.
+            control: time control of the game.
+            limits_ms: the players' own limits for a move.
+            first_ms: time by which the first move may exceed them.
         """
         self.control, self.limits_ms, self._first_ms = control, limits_ms, [*first_ms]
         self.left_ms = None if control.clock_ms is None else [control.clock_ms] * 2
 
     def seen_by(self, side: int) -> Clock | None:
-        """The clock that the player of ``side`` is shown, None where no clock runs down."""
+        """Return the clock as the player of ``side`` sees it; None without a clock."""
         if self.left_ms is None:
             return None
         return Clock(self.left_ms[side], self.left_ms[1 - side], self.control.increment_ms)
 
     def cost(self, thought: Thought, used_ms: float) -> float:
-        """Price of a move that took ``used_ms`` of wall time: nodes, or milliseconds to the microsecond."""
+        """Return the cost of a move that took ``used_ms`` of wall time: nodes, or milliseconds to the microsecond."""
         return thought.nodes if self.control.nodes_per_ms else round(used_ms, 3)
 
     def spend(self, side: int, cost: float) -> str:
-        """Charge a side for a move; in words what is wrong where that came too late, else empty."""
+        """Charge a side for a move; return the reason if the move came too late, and otherwise an empty text."""
         if self.left_ms is None:
             limit = self.limits_ms[side]
             allowed, self._first_ms[side] = self.control.margin_ms + self._first_ms[side], 0.0

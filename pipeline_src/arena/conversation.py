@@ -1,23 +1,23 @@
-"""A conversation on two byte streams, such as stdin and stdout: lines in, lines out, each answer flushed."""
+"""A conversation on two byte streams, such as stdin and stdout: lines in, lines out, with each answer flushed."""
 
 import threading
 from collections.abc import Callable
 from typing import BinaryIO, Protocol
 
 LONGEST = 1 << 16
-"""Bytes of a line; a game of a hundred moves takes a thousand."""
+"""Longest line in bytes; a game of a hundred moves takes a thousand."""
 LAST_ANSWER_S = 10.0
 Write = Callable[[str], None]
 
 
 class Conversation(Protocol):
-    """One side of it."""
+    """The side that answers."""
 
     def handle(self, line: str) -> bool:
-        """Act on one line; False once the conversation is over."""
+        """Handle one line; return False once the conversation is over."""
 
     def finish(self, seconds: float) -> None:
-        """Stop what is searched and wait so long at most for the answers."""
+        """Stop the searches and wait ``seconds`` at most for their answers."""
 
 
 def nobody() -> None:
@@ -31,17 +31,17 @@ def converse(
     complaint: str,
     deaf: Callable[[], None] = nobody,
 ) -> None:
-    """Answer the lines of ``source`` until the conversation or the input is over.
+    """Answer the lines of ``source`` until the conversation or the input ends.
 
-    At the end of the input a running search is stopped and still answers. The thread of a search may still run when
-    this returns: the process is to end.
+    At the end of the input, a running search is stopped and still answers. The thread of a search may still run when
+    this function returns, so the process should end.
 
     Args:
-        begin: makes the conversation from what writes a line; it may be called from any thread.
-        source: where lines come from.
-        sink: where answers go.
-        complaint: the answer to a line that is too long.
-        deaf: called where nobody reads the answers any more; from any thread, whose write then fails.
+        begin: makes the conversation from a function that writes a line, which may be called from any thread.
+        source: input stream.
+        sink: output stream.
+        complaint: answer to a line that is too long.
+        deaf: called, from any thread, when the reader of the answers is gone; the write then fails.
     """
     lock = threading.Lock()
 

@@ -1,8 +1,9 @@
-"""Many matches on one board and from one set of openings: of pairs, everybody against everybody, or the best of five.
+"""Many matches on one board and from one set of openings: colour-swapped pairs, round robins, best-of matches.
 
-In a best-of match whoever first wins more than half of ``best_of`` games wins, and play stops there. A drawn game wins
-for nobody and is replayed: the match goes on with the next game, up to ``replays`` games more than ``best_of``. Nobody
-has won a match that is still open then. The sides are swapped from game to game.
+A best-of match is won by the first player with more than half of ``best_of`` wins, and ends there. A drawn game is
+replayed: the match goes on for up to ``replays`` games more than ``best_of``, and a match that is still open then has
+    no
+winner. The sides are swapped after each game.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,12 +22,12 @@ from pipeline_src.records.record import GameRecord
 
 
 class Pairing(NamedTuple):
-    """A match of colour-swapped pairs that is to be played."""
+    """A match of colour-swapped pairs to be played."""
 
     table: str
-    """Purpose of the match; the same two may meet for more than one."""
+    """Purpose of the match. Two players may meet for several purposes."""
     a: str
-    """Name of the player whose points are told."""
+    """Name of player A; scores are reported for A."""
     b: str
     pairs: int
 
@@ -36,22 +37,22 @@ class Rules:
     """Length of a best-of match."""
 
     best_of: int = 5
-    """Odd."""
+    """Length of a match in games, odd."""
     replays: int = 4
-    """Drawn games that are played again, at most."""
+    """Largest number of drawn games that are replayed."""
 
     @property
     def needed(self) -> int:
-        """Wins that take the match."""
+        """Number of wins needed to win the match."""
         return self.best_of // 2 + 1
 
     @property
     def limit(self) -> int:
-        """Games at the most."""
+        """Largest number of games."""
         return self.best_of + self.replays
 
     def certain(self, standing: Standing) -> int:
-        """Games that will still be played, whatever their results; 0 where the match is over."""
+        """Number of games that are certain to be played, whatever their results; 0 if the match is over."""
         ahead = max(standing.wins, standing.losses)
         if ahead >= self.needed:
             return 0
@@ -60,7 +61,7 @@ class Rules:
 
 @dataclass
 class BestOf:
-    """A best-of match, seen from ``a``."""
+    """A best-of match, from the point of view of ``a``."""
 
     a: str
     b: str
@@ -69,7 +70,7 @@ class BestOf:
     games: list[PlayedGame] = field(default_factory=list)
 
     def a_is_first(self, number: int) -> bool:
-        """Whether ``a`` moves first in that game, from 0."""
+        """Whether ``a`` moves first in a game, numbered from 0."""
         return self.a_begins == (number % 2 == 0)
 
     @property
@@ -78,7 +79,7 @@ class BestOf:
         return Standing.of([POINTS[game.winner][not self.a_is_first(i)] for i, game in enumerate(self.games)])
 
     def won(self, rules: Rules) -> bool | None:
-        """Whether ``a`` has won; None where nobody has."""
+        """Whether ``a`` has won; None if nobody has won."""
         standing = self.standing
         if max(standing.wins, standing.losses) < rules.needed:
             return None
@@ -87,7 +88,7 @@ class BestOf:
 
 @dataclass(frozen=True)
 class Event:
-    """All that the games depend on beside who meets whom. A match is the same whatever else is played."""
+    """Everything that decides the games except the pairings. A match does not depend on the other matches."""
 
     board: Board
     texts: Mapping[str, str]
@@ -96,19 +97,19 @@ class Event:
     seed: Sequence[int]
     parallel: Parallel = field(default_factory=Parallel)
     group: int = 40
-    """Games of a task."""
+    """Number of games in a task."""
     journal: Journal | None = None
     """Keeps finished groups of games."""
 
     def play(self, pairings: Sequence[Pairing]) -> list[Match]:
-        """Play them all, each from openings of its own choice, none twice."""
+        """Play all pairings, each from its own openings, none of them twice."""
         games = iter(self._play([fixture for pairing in pairings for fixture in self._pairs(pairing)]))
         return [Match.of(one.a, one.b, [next(games) for _ in range(2 * one.pairs)]) for one in pairings]
 
     def play_best_of(self, table: str, meetings: Iterable[tuple[str, str]], rules: Rules) -> list[BestOf]:
-        """Play best-of matches to their end, side by side; each gets just the games it would get alone.
+        """Play best-of matches to their end, side by side. Each has exactly the games that it would have alone.
 
-        Who begins is drawn by lot.
+        The player who begins is drawn at random.
         """
         matches = [BestOf(a, b, bool(self._rng(table, a, b).integers(2))) for a, b in meetings]
         while due := [(match, len(match.games) + i) for match in matches for i in range(rules.certain(match.standing))]:
@@ -144,18 +145,18 @@ class Event:
 
 
 def records(board: Board, games: Iterable[tuple[str, Iterable[PlayedGame]]]) -> Iterator[GameRecord]:
-    """Games by what they were for, which stands in ``event``, numbered from 1."""
+    """Yield the records of the games, numbered from 1, with the purpose of each in ``event``."""
     for gid, (event, game) in enumerate(((event, game) for event, some in games for game in some), 1):
         yield board.record(game, gid, event)
 
 
 def pairings(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Each two once, those of the first name first."""
+    """Return every pair of names once, those of the first name first."""
     return list(combinations(names, 2))
 
 
 def cross_table(names: Sequence[str], standings: Mapping[tuple[str, str], Standing]) -> list[tuple[str, str, Standing]]:
-    """(player, opponent, standing) of all, both ways round, each player's total last, with the opponent ``all``."""
+    """Return (player, opponent, standing) in both directions; each player's total, against ``all``, comes last."""
     rows = []
     for name in names:
         total = Standing()

@@ -1,4 +1,4 @@
-"""The one loop that plays games, `play`: many in lock step, or each move of each game by itself on a clock."""
+"""`play`, the only game loop: many games in lock step, or on a clock each move of each game by itself."""
 
 import time
 from collections.abc import Sequence
@@ -15,27 +15,27 @@ from pipeline_src.players.player import Player, Position, Thought
 from pipeline_src.records.record import Winner
 
 NO_ACTION = -1
-"""Legal nowhere."""
+"""An action that is illegal in every position."""
 Ended = Literal["board"] | ErrorKind
-"""A game ends on the board, or by a forfeit of the loser."""
+"""The end of a game: on the board, or by a forfeit."""
 SIDES: tuple[Winner, Winner] = ("first", "second")
 POINTS: dict[Winner, tuple[float, float]] = {"first": (1.0, 0.0), "draw": (0.5, 0.5), "second": (0.0, 1.0)}
-"""Points of who moved first and of who moved second, by winner."""
+"""Points of the first and of the second side, by winner."""
 
 
 @dataclass(frozen=True)
 class Fixture:
-    """A game that is to be played."""
+    """A game to be played."""
 
     first: str
     """Text of the player that moves first."""
     second: str
     opening: tuple[int, ...]
-    """Legal actions, played before the players come in."""
+    """Legal actions that are played before the players take over."""
     seed: tuple[int, ...]
-    """Seed of the game's generator, from which both players draw."""
+    """Seed of the game's random generator, which both players use."""
     start: str = ""
-    """Position text before the opening; empty for the standard start."""
+    """Position text before the opening; empty for the standard start position."""
 
 
 @dataclass(frozen=True)
@@ -44,30 +44,30 @@ class PlayedGame:
 
     fixture: Fixture
     actions: tuple[int, ...]
-    """All its actions, those of the opening included; one for which the game was forfeited is not among them."""
+    """All actions, including the opening. An action that forfeited the game is left out."""
     winner: Winner
     ended: Ended = "board"
     detail: str = ""
-    """About a forfeit, in words: the number of the move, from 1, and what was wrong with it."""
+    """Reason of a forfeit: the number of the move, from 1, and the error."""
     mover: int = 0
-    """Side that made the first move after the opening."""
+    """Side of the first move after the opening."""
     spent: tuple[float, ...] = ()
-    """Price of each move after the opening on the game's clock, that of a forfeit included; empty without a clock."""
+    """Cost of each move after the opening on the game's clock, including a forfeiting one; empty without a clock."""
     notes: tuple[tuple[float, ...], ...] = ()
-    """Notes that players made of their moves (`Thought.note`)."""
+    """Notes of the players on their moves (`Thought.note`)."""
 
     @property
     def forfeit(self) -> str:
-        """``forfeit:KIND: move N: ...``; empty of a game that ended on the board."""
+        """Text ``forfeit:KIND: move N: ...``; empty if the game ended on the board."""
         return "" if self.ended == "board" else f"forfeit:{self.ended}: {self.detail}"
 
     def spent_by(self, side: int) -> tuple[float, ...]:
-        """Prices of the moves of one side."""
+        """Return the costs of one side's moves."""
         return self.spent[0 if side == self.mover else 1 :: 2]
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> "PlayedGame":
-        """The game that `dataclasses.asdict` made this row of, before it was JSON."""
+        """Return the game for a row that `dataclasses.asdict` made and JSON has carried."""
         plain = {name: tuple(row[name]) for name in ("actions", "spent")}
         lists = {name: tuple(row["fixture"][name]) for name in ("opening", "seed")}
         notes = tuple(map(tuple, row["notes"]))
@@ -88,16 +88,16 @@ class OpenGame:
         """Play the opening.
 
         Args:
-            rules: of the game.
-            start: the position before the opening.
-            fixture: all else that the moves depend on.
-            players: who moves first and who second; a player may sit in many games.
-            clock: with one, the game's moves are asked for one by one; without, together with those of other games.
+            rules: rules of the game.
+            start: position before the opening.
+            fixture: everything else that decides the moves.
+            players: the first and the second player; a player may play many games at once.
+            clock: with a clock, moves are requested one by one; without, together with those of other games.
         """
         self.rules, self.start, self.fixture, self.players, self.clock = rules, start, fixture, players, clock
         self.rng = np.random.default_rng(fixture.seed)
         self.state, self.actions = reduce(rules.play, fixture.opening, start), [*fixture.opening]
-        rules.is_legal(self.state, NO_ACTION)  # loaded before any clock runs: players ask it too
+        rules.is_legal(self.state, NO_ACTION)  # loads the kernel, which players call too, before any clock runs
         self.mover = rules.to_play(self.state)
         self.spent, self.notes = list[float](), list[tuple[float, ...]]()
         self.played: PlayedGame | None = None
@@ -109,12 +109,12 @@ class OpenGame:
         return self.rules.to_play(self.state)
 
     def position(self) -> Position:
-        """The game as the player of the side to move sees it."""
+        """The game as seen by the player of the side to move."""
         clock = None if self.clock is None else self.clock.seen_by(self.side)
         return Position(self.state, self.rng, self.start, tuple(self.actions), clock)
 
     def move(self, answer: Thought | PlayerError, used_ms: float) -> None:
-        """Go on by the answer of the player whose turn it is, or end the game by what is wrong with it."""
+        """Play the answer of the player to move, or end the game with a forfeit if the answer is wrong."""
         thought, late = (Thought(NO_ACTION) if isinstance(answer, PlayerError) else answer), ""
         if thought.note is not None:
             self.notes.append(thought.note)
@@ -147,10 +147,11 @@ class OpenGame:
 
 
 def play(games: Sequence[OpenGame]) -> list[PlayedGame]:
-    """Play games to their end, all in lock step, each as if it were alone.
+    """Play games to their end in lock step, each as if it were alone.
 
-    A player is asked at once for its moves in all games without a clock in which its side is to move, the first side
-    before the second. Who gives no legal move in time, or fails (`PlayerError`), loses that game and no other.
+    A player gets one request for its moves in all games without a clock where it is to move, as first side before
+    second
+    side. A player that gives no legal move in time, or fails (`PlayerError`), loses that game only.
     """
     while going := [game for game in games if game.played is None]:
         for side in (0, 1):
@@ -169,7 +170,7 @@ def play(games: Sequence[OpenGame]) -> list[PlayedGame]:
 
 
 def _ask(player: Player, positions: list[Position]) -> list[Thought | PlayerError]:
-    """The player's answers; where it fails, each position is asked for by itself."""
+    """Return the player's answers. If it fails, each position is asked for by itself."""
     try:
         return [*player.consider(positions)]
     except PlayerError as error:

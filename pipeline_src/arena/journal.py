@@ -1,7 +1,7 @@
-"""`Journal` keeps the finished tasks of a match or a stage, so that one which is killed goes on from there.
+"""`Journal` keeps the finished tasks of a match or a stage, so that a killed run can be resumed.
 
-One JSON object a line, on the disk when `Journal.add` returns: first the identity of what is done, then a line for each
-task, its key and what came of it. Only the last line can be torn, by a kill while it was written; it is dropped.
+The file has one JSON object on each line: first the identity of the work, then for each task its key and its result. A
+line is on disk when `Journal.add` returns. A kill can only tear the last line, which is then dropped.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ class Journal:
     """Results of tasks by key, kept in a file."""
 
     def __init__(self, path: Path, identity: Mapping[str, Any], *, resume: bool = True, replace: bool = False) -> None:
-        """Take up the journal at ``path``, or begin one there.
+        """Open the journal at ``path``, or begin one there.
 
         Args:
-            path: of the file; its folder is made.
-            identity: all that decides the results beside the tasks' keys, as JSON can write it.
-            resume: False begins anew.
-            replace: begin anew also where the journal has another identity, which otherwise is refused.
+            path: path of the file; its folder is made.
+            identity: everything that decides the results beside the tasks' keys, as JSON data.
+            resume: False begins a new journal.
+            replace: whether to begin a new journal if the identity differs, which is otherwise an error.
 
         Raises:
-            ZugwerkError: the journal is another match's, damaged, or being written by another process.
+            ZugwerkError: the journal belongs to another match, is damaged, or is in use by another process.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
@@ -78,7 +78,7 @@ class Journal:
             )
 
     def add(self, key: str, value: Any) -> None:
-        """Keep what came of a task, as JSON can write it; when this returns, it is on the disk."""
+        """Write the result of a task, as JSON data; it is on disk when this returns."""
         self._write({"key": key, "value": value})
         self.entries[key] = value
 
@@ -88,7 +88,7 @@ class Journal:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Let another process write it."""
+        """Release the journal for other processes."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -99,17 +99,17 @@ class Journal:
 
 
 def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Journal:
-    """The journal of a stage under way, which drops what it kept for other code or another identity.
+    """Return the journal of a running stage. Entries of other code or of another identity are dropped.
 
     Args:
-        folder: of the file; git and DVC do not look at it, and the stage removes it in the end.
-        module: whole name of the stage's module.
-        identity: what decides the results beside the code and the tasks' keys, as JSON can write it.
+        folder: folder of the file, ignored by git and DVC; the stage removes it at its end.
+        module: full name of the stage's module.
+        identity: everything that decides the results beside the code and the tasks' keys, as JSON data.
 
     Raises:
         ZugwerkError: as `Journal`.
     """
-    code = {"module": module, "code": this_code().digest_of_all()}  # players that a text names may be anywhere
+    code = {"module": module, "code": this_code().digest_of_all()}  # a player's text may name code anywhere
     return Journal(folder / "journal.jsonl", {**code, **identity}, replace=True)
 
 
@@ -121,7 +121,7 @@ def run_kept(
     journal: Journal | None = None,
     at_end: Callable[[], None] = nothing,
 ) -> dict[str, Any]:
-    """`run_tasks` with a memory: tasks whose keys the journal has are not run, the others go there as they finish."""
+    """Run tasks as `run_tasks` does, except those in the journal; write each result to the journal as it finishes."""
     known = {} if journal is None else journal.entries
     missing = [key for key in tasks if key not in known]
 

@@ -24,13 +24,17 @@ from pipeline_src.players.player import PlayerText
 from pipeline_src.records.parquet import write_records
 
 GROUP = 16
-"""Pairs that a task of `play_match` plays in lock step. Fixed: each game's seed tells its group."""
+"""Pairs that a task of `play_match` plays in lock step. The number is fixed, because seeds depend on the group."""
 ALONE = Parallel(workers=1)
 
 
 @dataclass(frozen=True)
 class MatchSpec:
-    """A match. Two equal ones give the same games, as far as their players keep no time."""
+    """Specification of a match. Equal specifications give the same games, unless a player's limit is time.
+
+    >>> MatchSpec("amazons", "one_ply", "random", games=10, size=6).pairs
+    5
+    """
 
     game: str
     a: str
@@ -38,15 +42,15 @@ class MatchSpec:
     b: str
     """Text of player B."""
     games: int
-    """Even: each opening is played twice, with the sides swapped."""
+    """Number of games, even: each opening is played twice with the sides swapped."""
     openings: str = "random:2"
     """``random:PLIES``, ``none`` or a file (`read_openings`)."""
     size: int = 10
     variant: str | None = None
-    """Rules or start position; None is the game's standard one."""
+    """Variant of the rules or the start position; None is the game's standard one."""
     seed: int = 1
     clock: tuple[float, float] | None = None
-    """Milliseconds a side and increment a move; without one, a player's own ``movetime`` is watched."""
+    """Milliseconds per side and increment per move; without a clock, a player's own ``movetime`` is enforced."""
     margin: float = 100.0
     """Milliseconds that a move may take beyond its movetime."""
 
@@ -71,11 +75,11 @@ class MatchSpec:
         return Board(self.game, self.size, self.variant, TimeControl(time, increment, margin_ms=self.margin))
 
     def read_openings(self) -> list[Opening]:
-        """One a pair; the first ones are the same whatever the number of games."""
+        """Return one opening for each pair. The first openings do not depend on the number of games."""
         return read_openings(get_game(self.game), self.openings, self.board.start(), self.pairs, [self.seed, 0])
 
     def identity(self) -> dict[str, Any]:
-        """All on which the games depend, as JSON. The number of games is not among it: a match may be prolonged."""
+        """Return everything that decides the games, as JSON data, without their number: a match may be extended."""
         found = {key: value for key, value in asdict(self).items() if key != "games"}
         if self.openings != "none" and not self.openings.startswith("random:"):
             with open(self.openings, "rb") as file:
@@ -91,25 +95,24 @@ def run_match(
     resume: bool = True,
     on_pair: Callable[[Match], None] = nothing,
 ) -> Match:
-    """Play a match, or what is left of it.
+    """Play a match, or the rest of an interrupted one.
 
     Args:
         spec: the match.
-        out: Parquet file of the games, written at the end; the journal lies beside it (`journal_of`) and stays there,
-            so that the same match called again plays the missing pairs only; what engines write on standard error is
-            kept in a folder beside both (`engine_logs_of`). None keeps nothing.
-        parallel: where pairs are played side by side. Timed games want a core each.
+        out: Parquet file of the games, written at the end. Its journal (`journal_of`) stays beside it, so that another
+            call with the same match plays only the missing pairs. A folder (`engine_logs_of`) keeps the standard error
+            of engines. None keeps nothing.
+        parallel: workers that play pairs side by side. Timed games need a core each.
         sprt: ends the match as soon as it is decided.
-        resume: False plays anew what the journal has.
-        on_pair: called with the match so far whenever there is one pair more, and once before.
+        resume: False plays all pairs again.
+        on_pair: called with the match so far at the start and after each pair.
 
     Returns:
-        The match, whose `Match.status` says whether all of it was played. Ctrl-C ends it with the pairs finished by
-        then.
+        The match. `Match.status` says whether all of it was played. Ctrl-C ends it with the finished pairs.
 
     Raises:
-        ZugwerkError: bad openings, a player that cannot be made or an engine that cannot be started, or the journal
-            of another match.
+        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, or the journal belongs
+            to another match.
     """
     board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
     match = Match(spec.a, spec.b, {}, sprt=sprt)
@@ -152,10 +155,10 @@ def play_pairs(
     journal: Journal | None,
     take: Callable[[str, Pair], None],
 ) -> Generator[None]:
-    """Hand over each pair by its key: first those that the journal has, then the others as they finish.
+    """Pass each pair to ``take`` by its key: first those in the journal, then the others as they finish.
 
-    ``take`` is called before the journal writes a pair, so that one which an interrupt finds there is not lost; this
-    goes on once it is written. A pair whose worker died each time it was tried is left out.
+    ``take`` is called before the journal writes a pair, so that an interrupt in between loses nothing; the generator
+    yields after the write. A pair whose worker died at each attempt is left out.
     """
     known = {} if journal is None else journal.entries
     for key in pairs:
@@ -172,17 +175,17 @@ def play_pairs(
 
 
 def journal_of(out: Path) -> Path:
-    """Path of a match's journal."""
+    """Return the path of a match's journal."""
     return out.with_suffix(".journal.jsonl")
 
 
 def engine_logs_of(out: Path) -> Path:
-    """Path of the folder for what a match's engines write on standard error."""
+    """Return the path of the folder for the standard error of a match's engines."""
     return out.with_suffix(".engines")
 
 
 def pairs_of(journal: Journal) -> dict[int, Pair]:
-    """The pairs that are in the journal of a match, by number."""
+    """Return the pairs in the journal of a match, by number."""
     return {int(key): _pair(rows) for key, rows in journal.entries.items()}
 
 
@@ -201,16 +204,16 @@ def play_match(
     parallel: Parallel,
     journal: Journal | None = None,
 ) -> Match:
-    """Play ``pairs`` colour-swapped pairs from as many random openings.
+    """Play ``pairs`` colour-swapped pairs, each from its own random opening.
 
     Args:
-        board: on what.
-        a: text of one player.
-        b: text of the other.
-        pairs: number of openings; twice as many games are played.
-        opening_plies: random plies of an opening.
-        seed: the match depends on nothing else.
-        parallel: how the groups of pairs run.
+        board: board and rules.
+        a: text of player A; scores are reported for A.
+        b: text of player B.
+        pairs: number of openings; each gives two games.
+        opening_plies: number of random plies of an opening.
+        seed: random seed; the match depends on nothing else.
+        parallel: workers for the groups of pairs.
         journal: see `play_fixtures`.
 
     Raises:
@@ -226,7 +229,7 @@ def play_match(
 
 
 def with_limits(game: str, text: str, limits: Mapping[str, float | None]) -> str:
-    """The text with those limits (movetime, nodes, depth) that are given, if its player takes limits and has none.
+    """Add the given limits (movetime, nodes, depth) to a player's text, if the player takes limits and has none.
 
     Raises:
         ZugwerkError: the text names no player.
@@ -242,6 +245,6 @@ def with_limits(game: str, text: str, limits: Mapping[str, float | None]) -> str
     try:
         pool.player(game, added)
     except ZugwerkError:
-        pool.player(game, text)  # takes no limits; a text that is wrong itself is complained about here
+        pool.player(game, text)  # no limits; raises the error of a malformed text
         return text
     return added

@@ -1,4 +1,4 @@
-"""Openings, played before the players come in: random plies, none, or the lines of a file."""
+"""Openings, played before the players take over: random plies, none, or the lines of a file."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ class Opening:
     """Moves from a start position."""
 
     start: str = ""
-    """Position text; empty for the standard start."""
+    """Position text; empty for the standard start position."""
     actions: tuple[int, ...] = ()
 
 
 ATTEMPTS = 1_000
-"""Draws of one opening before the game counts as having no more of them."""
+"""Number of draws of one opening after which the game counts as having no more openings."""
 
 
 def random_openings(game: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
-    """``count`` openings of uniformly random legal plies, no two the same and none of them ending the game.
+    """Return ``count`` different openings of uniformly random legal plies, none of which ends the game.
 
-    The i-th opening depends on ``seed`` and i alone, but for repeats, which are drawn again. With no plies at all,
-    every opening is the start position.
+    Opening i depends on ``seed`` and i alone, except that repeated ones are drawn again. With 0 plies, every opening is
+    the start position.
 
     Raises:
-        ZugwerkError: the game does not have that many openings of this length.
+        ZugwerkError: the game has too few openings of this length.
     """
     found = draw_openings(game, start, count, plies, seed, lambda opening, _: opening)
     if len(found) < count:
@@ -49,16 +49,16 @@ def draw_openings(
     form: Callable[[tuple[int, ...], Any], Hashable],
     among: Collection[int] | None = None,
 ) -> list[tuple[int, ...]]:
-    """Random openings, no two of the same ``form``; fewer where `ATTEMPTS` draws did not give another.
+    """Return random openings, no two with the same ``form``; fewer if `ATTEMPTS` draws give no further one.
 
     Args:
-        game: the rules.
-        start: the position before the openings.
-        count: how many.
-        plies: of an opening.
+        game: rules of the game.
+        start: position before the openings.
+        count: number of openings.
+        plies: length of an opening.
         seed: see `random_openings`.
-        form: of an opening and the position after it; None refuses it.
-        among: the actions that are drawn from, where they are legal; None is all.
+        form: key of an opening and the position after it; None rejects the opening.
+        among: actions to draw from, if they are legal; None is all.
     """
     if plies == 0:
         return [()] * count
@@ -77,7 +77,7 @@ def draw_openings(
 def _draw(
     game: Game, start: Any, plies: int, rng: np.random.Generator, among: Collection[int] | None
 ) -> tuple[tuple[int, ...], Any] | None:
-    """An opening and the position after it; None where it ends the game."""
+    """Draw an opening and return it with the position after it; None if it ends the game."""
     state, opening = start, list[int]()
     for _ in range(plies):
         legal = game.legal_actions(state)
@@ -93,13 +93,15 @@ def _draw(
 
 
 def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[int]) -> list[Opening]:
-    """One opening a pair, by ``random:PLIES``, ``none`` or the path of a file.
+    """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
 
-    A file has an opening a line: moves from the position ``start`` with spaces between them, or a position text; empty
-    lines and those that begin with # are passed over. The i-th pair gets the i-th opening.
+    A file has one opening on each line: moves from the position ``start``, separated by spaces, or a position text.
+    Empty
+    lines and lines that begin with # are skipped. Pair i gets opening i.
 
     Raises:
-        ZugwerkError: no such file, fewer openings than pairs, or a line that cannot be read or ends the game.
+        ZugwerkError: the file is missing, has fewer openings than pairs, or has a line that is malformed or ends the
+            game.
     """
     if text == "none":
         return [Opening()] * pairs

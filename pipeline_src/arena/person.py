@@ -1,4 +1,4 @@
-"""A game of a person against a player, without the terminal: moves, undo, and the record."""
+"""A game of a person against a player, without a user interface: moves, undo and the record."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ PERSON = "person"
 
 @dataclass
 class PersonGame:
-    """One game; ``side`` is the person's, 0 (first) or 1 (second)."""
+    """One game. ``side`` is the person's side: 0 (first) or 1 (second)."""
 
     game: str
     opponent: str
@@ -45,24 +45,24 @@ class PersonGame:
 
     @property
     def before(self) -> Any:
-        """The position before the last move, None where there is none."""
+        """The position before the last move; None before the first."""
         return self._states[-2] if self.actions else None
 
     @property
     def winner(self) -> str | None:
-        """first, second or draw; None while the game goes on."""
+        """``first``, ``second`` or ``draw``; None while the game goes on."""
         return self.rules.winner(self.state)
 
     @property
     def persons_turn(self) -> bool:
-        """Whether it is the person who moves."""
+        """Whether the person is to move."""
         return self.rules.to_play(self.state) == self.side
 
     def read(self, text: str) -> int:
-        """Action id of a move's text.
+        """Return the action id of a move's text.
 
         Raises:
-            ZugwerkError: it is no move, or not a legal one.
+            ZugwerkError: the text is not a move, or the move is illegal.
         """
         action = self.rules.parse_move(text, *self.state.board.shape)
         if self.winner is not None:
@@ -75,7 +75,7 @@ class PersonGame:
         """Make a legal move.
 
         Raises:
-            ZugwerkError: it is not legal.
+            ZugwerkError: the move is illegal.
         """
         if self.winner is not None or not self.rules.is_legal(self.state, action):
             raise ZugwerkError(f"move {len(self.actions) + 1} is not legal")
@@ -83,11 +83,11 @@ class PersonGame:
         self.actions.append(action)
 
     def answer(self, player: Player, rng: np.random.Generator) -> Thought:
-        """The player's move, not made yet."""
+        """Return the player's move, without playing it."""
         return player.think(Position(self.state, rng, self.start, tuple(self.actions)))
 
     def undo(self) -> int:
-        """Back to the person's turn before; the number of moves taken back.
+        """Go back to the person's previous turn; return the number of moves undone.
 
         Raises:
             ZugwerkError: the person has not moved yet.
@@ -100,11 +100,11 @@ class PersonGame:
         return taken
 
     def moves(self) -> list[str]:
-        """The moves' texts."""
+        """Return the texts of the moves."""
         return [self.rules.format_move(action, *self.state.board.shape) for action in self.actions]
 
     def record(self) -> GameRecord:
-        """The game so far."""
+        """Return the record of the game so far."""
         names = (PERSON, self.opponent) if self.side == 0 else (self.opponent, PERSON)
         height, width = self.start.board.shape
         winner: Any = self.winner
@@ -113,10 +113,10 @@ class PersonGame:
         )
 
     def save(self, path: Path) -> None:
-        """Write the game, as Piskvork's record (``.psq``) or as an archive of one game (``.parquet``).
+        """Write the game as a Piskvorky record (``.psq``) or as an archive of one game (``.parquet``).
 
         Raises:
-            ZugwerkError: another suffix.
+            ZugwerkError: the suffix is another one.
             OSError: the file cannot be written.
         """
         check_suffix(self.game, path)
@@ -128,29 +128,29 @@ class PersonGame:
 
 
 def suffixes(game: str) -> tuple[str, ...]:
-    """Of files that hold a game; the first is that of files nobody has named."""
+    """Return the suffixes of files that hold a game; the first is the default."""
     return (".psq", ".parquet") if game == "gomoku" else (".parquet",)
 
 
 def check_suffix(game: str, path: Path) -> None:
-    """Refuse a name that does not say in which form a game is saved.
+    """Raise an error for a file name without one of the suffixes of `suffixes`.
 
     Raises:
-        ZugwerkError: says which there are.
+        ZugwerkError: the suffix is another one; the message lists the valid ones.
     """
     if path.suffix not in suffixes(game):
         raise ZugwerkError(f"{path}: a game of {game} is saved as {' or '.join('NAME' + s for s in suffixes(game))}")
 
 
 def load_game(game: str, path: Path, opponent: str, variant: str | None = None) -> PersonGame:
-    """The game of a file, to go on with; the side is that of its ``person``, or else who is to move.
+    """Load a game to continue it. The person's side is that of the player ``person``, or else the side to move.
 
     Raises:
-        ZugwerkError: no such file, another game, or not one game.
+        ZugwerkError: the file is missing, holds another game, or does not hold exactly one game.
     """
     check_suffix(game, path)
     if path.suffix == ".psq":
-        record = read_psq(path, variant=variant or get_game(game).VARIANTS[0]).record  # which the file does not tell
+        record = read_psq(path, variant=variant or get_game(game).VARIANTS[0]).record  # the file has no variant
     else:
         if not path.is_file():
             raise ZugwerkError(f"{path}: no such file")

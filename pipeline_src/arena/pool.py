@@ -1,4 +1,4 @@
-"""The players of this process: each is made once, and told when another game begins."""
+"""The players of this process. Each is made once and reused."""
 
 import os
 from pathlib import Path
@@ -9,19 +9,19 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import PARAMS_FILE
 
 MOST = 16
-"""Players that are kept; of more, those that have not been asked for the longest are let go."""
+"""Largest number of players that are kept. The least recently used ones are dropped."""
 _PLAYERS: dict[tuple[Any, ...], Player] = {}
 
 
 def player(game: str, text: str, seat: int = 0) -> Player:
-    """The player that a text names, who may have played before: say `Player.new_game`.
+    """Return the player that a text names. It may have played before, so call `Player.new_game`.
 
-    One is made anew where a file that it is made from has changed.
+    A player is made again if one of its files has changed.
 
     Args:
         game: name of the game.
-        text: of the player.
-        seat: tells players of one text apart, such as the two of a game.
+        text: text of the player.
+        seat: number that distinguishes players with the same text, such as the two of a game.
 
     Raises:
         ZugwerkError: as `make_player`.
@@ -38,26 +38,26 @@ def player(game: str, text: str, seat: int = 0) -> Player:
 
 
 def files_of(text: str) -> list[Path]:
-    """The files that a player's text names: its model, or the program of an engine."""
+    """Return the files that a player's text names: its model, or the program of an engine."""
     parsed = PlayerText.parse(text)
     words = (parsed.value, *parsed.options.values())
     return [Path(word).resolve() for word in words if os.path.isfile(word)]  # noqa: PTH113 - a command may be long
 
 
 def rest() -> None:
-    """End what players run outside this process; they start it again for their next game."""
+    """End the outside processes of the players, which start them again for their next game."""
     for one in _PLAYERS.values():
         one.close()
 
 
 def dismiss() -> None:
-    """Let go of all players."""
+    """Drop all players."""
     while _PLAYERS:
         _PLAYERS.popitem()[1].close()
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Changes when the file is written."""
+    """Return a stamp that changes when the file is written."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""A player's kernels, compiled behind the conversation of which it is a part: `Preparation`."""
+"""`Preparation`: compile a player's kernels in the background of a conversation."""
 
 import threading
 from dataclasses import replace
@@ -12,16 +12,16 @@ from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.search.clock import expected_plies, movetime_ms
 
 MANY = 1 << 20
-"""Legal actions of a position in which they are not counted."""
+"""Number of legal actions assumed for a position in which they are not counted."""
 SHARE = 0.5
-"""Of the time of a move, what is waited for the player's own kernels; the rest is left to search with them."""
+"""Share of a move's time to wait for the player's kernels. The rest is for the search."""
 
 
 class Preparation:
-    """Compiles or loads what the rules and a player need, in a thread of its own."""
+    """Compiles or loads the kernels of the rules and of a player, in a thread of its own."""
 
     def __init__(self, player: Player, start: Any) -> None:
-        """It begins at once.
+        """Start the thread.
 
         Args:
             player: as `registry.build_player` makes it.
@@ -34,19 +34,19 @@ class Preparation:
     def _run(self) -> None:
         try:
             ready([*rules_need(self._start), *self._player.needs(self._start)], self._stopped)
-        finally:  # what could not be compiled fails, and says why, where it is called
+        finally:  # a kernel that could not be compiled raises its error at the call
             self._done.set()
 
     def stop(self) -> None:
-        """Compile no further kernel: another player is wanted."""
+        """Compile no further kernels, because another player is wanted."""
         self._stopped.set()
 
     def wait(self, milliseconds: float | None = None, given_up: threading.Event | None = None) -> bool:
-        """Whether all is there within a share of the time of a move; None waits until it is.
+        """Wait for a share of a move's time; return whether all kernels are ready. None waits without a limit.
 
         Args:
-            milliseconds: that the move may take.
-            given_up: ends the wait when it is set.
+            milliseconds: time of the move.
+            given_up: event that ends the wait.
         """
         if milliseconds is not None:
             return self._done.wait(SHARE * milliseconds / 1000)
@@ -57,14 +57,14 @@ class Preparation:
 
 
 def any_move(rules: Game, state: Any) -> int:
-    """A legal action of an unfinished position, without a kernel: the one in the middle of them."""
+    """Return a legal action of an unfinished position without calling kernels: the middle one."""
     with plainly():
         actions = rules.legal_actions(state)
     return int(actions[len(actions) // 2])
 
 
 def time_of(position: Position, bounds: Bounds) -> float | None:
-    """Milliseconds that a move may take; None where neither the bounds nor a clock say."""
+    """Return the milliseconds for a move; None if neither the bounds nor a clock limit it."""
     if bounds.movetime_ms is not None or position.clock is None:
         return bounds.movetime_ms
     played = len(position.actions)
@@ -72,7 +72,7 @@ def time_of(position: Position, bounds: Bounds) -> float | None:
 
 
 def less_time(position: Position, bounds: Bounds, spent_ms: float) -> tuple[Position, Bounds]:
-    """The same, so much later."""
+    """Return the position and the bounds with ``spent_ms`` less time."""
     if bounds.movetime_ms is not None:
         bounds = replace(bounds, movetime_ms=max(1.0, bounds.movetime_ms - spent_ms))
     if position.clock is not None:

@@ -1,9 +1,10 @@
-"""Ratings from the results of games: the Bradley-Terry model on the Elo scale.
+"""Elo ratings from the results of games, by the Bradley-Terry model.
 
-The chance of i to win against j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley, Terry, Biometrika 39, 1952; Elo). A drawn
-game counts as half a game won and half a game lost. Each player has, beside its games, one drawn game that nobody
-played, spread over its opponents as its games are: so who has won all its games is rated finitely, 20 of 20 at +645
-over its only opponent. These are the most likely ratings under both; the errors are those of Fisher's information.
+The probability that i beats j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley, Terry, Biometrika 39, 1952; Elo). A draw
+counts as half a win and half a loss. Each player gets one additional virtual draw, spread over its opponents in
+proportion to its games, so that a player with wins only has a finite rating: 20 wins in 20 games give +645 over the
+only
+opponent. The ratings are the maximum likelihood estimates, with standard errors from the Fisher information.
 """
 
 import math
@@ -17,26 +18,26 @@ from pipeline_src.arena.score import Z95
 from pipeline_src.errors import ZugwerkError
 
 SCALE = math.log(10) / 400
-"""Of the logistic curve, per Elo."""
+"""Slope of the logistic curve, per Elo point."""
 STEPS = 200
 PRECISION = 1e-9
-"""In Elo, of the largest change in the last step."""
+"""Largest change in the last iteration, in Elo."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """Games between two players."""
+    """Result of the games between two players."""
 
     a: str
     b: str
     points: float
-    """Of ``a``: a win is 1, a draw half."""
+    """Points of ``a``: 1 for a win, 0.5 for a draw."""
     games: int
 
 
 @dataclass(frozen=True)
 class Rating:
-    """Of one player, relative to the anchor."""
+    """Rating of one player, relative to the anchor."""
 
     elo: float
     error: float
@@ -54,20 +55,23 @@ class Rating:
         return self.elo + Z95 * self.error
 
     def as_metrics(self) -> dict[str, float]:
-        """``{value, low, high, n}``, as metrics files hold figures."""
+        """Return ``{value, low, high, n}``, as in metrics files."""
         return {"value": self.elo, "low": self.low, "high": self.high, "n": self.games}
 
 
 def rate_players(results: Iterable[Result], anchor: str, virtual: float = 1.0) -> dict[str, Rating]:
-    """Ratings of all who played, by name in the order of their first game; the anchor's is 0.
+    """Rate all players; return the ratings by name, in the order of first games. The anchor has rating 0.
+
+    >>> rate_players([Result("new", "old", points=7.5, games=10)], anchor="old")["new"].games
+    10
 
     Args:
-        results: in any order; the same two may meet again.
-        anchor: name of the player whose rating is 0.
-        virtual: drawn games that each player is given beside its own.
+        results: results in any order; the same two players may occur several times.
+        anchor: name of the player with rating 0.
+        virtual: number of virtual draws of each player.
 
     Raises:
-        ZugwerkError: the anchor played no game, or somebody is not linked to it by any chain of games.
+        ZugwerkError: the anchor has no game, or a player is not connected to it by a chain of games.
     """
     played = [result for result in results if result.games]
     names = list(dict.fromkeys(name for result in played for name in (result.a, result.b)))
@@ -85,7 +89,7 @@ Table = npt.NDArray[np.floating]
 
 
 def _tables(results: Sequence[Result], names: Sequence[str]) -> tuple[Table, Table]:
-    """(points of row against column, games between them) [N, N]."""
+    """Return two tables [N, N]: points of the row's player against the column's, and games between them."""
     at = {name: i for i, name in enumerate(names)}
     points, games = np.zeros((2, len(names), len(names)))
     for result in results:
@@ -111,7 +115,7 @@ def _check_linked(games: Table, names: Sequence[str], anchor: int) -> None:
 
 
 def _maximise(points: Table, games: Table, anchor: int) -> tuple[Table, Table]:
-    """(Elo, standard error) [N] by Newton's method; the likelihood is concave, so there is one maximum."""
+    """Return (Elo, standard error) [N] by Newton's method. The likelihood is concave, so it has one maximum."""
     free = np.arange(len(points)) != anchor
     elo, error = np.zeros((2, len(points)))
     total = points.sum(axis=1)

@@ -13,14 +13,19 @@ from pipeline_src.arena.sprt import Sprt, Verdict
 from pipeline_src.files import Row, finite
 
 Pair = tuple[PlayedGame, PlayedGame]
-"""The two games of an opening; ``a`` moves first in the first."""
+"""The two games of an opening. ``a`` moves first in the first game."""
 Status = Literal["finished", "decided", "interrupted", "incomplete"]
-"""All pairs played; the sequential test came to an end before; Ctrl-C; pairs left out whose workers died."""
+"""``finished``: all pairs were played. ``decided``: the sequential test ended the match. ``interrupted``: Ctrl-C.
+``incomplete``: workers died, and their pairs are left out."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Wins, draws and losses of one player against another, or against all."""
+    """Wins, draws and losses of a player against one opponent or against all.
+
+    >>> Standing(3, 2, 1).points
+    4.0
+    """
 
     wins: int = 0
     draws: int = 0
@@ -28,7 +33,7 @@ class Standing:
 
     @classmethod
     def of(cls, points: Sequence[float]) -> "Standing":
-        """Counted from points of 1, 0.5 and 0 a game."""
+        """Count the wins, draws and losses in a list of points: 1, 0.5 and 0."""
         return cls(points.count(1.0), points.count(0.5), points.count(0.0))
 
     def __add__(self, other: "Standing") -> "Standing":
@@ -41,41 +46,41 @@ class Standing:
 
     @property
     def games(self) -> int:
-        """Played."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def points(self) -> float:
-        """A win is 1, a draw half."""
+        """Points: 1 for a win, 0.5 for a draw."""
         return self.wins + self.draws / 2
 
     def row(self) -> Row:
-        """``wins, draws, losses, points, games``, of a table."""
+        """Return ``wins, draws, losses, points, games`` for a table."""
         return {**vars(self), "points": self.points, "games": self.games}
 
     def result(self, a: str, b: str) -> Result:
-        """For ratings."""
+        """Return the result as `rate_players` takes it."""
         return Result(a, b, self.points, self.games)
 
 
 class SideFigures(NamedTuple):
-    """About one player's moves; means of nothing are NaN."""
+    """Statistics of one player's moves. Means without data are NaN."""
 
     mean_ms: float
-    """A move."""
+    """Mean milliseconds per move."""
     max_ms: float
     moves_per_game: float
     forfeits: dict[str, int]
-    """Games lost off the board, by why: illegal, time, crash."""
+    """Number of games lost by forfeit, by reason: illegal, time, crash."""
 
 
 class Forfeit(NamedTuple):
-    """A game that was lost off the board."""
+    """A game lost by forfeit."""
 
     game: int
-    """Its number, from 1, as in the archive."""
+    """Number of the game, from 1, as in the archive."""
     player: int
-    """0 is ``a``."""
+    """The loser: 0 is ``a``, 1 is ``b``."""
     kind: str
     detail: str
     """See `PlayedGame.detail`."""
@@ -89,35 +94,35 @@ class SprtFigures(NamedTuple):
     high: float
     verdict: Verdict
     pairs: int
-    """Looked at: up to the one that decided."""
+    """Number of pairs up to the one that decided."""
 
 
 @dataclass
 class Match:
-    """A match as far as it was played; scores are those of ``a``."""
+    """A match as far as it was played. Scores are those of ``a``."""
 
     a: str
     b: str
     """Texts or names of the players."""
     pairs: dict[int, Pair]
-    """Finished pairs by their numbers."""
+    """Finished pairs by number."""
     status: Status = "finished"
     sprt: Sprt | None = None
-    """Ends the match once it is decided."""
+    """Sequential test that ends the match once it is decided."""
 
     @classmethod
     def of(cls, a: str, b: str, games: Sequence[PlayedGame]) -> Self:
-        """A match from all its games, pair by pair."""
+        """Make a match from all its games, pair by pair."""
         return cls(a, b, dict(enumerate(zip(games[::2], games[1::2], strict=True))))
 
     @property
     def games(self) -> list[PlayedGame]:
-        """All games in their order; ``a`` moves first in the even ones."""
+        """All games in order. ``a`` moves first in those with an even index."""
         return [game for _, pair in sorted(self.pairs.items()) for game in pair]
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Points of ``a`` in the two games of each pair, in their order."""
+        """Points of ``a`` in the two games of each pair, in order."""
         return [pair_points(pair) for _, pair in sorted(self.pairs.items())]
 
     @property
@@ -127,22 +132,22 @@ class Match:
 
     @property
     def score(self) -> Score:
-        """Pairs are what is independent."""
+        """Score of ``a`` with its 95 % interval. The pairs, not the games, are independent."""
         return pair_score(self.points)
 
     @property
     def pentanomial(self) -> tuple[int, ...]:
-        """Pairs that brought ``a`` 0, 0.5, 1, 1.5 and 2 points."""
+        """Numbers of pairs with 0, 0.5, 1, 1.5 and 2 points for ``a``."""
         counts = Counter(round(2 * sum(pair)) for pair in self.points)
         return tuple(counts[k] for k in range(5))
 
     def seated(self, player: int) -> list[tuple[PlayedGame, int]]:
-        """All games, each with the side that ``a`` (0) or ``b`` (1) had."""
+        """Yield all games, each with the side of ``a`` (0) or ``b`` (1)."""
         return [(game, player ^ i % 2) for i, game in enumerate(self.games)]
 
     @property
     def forfeited(self) -> list[Forfeit]:
-        """The games that were lost off the board, in their order."""
+        """The games that were lost by forfeit, in order."""
         numbered = [(2 * k + i, game) for k, pair in sorted(self.pairs.items()) for i, game in enumerate(pair)]
         return [
             Forfeit(n + 1, (game.winner == "first") ^ n % 2, game.ended, game.detail)
@@ -151,11 +156,11 @@ class Match:
         ]
 
     def forfeits(self, player: int) -> Counter[str]:
-        """Games that ``a`` (0) or ``b`` (1) lost off the board, by why."""
+        """Count the games that ``a`` (0) or ``b`` (1) lost by forfeit, by reason."""
         return Counter(one.kind for one in self.forfeited if one.player == player)
 
     def side(self, player: int) -> SideFigures:
-        """About the moves of ``a`` (0) or ``b`` (1), where they were timed."""
+        """Return statistics of the timed moves of ``a`` (0) or ``b`` (1)."""
         times = [time for game, side in self.seated(player) for time in game.spent_by(side)]
         moves = len(times) / len(self.games) if self.pairs else math.nan
         forfeits = dict(sorted(self.forfeits(player).items()))
@@ -163,10 +168,10 @@ class Match:
 
     @property
     def test(self) -> SprtFigures | None:
-        """The sequential test over the pairs from the first to the first that is missing.
+        """The sequential test over the pairs from the first up to the first missing one.
 
-        Taken in their order and not in that in which they finish, it neither favours short games nor depends on
-        workers.
+        The pairs are taken by number and not in the order of finishing, so that the test does not favour short games
+        and does not depend on the workers.
         """
         if self.sprt is None:
             return None
@@ -178,22 +183,22 @@ class Match:
 
     @property
     def decided(self) -> bool:
-        """Whether the sequential test has come to an end."""
+        """Whether the sequential test has accepted a hypothesis."""
         test = self.test
         return test is not None and test.verdict != "undecided"
 
     @property
     def first_side_score(self) -> float:
-        """Points of who moved first, a game."""
+        """Mean points of the side that moved first."""
         return first_side_share(self.games)
 
     @property
     def plies_per_game(self) -> float:
-        """Those of the openings included."""
+        """Mean number of plies, including the openings."""
         return _mean([len(game.actions) for game in self.games])
 
     def as_json(self) -> dict[str, Any]:
-        """All of it but the games; infinite Elo differences and means of nothing are null."""
+        """Return everything but the games as JSON data. Infinite Elo differences and means without data are null."""
         standing, (elo, low, high), test = self.standing, self.score.elo(), self.test
         found = finite(
             {
@@ -220,12 +225,12 @@ class Match:
 
 
 def pair_points(pair: Pair) -> tuple[float, float]:
-    """Points of ``a`` in the two games."""
+    """Return the points of ``a`` in the two games of a pair."""
     return POINTS[pair[0].winner][0], POINTS[pair[1].winner][1]
 
 
 def first_side_share(games: Sequence[PlayedGame]) -> float:
-    """Points of who moved first, a game; NaN of none."""
+    """Return the mean points of the side that moved first; NaN without games."""
     return _mean([POINTS[game.winner][0] for game in games])
 
 

@@ -1,7 +1,7 @@
-"""`Board`, on which games are played, and `play_fixtures`, which plays many in groups side by side.
+"""`Board`, the board and rules of games, and `play_fixtures`, which plays many games in groups side by side.
 
-A game's moves depend on its fixture and on the board alone (and on the clock, where that is one of wall time): neither
-the size of the groups nor what else is in a group, nor the number of workers, changes one of them.
+The moves of a game depend only on its fixture and the board (and on the clock, if it measures wall time). The size of
+the groups, the other games of a group and the number of workers change nothing.
 """
 
 import contextlib
@@ -25,19 +25,19 @@ from pipeline_src.records.record import GameRecord
 
 @dataclass(frozen=True)
 class Board:
-    """Board and rules of games, and their time control."""
+    """Board, rules and time control of games."""
 
     game: str
     size: int
     variant: str | None = None
-    """None is the game's standard."""
+    """Variant of the game; None is the standard one."""
     control: TimeControl | None = None
-    """With one, games are played one after the other; without, in lock step, and nobody looks at a clock."""
+    """With a time control, games are played one after the other; without, in lock step and untimed."""
     logs: str = ""
-    """Folder for what players that are other programs write on standard error; no game depends on it."""
+    """Folder for the standard error of other programs. No game depends on it."""
 
     def start(self, fen: str = "") -> Any:
-        """The position that a game begins with: that of a text, or the standard one where that is empty.
+        """Return the first position of a game: that of a text, or the standard one if the text is empty.
 
         Raises:
             ZugwerkError: the game has no such size or variant.
@@ -48,7 +48,7 @@ class Board:
         return rules.initial_state(self.size) if self.variant is None else rules.initial_state(self.size, self.variant)
 
     def check(self, fixtures: Iterable[Fixture]) -> None:
-        """Make the players, so that a wrong text, or one that cannot play here, fails before any game is played.
+        """Make all players, so that a wrong text or an unsupported board raises its error before any game is played.
 
         Raises:
             ZugwerkError: as `make_player`, `Player.check` or `Player.ready`.
@@ -67,9 +67,9 @@ class Board:
                 one.close()
 
     def begin(self, fixture: Fixture) -> OpenGame:
-        """A game, with players who know nothing of earlier ones and, on a clock, have loaded all they need.
+        """Begin a game, with players that have forgotten earlier games and, on a clock, have loaded all they need.
 
-        An engine that cannot begin does not end the match: its first move is tried again, and forfeits the game.
+        An engine that cannot begin does not end the match: it is asked again for its first move, and then forfeits.
         """
         start, texts = self.start(fixture.start), (fixture.first, fixture.second)
         seats = (self._player(texts[0]), self._player(texts[1], seat=int(texts[0] == texts[1])))
@@ -90,7 +90,7 @@ class Board:
         return one
 
     def record(self, played: PlayedGame, gid: int, event: str | None = None) -> GameRecord:
-        """For an archive; without an ``event``, a forfeit stands there. A start that has no name is the variant."""
+        """Return the record of a game. A forfeit is the ``event`` if none is given; an unnamed start is the variant."""
         fixture = played.fixture
         height, width = self.start(fixture.start).board.shape
         return GameRecord(
@@ -109,7 +109,7 @@ class Board:
 
 
 def movetime(text: str, player: Player) -> float | None:
-    """The milliseconds a move that a player's text sets, or that an engine is told where it sets none, if any."""
+    """Return the milliseconds per move of a player's text, or of an engine by default; None if there are none."""
     value = PlayerText.parse(text).options.get("movetime")
     return player.movetime_ms if value is None else float(value)
 
@@ -117,25 +117,25 @@ def movetime(text: str, player: Player) -> float | None:
 def swapped_pair(
     a: str, b: str, opening: tuple[int, ...], seed: Sequence[int], start: str = ""
 ) -> tuple[Fixture, Fixture]:
-    """The two games of an opening; ``a`` moves first in the first."""
+    """Return the two games of an opening. ``a`` moves first in the first game."""
     return Fixture(a, b, opening, (*seed, 0), start), Fixture(b, a, opening, (*seed, 1), start)
 
 
 def play_fixtures(
     board: Board, fixtures: Sequence[Fixture], parallel: Parallel, group: int, journal: Journal | None = None
 ) -> list[PlayedGame]:
-    """Play the games, in their order.
+    """Play the games and return them in order.
 
     Args:
-        board: on what.
-        fixtures: the games; neighbours that share a player make its batches large.
-        parallel: how the groups run.
-        group: games of a task.
-        journal: keeps the groups that are finished, under keys that tell their games, the bytes of their players'
-            files, and nothing of the code; a call after a kill plays the missing ones only.
+        board: board and rules.
+        fixtures: the games. Neighbouring games with the same player make its batches large.
+        parallel: workers for the groups.
+        group: number of games in a task.
+        journal: keeps the finished groups, so that a call after a kill plays only the missing ones. Keys depend on the
+            games and on the bytes of the players' files, not on the code.
 
     Raises:
-        ZugwerkError: a player's text cannot be read, or one of them cannot play on this board.
+        ZugwerkError: a player's text is malformed, or a player does not support this board.
     """
     board.check(fixtures)
     groups = [fixtures[at : at + group] for at in range(0, len(fixtures), group)]
@@ -146,8 +146,8 @@ def play_fixtures(
 
 
 def play_group(board: Board, fixtures: Sequence[Fixture]) -> list[dict[str, Any]]:
-    """The games of a task, as `PlayedGame.from_json` reads them."""
-    if board.control is None:  # so that a player sees as many positions at once as there can be
+    """Play the games of a task; return them in the form that `PlayedGame.from_json` reads."""
+    if board.control is None:  # so that a player gets as many positions at once as possible
         played = play([board.begin(fixture) for fixture in fixtures])
     else:
         played = [game for fixture in fixtures for game in play([board.begin(fixture)])]
@@ -155,7 +155,7 @@ def play_group(board: Board, fixtures: Sequence[Fixture]) -> list[dict[str, Any]
 
 
 def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:
-    """Digest of all that decides the games of each group, but for the code: 32 hex digits."""
+    """Return, for each group, the digest of everything that decides its games except the code: 32 hex digits."""
     texts = {text for group in groups for fixture in group for text in (fixture.first, fixture.second)}
     files = {text: [hashlib.sha256(path.read_bytes()).hexdigest() for path in pool.files_of(text)] for text in texts}
     on, keys = asdict(replace(board, logs="")), []

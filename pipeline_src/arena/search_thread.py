@@ -1,4 +1,4 @@
-"""The thread in which an engine's player searches, while another one reads what its user says."""
+"""The thread in which an engine's player searches while another thread reads commands."""
 
 import queue
 import threading
@@ -9,13 +9,13 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import Player
 
 PRESS_S = 0.002
-"""Between two askings of a search to stop: one that was just about to begin may miss the first."""
+"""Seconds between repeated requests to stop: a search that is about to begin may miss the first one."""
 Job = Callable[[], None]
 
 
 @dataclass
 class Search:
-    """One search, from the moment it was asked for."""
+    """One search, from the moment of its request."""
 
     stopped: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
@@ -23,17 +23,17 @@ class Search:
     _player: Player | None = None
 
     def begin(self, player: Player) -> None:
-        """From now until `end` it is this player who searches."""
+        """Note the player that searches until `end`."""
         self._player = player
 
     def end(self) -> None:
-        """There is nothing left to stop."""
+        """Note that the search has ended."""
         with self._lock:
             self.done.set()
             self._player = None
 
     def press(self) -> None:
-        """Ask the player to stop until the search is done."""
+        """Ask the player to stop, repeatedly until the search has ended."""
         while not self.done.is_set():
             with self._lock:
                 if self._player is not None:
@@ -42,10 +42,10 @@ class Search:
 
 
 class SearchThread:
-    """Runs jobs one after the other; those that search can be stopped from outside."""
+    """Runs jobs one after the other. Searches can be stopped from outside."""
 
     def __init__(self, inform: Callable[[str], None]) -> None:
-        """``inform`` is told of jobs that fail."""
+        """``inform`` receives the errors of jobs."""
         self._inform = inform
         self._searches: list[Search] = []
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -54,28 +54,28 @@ class SearchThread:
 
     @property
     def busy(self) -> bool:
-        """Whether there is a search that has not ended."""
+        """Whether a search has not ended yet."""
         return any(not search.done.is_set() for search in self._searches)
 
     def submit(self, job: Job) -> None:
-        """Have a job done after all before it."""
+        """Queue a job."""
         self._jobs.put(job)
 
     def search(self, job: Callable[[Search], None]) -> None:
-        """Have a job done that searches; it calls `Search.end` before it answers."""
+        """Queue a job that searches. It calls `Search.end` before it answers."""
         search = Search()
         self._searches = [other for other in self._searches if not other.done.is_set()] + [search]
         self._jobs.put(lambda: job(search))
 
     def stop(self) -> None:
-        """Stop all searches, those too that have not begun: they answer with what they have."""
+        """Stop all searches, including queued ones. They answer with their best move so far."""
         for search in self._searches:
             if not search.done.is_set() and not search.stopped.is_set():
                 search.stopped.set()
                 threading.Thread(target=search.press, daemon=True).start()
 
     def finish(self, seconds: float) -> None:
-        """Stop, and wait so long at most for the answers."""
+        """Stop, and wait ``seconds`` at most for the answers."""
         self.stop()
         self._jobs.put(None)
         self._worker.join(seconds)
@@ -89,5 +89,5 @@ class SearchThread:
 
 
 def error_text(error: Exception) -> str:
-    """What is told of an error: the text of an expected one, with the type of any other."""
+    """Return the text of an expected error, or the type and text of any other."""
     return str(error) if isinstance(error, ZugwerkError) else f"{type(error).__name__}: {error}"

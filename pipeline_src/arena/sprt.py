@@ -1,9 +1,9 @@
-"""Sequential test of an Elo difference from colour-swapped pairs: stop as soon as the result is clear.
+"""Sequential probability ratio test (SPRT) of an Elo difference, from colour-swapped pairs.
 
-The log-likelihood ratio is the generalised one (Li, Liu and Ying, Sequential Analysis 33, 2014) as Stockfish's fishtest
-uses it (Van den Bergh): each hypothesis fixes the mean score alone, and takes from all distributions over the five
-results of a pair with that mean the one that makes what was seen likeliest. Pairs, not
-games, are what is independent. The bounds are Wald's (Sequential Analysis, 1947).
+The log-likelihood ratio is the generalised one (Li, Liu and Ying, Sequential Analysis 33, 2014), as in Stockfish's
+fishtest (Van den Bergh): each hypothesis fixes the mean score only, and uses the most likely distribution over the five
+results of a pair with that mean. Pairs are independent, games are not. The bounds are Wald's (Sequential Analysis,
+1947).
 """
 
 import math
@@ -14,9 +14,9 @@ from typing import Literal
 from pipeline_src.errors import ZugwerkError
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of the two games of a pair together."""
+"""Possible scores of a pair, the mean of its two games."""
 UNSEEN = 1e-3
-"""Counted for a result that has not come yet, so that no mean is impossible (as fishtest does)."""
+"""Count of a result that has not occurred, so that every mean is possible (as in fishtest)."""
 MOST_ELO = 2_000
 
 Verdict = Literal["H0", "H1", "undecided"]
@@ -24,14 +24,18 @@ Verdict = Literal["H0", "H1", "undecided"]
 
 @dataclass(frozen=True)
 class Sprt:
-    """H1 is an Elo difference of at least ``elo1``, H0 one of at most ``elo0``."""
+    """A test of H1, an Elo difference of at least ``elo1``, against H0, at most ``elo0``.
+
+    >>> Sprt(0, 10).verdict(3.5)
+    'H1'
+    """
 
     elo0: float
     elo1: float
     alpha: float = 0.05
-    """Chance to accept H1 where H0 holds."""
+    """Probability of accepting H1 if H0 is true."""
     beta: float = 0.05
-    """Chance to accept H0 where H1 holds."""
+    """Probability of accepting H0 if H1 is true."""
 
     def __post_init__(self) -> None:
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
@@ -41,10 +45,10 @@ class Sprt:
 
     @classmethod
     def parse(cls, text: str) -> "Sprt":
-        """``elo0,elo1[,alpha,beta]``.
+        """Read a test from the text ``elo0,elo1[,alpha,beta]``.
 
         Raises:
-            ZugwerkError: not that.
+            ZugwerkError: the text has another form, or a number is out of range.
         """
         try:
             numbers = [float(part) for part in text.split(",")]
@@ -60,7 +64,7 @@ class Sprt:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Sequence[int]) -> float:
-        """Log-likelihood ratio of H1 over H0 from the numbers of pairs with each of `PAIR_SCORES`."""
+        """Return the log-likelihood ratio of H1 over H0 for the numbers of pairs with each of `PAIR_SCORES`."""
         seen = [count or UNSEEN for count in counts]
         if not any(counts):
             return 0.0
@@ -75,15 +79,15 @@ class Sprt:
         return total * sum(terms)
 
     def verdict(self, llr: float) -> Verdict:
-        """What a log-likelihood ratio says."""
+        """Return the verdict for a log-likelihood ratio."""
         low, high = self.bounds
         return "H0" if llr <= low else "H1" if llr >= high else "undecided"
 
     def run(self, points: Iterable[float]) -> tuple[Verdict, float, int]:
-        """(verdict, log-likelihood ratio, number of pairs) at the first pair that decides, else at the last.
+        """Return (verdict, log-likelihood ratio, number of pairs) at the first pair that decides, or at the last pair.
 
         Args:
-            points: 0 to 2, of each pair, in the order of the pairs.
+            points: points of each pair, 0 to 2, in the order of the pairs.
         """
         counts, number, llr = [0] * len(PAIR_SCORES), 0, 0.0
         for point in points:
@@ -96,16 +100,16 @@ class Sprt:
 
 
 def expected_score(elo: float) -> float:
-    """Of a player so much stronger, by the logistic model: 1 / (1 + 10^(-elo / 400))."""
+    """Return the expected score for an Elo difference by the logistic model: 1 / (1 + 10^(-elo / 400))."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 def _tilt(shares: Sequence[float], mean: float) -> float:
-    """Where the likeliest distribution with this mean is ``share / (1 + tilt * (score - mean))``.
+    """Return the tilt for which ``share / (1 + tilt * (score - mean))`` is the most likely distribution with a mean.
 
-    The mean of that distribution falls as the tilt grows, so that bisection finds it.
+    The mean of that distribution falls as the tilt grows, so bisection finds the tilt.
     """
-    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])  # at these a share has no finite weight
+    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])  # bounds at which a weight is infinite
     for _ in range(200):
         middle = (low + high) / 2
         slope = sum(

@@ -1,4 +1,4 @@
-"""The command ``zugwerk``: `main` is its entry point; a module a group of commands."""
+"""The command ``zugwerk``: `main` is its entry point, and each module has a group of commands."""
 
 from pipeline_src.cli.app import main
 

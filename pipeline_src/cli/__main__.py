@@ -1,4 +1,4 @@
-"""``python -m pipeline_src.cli`` is ``zugwerk``, also where nothing is installed."""
+"""``python -m pipeline_src.cli`` is ``zugwerk`` and works without an installation."""
 
 from pipeline_src.cli.app import main
 

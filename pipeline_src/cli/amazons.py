@@ -25,13 +25,13 @@ def _position(fen: str | None) -> Any:
 
 @app.command(epilog="Example: zugwerk amazons perft 2 --divide")
 def perft(depth: int = play.DEPTH, fen: str | None = Fen, divide: bool = play.DIVIDE) -> None:
-    """Count the sequences of DEPTH legal turns; the count stands on the last line."""
+    """Count the sequences of DEPTH legal turns. The last line has the count."""
     play.print_perft("amazons", _position(fen), depth, divide)
 
 
 @app.command(epilog='Example: zugwerk amazons features --fen "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"')
 def features(fen: str | None = Fen) -> None:
-    """Print the position features F of the patent as JSON: the mover's amazons, and a 10x10 table for each."""
+    """Print the patent's position features F as JSON: a 10x10 table for each amazon of the side to move."""
     from pipeline_src.games.amazons.board import STANDARD
     from pipeline_src.systems.amazons_net.describe import describe_features
 
@@ -41,11 +41,11 @@ def features(fen: str | None = Fen) -> None:
 @app.command(epilog="Example: zugwerk amazons move --player alphabeta:movetime=1000 --json")
 def move(
     fen: str | None = Fen,
-    model: Path = typer.Option(MODEL, "--model", help="Trained nets.", show_default=True),
-    player: str | None = typer.Option(None, "--player", help="Any player instead, e.g. alphabeta:movetime=1000."),
+    model: Path = typer.Option(MODEL, "--model", help="File of the trained nets.", show_default=True),
+    player: str | None = typer.Option(None, "--player", help="Another player to ask, e.g. alphabeta:movetime=1000."),
     as_json: bool = play.AS_JSON,
 ) -> None:
-    """Print Amazons-Net's turn and its win rate: two forward passes, whatever the position. Or any player's turn."""
+    """Print the turn of Amazons-Net with its win rate, or the turn of another player."""
     state = _position(fen)
     if player is not None:
         play.print_move("amazons", state, player, as_json)
@@ -64,9 +64,9 @@ def move(
 
 @app.command(epilog="Example: zugwerk amazons uci --player alphabeta")
 def uci(
-    player: str | None = typer.Option(None, "--player", help="Who plays, e.g. alphabeta; setoption changes it."),
+    player: str | None = typer.Option(None, "--player", help="Player, e.g. alphabeta; setoption changes it."),
 ) -> None:
-    """Speak the engine protocol (UCI) on stdin and stdout; `quit` ends it."""
+    """Run as a UCI engine on stdin and stdout; `quit` ends it."""
     import os
     import sys
 

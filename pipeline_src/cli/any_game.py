@@ -1,4 +1,4 @@
-"""``zugwerk GAME``: perft, move and show of a game that has no commands of its own."""
+"""``zugwerk GAME``: perft, move and show for a game without commands of its own."""
 
 from typing import Any
 
@@ -8,11 +8,13 @@ from pipeline_src.cli import play
 
 
 def commands(game: str) -> typer.Typer:
-    """The group of commands of a game."""
+    """Return the group of commands of a game."""
     app = typer.Typer(help=f"The game {game}. Example: zugwerk {game} perft 3", no_args_is_help=True)
-    fen_option = typer.Option(None, "--fen", help="Position, as `show` prints it on the last line.", metavar="FEN")
-    size_option = typer.Option(None, "--size", help="Of the board of the start position.")
-    variant_option = typer.Option(None, "--variant", help="Of the rules.")
+    fen_option = typer.Option(
+        None, "--fen", help="Position, in the form that `show` prints on the last line.", metavar="FEN"
+    )
+    size_option = typer.Option(None, "--size", help="Size of the board.")
+    variant_option = typer.Option(None, "--variant", help="Variant of the rules.")
 
     def position(fen: str | None, size: int | None, variant: str | None) -> Any:
         from pipeline_src.errors import ZugwerkError
@@ -33,7 +35,7 @@ def commands(game: str) -> typer.Typer:
         variant: str | None = variant_option,
         divide: bool = play.DIVIDE,
     ) -> None:
-        """Count the sequences of DEPTH legal moves; the count stands on the last line."""
+        """Count the sequences of DEPTH legal moves. The last line has the count."""
         play.print_perft(game, position(fen, size, variant), depth, divide)
 
     @app.command(epilog=f"Example: zugwerk {game} move --player random")
@@ -44,14 +46,14 @@ def commands(game: str) -> typer.Typer:
         variant: str | None = variant_option,
         as_json: bool = play.AS_JSON,
     ) -> None:
-        """Print a player's move, and what its search found."""
+        """Print a player's move and the result of its search."""
         play.print_move(game, position(fen, size, variant), player, as_json)
 
     @app.command(epilog=f"Example: zugwerk {game} show --size 7")
     def show(
         fen: str | None = fen_option, size: int | None = size_option, variant: str | None = variant_option
     ) -> None:
-        """Print the board, and its FEN on the last line."""
+        """Print the board, with its FEN on the last line."""
         from pipeline_src.cli.board_text import board_text
         from pipeline_src.games.game import get_game
 

@@ -1,4 +1,4 @@
-"""Put the groups together, and turn expected errors into one line and exit status 1."""
+"""The whole command line. Expected errors become one line on stderr and exit status 1."""
 
 import typer
 

@@ -11,14 +11,14 @@ _AMAZONS = {0: ("*", "red"), 1: (".", PALE), 2: ("b", "bold yellow"), 3: ("w", "
 
 
 def board_text(game: str, state: Any, before: Any) -> "Text":
-    """A board, top rank first, in letters that need no colour: what the last move put on the board is in brackets.
+    """Return a board as text, top rank first, with the pieces of the last move in brackets.
 
     Amazons: ``w`` and ``b`` amazons, ``*`` arrows. All others: ``x`` the first side's stones, ``o`` the second's.
 
     Args:
-        game: its name.
+        game: name of the game.
         state: the position.
-        before: the one that it came from by the last move, None where there is none.
+        before: the position before the last move; None if unknown.
     """
     from rich.text import Text
 
@@ -42,7 +42,7 @@ def board_text(game: str, state: Any, before: Any) -> "Text":
 
 
 def value_text(opponent: str, value: float) -> str:
-    """What a search makes of its own prospects: a win rate where that is its unit, else the evaluation's points."""
+    """Return the text of a search's value: a win rate, or points of the evaluation, by the player's unit."""
     name = opponent.partition(":")[0].strip()
     if name in _RATES:
         return f"win rate {(1 + value) / 2:.0%}"
@@ -50,4 +50,4 @@ def value_text(opponent: str, value: float) -> str:
 
 
 _RATES = {"zero", "mcts"}
-"""Players whose values go from -1 to 1."""
+"""Players with values in -1..1."""

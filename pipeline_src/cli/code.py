@@ -1,4 +1,4 @@
-"""``zugwerk code``: the files behind a stage, and why a file is among them."""
+"""``zugwerk code``: the source files behind a stage, and the chain of imports that leads to a file."""
 
 from pathlib import Path
 
@@ -12,9 +12,9 @@ EXAMPLE = "Example: zugwerk code amazons_train --why pipeline_src/games/amazons/
 
 def code(
     stage: str = typer.Argument(..., help="A stage of dvc.yaml, e.g. amazons_train."),
-    why: Path | None = typer.Option(None, "--why", help="Print the chain of imports by which the stage reaches FILE."),
+    why: Path | None = typer.Option(None, "--why", help="Print the chain of imports from the stage to this file."),
 ) -> None:
-    """List the first-party files behind a stage's digest."""
+    """List the first-party source files in a stage's digest."""
     from pipeline_src.project.graph import read_graph
     from pipeline_src.project.params import read_tree
     from pipeline_src.project.stage_code import find_stage, roots

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: zugwerk compare HEAD~1 HEAD; zugwerk compare HEAD; zugwerk compare HEAD wide (an experiment)"
 MOST_METRICS = 40
-"""Other metrics that the terminal shows; the page has all."""
+"""Largest number of other metrics in the terminal; the page has all."""
 PIPED_WIDTH = 140
-"""Columns where the output goes into a file or another program."""
+"""Width of output to a file or another program, in columns."""
 
 
 def compare(
-    a: str = typer.Argument("HEAD", help="A commit, branch, tag, or an experiment's name."),
-    b: str = typer.Argument("workspace", help="The same, or workspace: the files as they are now."),
+    a: str = typer.Argument("HEAD", help="A commit, branch, tag or experiment."),
+    b: str = typer.Argument("workspace", help="A commit, branch, tag or experiment; or workspace, the present files."),
     out: Path = typer.Option(Path("work/compare"), help="Folder of the page, index.html."),
-    everything: bool = typer.Option(False, "--all", help="Also the headline figures that are alike."),
+    everything: bool = typer.Option(False, "--all", help="Also show the headline figures that are equal."),
     page: bool = typer.Option(True, "--page/--no-page", help="Write the page."),
 ) -> None:
-    """Show which figures, params and metrics of two versions differ, and write a page that opens offline."""
+    """Show the differences in figures, params and metrics between two versions, and write an offline page."""
     from rich.console import Console
 
     from pipeline_src.errors import ZugwerkError
@@ -79,7 +79,7 @@ def _print_pairs(title: str, pairs: "list[Pair]", console: "Console") -> None:
 
 
 def _print_table(title: str, columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]", console: "Console") -> None:
-    """The first column is never cut: in a narrow window the others are wrapped."""
+    """Print a table. The first column is never cut; in a narrow window the others are wrapped."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

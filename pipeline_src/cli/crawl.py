@@ -1,4 +1,4 @@
-"""``zugwerk crawl``: the one command that asks a live site."""
+"""``zugwerk crawl``: the only command that sends requests to a live site."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,19 +13,21 @@ EXAMPLE = "Example: zugwerk crawl amazons --dry-run"
 
 
 class System(StrEnum):
-    """Whose games to fetch."""
+    """Systems with games to crawl."""
 
     amazons = "amazons"
     joseki = "joseki"
 
 
 def crawl(
-    system: System = typer.Argument(..., help="Whose games: sections crawl and <system>_crawl of params.yaml."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what a crawl would ask, and ask nothing."),
+    system: System = typer.Argument(
+        ..., help="System to fetch games for, by sections crawl and <system>_crawl of params.yaml."
+    ),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Print the planned requests without sending any."),
 ) -> None:
-    """Fetch games from the live site, politely; each finished one once, for good.
+    """Fetch games from the live site, with polite delays. Each finished game is fetched once and kept.
 
-    Ctrl-C ends it at any time, and the same command goes on. What came is in artifacts/raw/<system>/live.
+    Ctrl-C ends it at any time, and the same command continues. The answers are in artifacts/raw/<system>/live.
     """
     from pipeline_src.project.params import load
     from pipeline_src.records.crawl_params import CrawlParams

@@ -6,20 +6,20 @@ import typer
 
 
 def export(
-    model: Path = typer.Argument(..., help="A model of self-play, e.g. artifacts/models/gomoku/13/best.pt."),
+    model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/13/best.pt."),
     out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx]"),
-    int8: bool = typer.Option(False, "--int8", help="Convolutions in 8-bit integers: faster, and not quite the same."),
-    package: str | None = typer.Option(
-        None,
-        metavar="SYSTEM",
-        help="Make it a net that comes with the package: amazons_net, gomoku_zero, growing_boards.",
+    int8: bool = typer.Option(
+        False, "--int8", help="Use 8-bit integers in convolutions: faster, with slightly different moves."
     ),
-    hours: float | None = typer.Option(None, min=0.001, help="With --package: what it took, for the card."),
+    package: str | None = typer.Option(
+        None, metavar="SYSTEM", help="Add it to the package's nets: amazons_net, gomoku_zero or growing_boards."
+    ),
+    hours: float | None = typer.Option(None, min=0.001, help="Hours of its training, for the card; with --package."),
 ) -> None:
-    """Write MODEL as an ONNX model, which plays without torch. Example: zugwerk export best.pt --out gomoku.onnx.
+    """Export MODEL to ONNX, which runs without torch. Example: zugwerk export best.pt --out gomoku.onnx.
 
-    A file that ends in .pt becomes the model itself with weights of 16 bits, half the size. --package SYSTEM writes
-    that file and a card, with params, commit and figures of this checkout, into the folder of the package.
+    With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size. With
+    --package, write that file and its card (params, commit and figures of this checkout) into the package's folder.
 
     Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.planes. Outputs: policy float32
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.

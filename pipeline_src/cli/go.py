@@ -29,22 +29,22 @@ def perft(
     fen: str | None = typer.Option(
         None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
     ),
-    size: int | None = typer.Option(None, "--size", help=f"Of the empty board, 3 to 25.  [default: {SIZE}]"),
+    size: int | None = typer.Option(None, "--size", help=f"Size of the empty board, 3 to 25.  [default: {SIZE}]"),
     variant: str | None = typer.Option(
         None, "--variant", help=f"komi-6.5, handicap-2:dp,pd, komi-0.5/handicap-2:dp,pd.  [default: {VARIANT}]"
     ),
     divide: bool = play.DIVIDE,
 ) -> None:
-    """Count the sequences of DEPTH legal moves, passes among them; the count stands on the last line."""
+    """Count the sequences of DEPTH legal moves, including passes. The last line has the count."""
     play.print_perft("go", _position(fen, size, variant), depth, divide)
 
 
 @app.command(epilog="Example: zugwerk go show game.sgf --move 30")
 def show(
-    position: str = typer.Argument(..., help="A FEN, or a record on 19x19 (.sgf).", metavar="FEN_OR_SGF"),
-    move: int | None = typer.Option(None, "--move", help="Plies of a record to play.  [default: all]"),
+    position: str = typer.Argument(..., help="A FEN, or an SGF record on 19x19.", metavar="FEN_OR_SGF"),
+    move: int | None = typer.Option(None, "--move", help="Number of plies of the record to play.  [default: all]"),
 ) -> None:
-    """Print the board with its coordinates, the last stone in brackets, and how the game stands."""
+    """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import go
     from pipeline_src.games.go.diagram import diagram, standing

@@ -15,7 +15,7 @@ SIZE, VARIANT = 15, "freestyle"
 Fen = typer.Option(
     None, "--fen", help="Position: ranks from the top, x black, o white, numbers empty; then b or w.", metavar="FEN"
 )
-Size = typer.Option(None, "--size", help=f"Of the empty board, 3 to 25.  [default: {SIZE}]")
+Size = typer.Option(None, "--size", help=f"Size of the empty board, 3 to 25.  [default: {SIZE}]")
 Variant = typer.Option(
     None, "--variant", help=f"freestyle, exact, renju or caro; freestyle-4: lines of four.  [default: {VARIANT}]"
 )
@@ -42,7 +42,7 @@ def perft(
     variant: str | None = Variant,
     divide: bool = play.DIVIDE,
 ) -> None:
-    """Count the sequences of DEPTH legal moves; the count stands on the last line."""
+    """Count the sequences of DEPTH legal moves. The last line has the count."""
     play.print_perft("gomoku", _position(fen, size, variant), depth, divide)
 
 
@@ -54,16 +54,16 @@ def move(
     variant: str | None = Variant,
     as_json: bool = play.AS_JSON,
 ) -> None:
-    """Print a player's move, and what its search found."""
+    """Print a player's move and the result of its search."""
     play.print_move("gomoku", _position(fen, size, variant), player, as_json)
 
 
 @app.command(epilog='Example: zugwerk gomoku show "3/1x1/3 w freestyle-3"')
 def show(
     position: str = typer.Argument(..., help="A FEN, or a Piskvorky record (.psq).", metavar="FEN_OR_PSQ"),
-    variant: str | None = typer.Option(None, "--variant", help=f"Rule of a record.  [default: {VARIANT}]"),
+    variant: str | None = typer.Option(None, "--variant", help=f"Variant of the record.  [default: {VARIANT}]"),
 ) -> None:
-    """Print the board with its coordinates, the last stone in brackets, and how the game stands."""
+    """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
     from pipeline_src.games.gomoku.diagram import diagram, standing
@@ -88,13 +88,15 @@ def show(
 @app.command(epilog='Example: zugwerk gomoku solve --fen "5/5/1x1x1/2oo1/5 b freestyle-4"')
 def solve(
     fen: str | None = Fen,
-    file: Path | None = typer.Option(None, "--file", help="Positions, a JSON object a line; see docs/gomoku.md."),
-    movetime: float = typer.Option(1000.0, min=1.0, help="Milliseconds for a position."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON; of a file a line for each position."),
+    file: Path | None = typer.Option(
+        None, "--file", help="File of positions, one JSON object on each line; see docs/gomoku.md."
+    ),
+    movetime: float = typer.Option(1000.0, min=1.0, help="Milliseconds per position."),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON; for a file, one line for each position."),
 ) -> None:
-    """Look for a forced win of the side to move, by threats; print its line, or that none was found in time.
+    """Search for a forced win of the side to move by threats, and print its line if one is found in time.
 
-    A win that is printed is proven: the line shows it against the answers that hold out longest.
+    A printed win is proven. The line has the answers that hold out longest.
     """
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import gomoku
@@ -140,19 +142,21 @@ def _solve_file(solver: Any, file: Path, limit: Any, as_json: bool) -> None:
 
 @app.command(epilog="Example: zugwerk gomoku openings 50 --size 20 --plies 5 > openings.txt")
 def openings(
-    count: int = typer.Argument(..., min=1, help="How many, no two the same up to the board's symmetries."),
-    plies: int = typer.Option(5, min=1, max=40, help="Stones of an opening."),
+    count: int = typer.Argument(..., min=1, help="Number of openings, all different under the board's symmetries."),
+    plies: int = typer.Option(5, min=1, max=40, help="Number of stones in an opening."),
     size: int | None = Size,
     variant: str | None = Variant,
-    within: float = typer.Option(100.0, min=0.0, help="Points by which a side may be ahead; 400: odds of e to 1."),
-    square: int = typer.Option(7, min=1, help="Side of the square in the middle in which the stones lie."),
-    nodes: int = typer.Option(10_000, min=1, help="Positions that the engine looks at for its judgement."),
-    games: int = typer.Option(
-        4, min=0, help="Quick games of the engine against itself, of which each side has to win one; 0 for none."
+    within: float = typer.Option(
+        100.0, min=0.0, help="Largest advantage of a side in points; 400 points are odds of e to 1."
     ),
-    seed: int = typer.Option(0, min=0, help="Of the stones."),
+    square: int = typer.Option(7, min=1, help="Side of the central square that contains the stones."),
+    nodes: int = typer.Option(10_000, min=1, help="Positions that the engine searches to judge an opening."),
+    games: int = typer.Option(
+        4, min=0, help="Quick games of the engine against itself; each side has to win one. 0 is none."
+    ),
+    seed: int = typer.Option(0, min=0, help="Seed of the stones."),
 ) -> None:
-    """Print openings that our engine calls level, one a line, as `zugwerk match --openings FILE` reads them."""
+    """Print balanced openings, one on each line, for `zugwerk match --openings FILE`."""
     from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
     from pipeline_src.games import gomoku
 
@@ -166,13 +170,13 @@ def openings(
 @app.command(epilog="Example: zugwerk gomoku brain --player engine:movetime=1000")
 def brain(
     player: str | None = typer.Option(
-        None, "--player", help="Who plays, e.g. zero:MODEL.  [default: engine:movetime=1000]"
+        None, "--player", help="Player, e.g. zero:MODEL.  [default: engine:movetime=1000]"
     ),
-    margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time left for delays."),
-    seed: int = typer.Option(0, min=0, help="Of what is random."),
-    verbose: bool = typer.Option(False, "--verbose", help="Tell what each search found, as a MESSAGE."),
+    margin: float = typer.Option(100.0, min=0.0, help="Milliseconds of a turn's time that are reserved for delays."),
+    seed: int = typer.Option(0, min=0, help="Seed of random choices."),
+    verbose: bool = typer.Option(False, "--verbose", help="Write the result of each search as a MESSAGE."),
 ) -> None:
-    """Speak the protocol of the Gomocup (Piskvork) on stdin and stdout; `END` ends it."""
+    """Run as a Gomocup engine (Piskvork protocol) on stdin and stdout; `END` ends it."""
     import os
     import sys
 
@@ -192,8 +196,8 @@ def brain(
 
 
 @app.command(epilog="Example: zugwerk gomoku generations 12")
-def generations(count: int = typer.Argument(..., help="How many, the first included; 2 to 99.")) -> None:
-    """Write into params.yaml how many generations self-play has; those there already are not made again."""
+def generations(count: int = typer.Argument(..., help="Number of generations including the first, 2 to 99.")) -> None:
+    """Set the number of self-play generations in params.yaml. Existing generations are not made again."""
     from pipeline_src.project.generations import set_generations
 
     typer.echo(set_generations(count))

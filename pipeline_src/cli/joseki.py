@@ -11,7 +11,7 @@ app = typer.Typer(
 )
 
 LIBRARY = Path("artifacts/models/joseki/library.joseki")
-Library = typer.Option(LIBRARY, "--library", help="A library file; `dvc repro joseki_build` makes the project's.")
+Library = typer.Option(LIBRARY, "--library", help="Library file; `dvc repro joseki_build` makes the default one.")
 AsJson = typer.Option(False, "--json", help="Print JSON.")
 Out = typer.Option(..., "--out", help="File to write.")
 CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
@@ -20,7 +20,7 @@ CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 @app.command(epilog='Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9" --json')
 def encode(
     pattern: str = typer.Argument(
-        ..., help="X and O, each followed by its stones as r,c: lines from the borders, from 1."
+        ..., help="X and O, each followed by its stones as r,c: the lines from the two borders, from 1."
     ),
     as_json: bool = AsJson,
 ) -> None:
@@ -49,14 +49,14 @@ def encode(
 @app.command(epilog="Example: zugwerk joseki recommend game.sgf --move 12 --corner top-right")
 def recommend(
     game: Path = typer.Argument(..., help="An SGF record on 19x19.", metavar="GAME.sgf"),
-    move: int | None = typer.Option(None, "--move", help="Moves played before the one asked for.  [default: all]"),
+    move: int | None = typer.Option(None, "--move", help="Number of moves to play first.  [default: all]"),
     corner: str = typer.Option("all", "--corner", help=f"all, {', '.join(CORNERS)}."),
     library: Path = Library,
-    top: int = typer.Option(10, "--top", help="Rows to print."),
-    svg: Path | None = typer.Option(None, "--svg", help="Also draw the board into this file."),
+    top: int = typer.Option(10, "--top", help="Number of rows to print."),
+    svg: Path | None = typer.Option(None, "--svg", help="SVG file for a picture of the board."),
     as_json: bool = AsJson,
 ) -> None:
-    """Print what games played in the patterns of a position: how often, how well, and where to find it."""
+    """Recommend moves for a position, with their frequency, results and sample games."""
     from pipeline_src.cli.quick import numba_without_blas
 
     numba_without_blas()
@@ -86,7 +86,7 @@ def recommend(
 
 
 def _position(game: Path, move: int | None) -> tuple[Any, int]:
-    """The state after so many moves of a record's main line, and the last point played, -1 if there is none."""
+    """Return the state after ``move`` moves of a record's main line, and the last point played, or -1."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import go
     from pipeline_src.records.sgf import read_sgf
@@ -104,7 +104,7 @@ def _position(game: Path, move: int | None) -> tuple[Any, int]:
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
-    """A table for people; games are number and ply."""
+    """Print the rows as a table; games are shown as number and ply."""
     typer.echo(f"{'':>3}  {'corner':<13}{'move':<10}{'count':>6}{'share':>8}{'won':>8}  games")
     for row in rows:
         won = "-" if row["win_rate"] == "" else f"{row['win_rate']:.3f}"
@@ -113,8 +113,8 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 
 
 @app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
-def show(library: Path = typer.Argument(LIBRARY, help="A library file."), as_json: bool = AsJson) -> None:
-    """Print what a library holds."""
+def show(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json: bool = AsJson) -> None:
+    """Print the contents of a library."""
     from pipeline_src.systems.joseki.library_file import VERSION, load
 
     found = load(library)
@@ -131,11 +131,11 @@ def show(library: Path = typer.Argument(LIBRARY, help="A library file."), as_jso
 
 @app.command(epilog="Example: zugwerk joseki add whole.joseki games.parquet --out more.joseki")
 def add(
-    library: Path = typer.Argument(..., help="A library that was not pruned."),
-    games: Path = typer.Argument(..., help="An archive of records, as joseki_records writes it."),
+    library: Path = typer.Argument(..., help="Library file, not pruned."),
+    games: Path = typer.Argument(..., help="Archive of records in the form of joseki_records."),
     out: Path = Out,
 ) -> None:
-    """Count more games into a library; those it counted before are left out."""
+    """Add games to a library. Games that it already has are skipped."""
     from pipeline_src.records.parquet import read_records
     from pipeline_src.systems.joseki.build import Builder
     from pipeline_src.systems.joseki.library_file import load, save
@@ -148,11 +148,11 @@ def add(
 
 @app.command(epilog="Example: zugwerk joseki merge a.joseki b.joseki --out both.joseki")
 def merge(
-    first: Path = typer.Argument(..., help="A library that was not pruned."),
-    second: Path = typer.Argument(..., help="One of other games."),
+    first: Path = typer.Argument(..., help="Library file, not pruned."),
+    second: Path = typer.Argument(..., help="Library of other games, not pruned."),
     out: Path = Out,
 ) -> None:
-    """Put two libraries together."""
+    """Merge two libraries."""
     from pipeline_src.systems.joseki.build import merge as merged
     from pipeline_src.systems.joseki.library_file import load, save
 
@@ -167,7 +167,7 @@ def prune(
     fewest_games: int = typer.Option(..., "--fewest-games", min=1, help="Moves of fewer games are dropped."),
     out: Path = Out,
 ) -> None:
-    """Drop what is too rare; no games can be added to what is left."""
+    """Drop rare moves. No games can be added to a pruned library."""
     from pipeline_src.systems.joseki.library import prune as pruned
     from pipeline_src.systems.joseki.library_file import load, save
 

@@ -12,29 +12,37 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
 FORFEITS = 6
-"""That are told in words below the table."""
+"""Largest number of forfeits that are described below the table."""
 
 
 def match(
     game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
-    a: str = typer.Argument(..., help="Whose score is told, e.g. alphabeta:width=20 or uci:PROGRAM."),
-    b: str = typer.Argument(..., help="Whom against."),
-    games: int = typer.Option(100, help="Number of games, even: each opening is played with both sides."),
-    openings: str = typer.Option("random:2", help="random:PLIES, none, or a file with an opening or a FEN a line."),
-    movetime: float | None = typer.Option(None, help="Milliseconds a move, for players that set themselves no limit."),
-    nodes: int | None = typer.Option(None, help="The same in nodes."),
-    depth: int | None = typer.Option(None, help="The same in plies."),
-    clock: str | None = typer.Option(None, help="Milliseconds a side and a move's increment, e.g. 900000+0."),
-    margin: float = typer.Option(100.0, help="Milliseconds beyond its movetime that lose a player the game."),
-    size: int | None = typer.Option(None, help="Board: 10, 8 or 6; of Gomoku 3 to 25, 15 if not given."),
-    variant: str | None = typer.Option(None, help="Of the game, e.g. exact or freestyle-4."),
-    seed: int = typer.Option(1, help="Of openings and players."),
-    workers: int = typer.Option(1, min=1, help="Games side by side; timed ones want a core each."),
-    backend: str = typer.Option("loky", help="Where: loky, processes here | dask | ray."),
-    address: str = typer.Option("", help="Of a running Dask or Ray cluster, all of whose workers then play."),
-    sprt: str | None = typer.Option(None, help="elo0,elo1[,alpha,beta]: stop as soon as one is accepted."),
-    out: Path | None = typer.Option(None, help="Parquet file of the games; killed, the same command goes on."),
-    resume: bool = typer.Option(True, "--resume/--no-resume", help="Go on where the journal beside OUT ends."),
+    a: str = typer.Argument(..., help="Player A, e.g. alphabeta:width=20 or uci:PROGRAM; scores are reported for A."),
+    b: str = typer.Argument(..., help="Player B, the opponent."),
+    games: int = typer.Option(100, help="Number of games, even: each opening is played twice with the sides swapped."),
+    openings: str = typer.Option("random:2", help="random:PLIES, none, or a file with an opening or FEN on each line."),
+    movetime: float | None = typer.Option(
+        None, help="Milliseconds per move, for players without a limit of their own."
+    ),
+    nodes: int | None = typer.Option(None, help="Nodes per move, for players without a limit of their own."),
+    depth: int | None = typer.Option(None, help="Depth in plies, for players without a limit of their own."),
+    clock: str | None = typer.Option(None, help="Milliseconds per side and increment per move, e.g. 900000+0."),
+    margin: float = typer.Option(100.0, help="Milliseconds by which a move may exceed its movetime."),
+    size: int | None = typer.Option(
+        None, help="Size of the board: Amazons 10, 8 or 6; Gomoku 3 to 25.  [default: 10; Gomoku 15]"
+    ),
+    variant: str | None = typer.Option(None, help="Variant of the game, e.g. exact or freestyle-4."),
+    seed: int = typer.Option(1, help="Seed of openings and players."),
+    workers: int = typer.Option(1, min=1, help="Pairs of games played side by side; timed games need a core each."),
+    backend: str = typer.Option("loky", help="Backend of workers: loky (processes on this machine), dask or ray."),
+    address: str = typer.Option("", help="Address of a running Dask or Ray cluster. All of its workers play."),
+    sprt: str | None = typer.Option(
+        None, help="elo0,elo1[,alpha,beta]: stop when the sequential test accepts a hypothesis."
+    ),
+    out: Path | None = typer.Option(
+        None, help="Parquet file for the games. The same command continues a killed match."
+    ),
+    resume: bool = typer.Option(True, "--resume/--no-resume", help="Continue from the journal beside OUT."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Play A against B and print A's score with its 95 % interval."""
@@ -77,7 +85,7 @@ def _read_clock(text: str | None) -> tuple[float, float] | None:
 
 
 class _Progress:
-    """A bar with the running score in a terminal; elsewhere nothing."""
+    """A progress bar with the running score, in a terminal only."""
 
     def __init__(self, pairs: int, title: str) -> None:
         from tqdm import tqdm
@@ -91,7 +99,7 @@ class _Progress:
         self.bar.close()
 
     def show(self, so_far: "Match") -> None:
-        """Bring it up to date."""
+        """Update the bar."""
         if not self.bar.disable:
             standing = so_far.standing
             self.bar.update(len(so_far.pairs) - self.bar.n)

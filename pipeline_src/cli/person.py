@@ -14,15 +14,17 @@ SIDES = {"first": 0, "second": 1}
 
 def play(
     game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
-    against: str = typer.Option("alphabeta:movetime=1000", help="Any player of the game, e.g. zero:MODEL."),
-    side: str = typer.Option("first", help="Yours: first, second or random."),
-    size: int | None = typer.Option(None, help="Board: 10, 8 or 6; of Gomoku 3 to 25, 15 if not given."),
-    variant: str | None = typer.Option(None, help="Of the game, e.g. exact or freestyle-4."),
-    save: Path | None = typer.Option(None, help="Where the game is saved when you leave; a new name if not given."),
-    load: Path | None = typer.Option(None, help="A saved game to go on with; it also tells side and size."),
-    seed: int | None = typer.Option(None, min=0, help="Of the player and of a random side."),
+    against: str = typer.Option("alphabeta:movetime=1000", help="Opponent: any player of the game, e.g. zero:MODEL."),
+    side: str = typer.Option("first", help="Your side: first, second or random."),
+    size: int | None = typer.Option(
+        None, help="Size of the board: Amazons 10, 8 or 6; Gomoku 3 to 25.  [default: 10; Gomoku 15]"
+    ),
+    variant: str | None = typer.Option(None, help="Variant of the game, e.g. exact or freestyle-4."),
+    save: Path | None = typer.Option(None, help="File for the game when you leave.  [default: a new name]"),
+    load: Path | None = typer.Option(None, help="Saved game to continue, with its side and size."),
+    seed: int | None = typer.Option(None, min=0, help="Seed of the player and of a random side."),
 ) -> None:
-    """Play a game against PLAYER; `help` in the game lists the commands."""
+    """Play a game against a player in the terminal; `help` in the game lists the commands."""
     import numpy as np
 
     from pipeline_src.arena.person import PersonGame, check_suffix, load_game

@@ -1,4 +1,4 @@
-"""The conversation of `zugwerk play`: nothing that is typed, and no end of the input, loses the game."""
+"""The dialogue of `zugwerk play`. No input, and no end of input, loses the game."""
 
 import contextlib
 import math
@@ -24,12 +24,12 @@ LONGEST = 1 << 12
 
 
 class Table:
-    """A game, the person at it, and whom they play."""
+    """A game of a person against a player."""
 
     def __init__(
         self, game: PersonGame, player: Player, rng: np.random.Generator, save: Path | None, load: Path | None
     ) -> None:
-        """``save`` is where the game goes at the end; None makes up a name. ``load`` is where it came from."""
+        """``save`` is the file for the game, None for a new name; ``load`` is the file that it was loaded from."""
         from rich.console import Console
 
         self.game, self.player, self.rng = game, player, rng
@@ -40,7 +40,7 @@ class Table:
         self.waiting = False  # after a failure of the player, until the person says go
 
     def sit(self) -> None:
-        """Play until the person leaves; then the game is saved, unless nothing has been played since it last was."""
+        """Play until the person leaves, then save the game if it has unsaved moves."""
         you = self._names()[self.game.side]
         self.console.print(f"You are {you} against {self.game.opponent}. `help` lists the commands.", markup=False)
         self._show()
@@ -114,7 +114,7 @@ class Table:
         return NAMES.get(self.game.game, OTHER_NAMES)
 
     def _example(self) -> str:
-        """A move's text."""
+        """Return an example of a move's text."""
         game, start = self.game, self.game.start
         return MOVES.get(game.game) or game.rules.format_move(
             int(game.rules.legal_actions(start)[0]), *start.board.shape
@@ -197,7 +197,7 @@ class Table:
     }
 
     def _keep(self) -> None:
-        """Save what has been played since the last time; where no file can be written, print it."""
+        """Save unsaved moves; if no file can be written, print the game."""
         game = self.game
         if game.actions == self.saved:
             return
@@ -216,11 +216,11 @@ class Table:
 
 
 class _Leave(Exception):  # noqa: N818 - no error
-    """The person has had enough."""
+    """The person leaves the game."""
 
 
 def _new_name(game: str) -> Path:
-    """A name that no file here has."""
+    """Return a file name that is not in use."""
     stem, number = f"{game}-{datetime.now():%Y%m%d-%H%M%S}", 1
     path = Path(stem + suffixes(game)[0])
     while path.exists():
@@ -231,7 +231,7 @@ def _new_name(game: str) -> Path:
 
 @contextlib.contextmanager
 def _ends_are_interrupts() -> Iterator[None]:
-    """A closed terminal or a polite kill is a Ctrl-C: the game is saved."""
+    """Treat a closed terminal or SIGTERM like Ctrl-C, so that the game is saved."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

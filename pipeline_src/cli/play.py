@@ -1,17 +1,17 @@
-"""What the commands of every game have in common: count the turns of a position, ask a player for one."""
+"""Commands shared by all games: count the turns of a position, and ask a player for a turn."""
 
 import json
 from typing import Any
 
 import typer
 
-DEPTH = typer.Argument(..., help="Number of plies.")
-DIVIDE = typer.Option(False, "--divide", help="Also print the count behind each first turn.")
-AS_JSON = typer.Option(False, "--json", help="Print JSON, unrounded.")
+DEPTH = typer.Argument(..., help="Depth in plies.")
+DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
+AS_JSON = typer.Option(False, "--json", help="Print JSON with unrounded numbers.")
 
 
 def print_perft(game: str, state: Any, depth: int, divide: bool) -> None:
-    """Print the number of sequences of ``depth`` turns on the last line, before it those behind each turn."""
+    """Print the number of sequences of ``depth`` turns; with ``divide``, first those after each turn."""
     from pipeline_src.games.game import get_game
 
     rules = get_game(game)
@@ -25,7 +25,7 @@ def print_perft(game: str, state: Any, depth: int, divide: bool) -> None:
 
 
 def print_move(game: str, state: Any, player: str, as_json: bool) -> None:
-    """Print the turn that a player chooses, and what its search reports.
+    """Print the turn that a player chooses and the result of its search.
 
     Raises:
         ZugwerkError: no such player, or the game is over.

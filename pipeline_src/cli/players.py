@@ -8,10 +8,10 @@ EXAMPLE = "Example: zugwerk players gomoku"
 
 
 def players(
-    game: str | None = typer.Argument(None, help="E.g. amazons; without it, all."),
-    as_json: bool = typer.Option(False, "--json", help="Print JSON instead."),
+    game: str | None = typer.Argument(None, help="Game, e.g. amazons.  [default: all]"),
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of text."),
 ) -> None:
-    """List the players with their options, types, bounds and defaults, and an example of each."""
+    """List the players, with an example and the types, bounds and defaults of their options."""
     from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table

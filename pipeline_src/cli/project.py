@@ -4,9 +4,12 @@ import json
 
 import typer
 
+SAID_BESIDE = ("hours", "microseconds", "seconds", "squares left")
+"""Units that a figure's words do not tell."""
 
-def profile(name: str = typer.Argument(..., help="laptop, overnight, smoke, paper or long.")) -> None:
-    """Write params.yaml for a profile: the laptop's values and its differences. Example: zugwerk profile smoke."""
+
+def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, smoke, paper or long.")) -> None:
+    """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke."""
     from pathlib import Path
 
     from pipeline_src.project.disk import graph_targets, sizes
@@ -19,7 +22,7 @@ def profile(name: str = typer.Argument(..., help="laptop, overnight, smoke, pape
 
 
 def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table.")) -> None:
-    """Every headline figure beside the published one. Example: zugwerk report --json."""
+    """Print every headline figure beside the published one. Example: zugwerk report --json."""
     from pipeline_src.report.figures import figures
 
     found = figures()
@@ -30,25 +33,26 @@ def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instea
     from rich.console import Console
     from rich.table import Column, Table
 
+    from pipeline_src.report.systems import SYSTEMS
+    from pipeline_src.report.table import lines
+
     console = Console()
     for system, rows in found.items():
-        made = next((f for f in rows.values() if f["ours"] is not None), None)
-        where = (
-            f"profile {made['profile'] or 'unknown: params changed since'}, {made['data']}" if made else "not made yet"
-        )
-        figure = Column("figure", overflow="fold")  # of a narrow terminal only names take two lines
-        others = [Column(head, no_wrap=True) for head in ("published", "ours", "95 % interval", "n", "unit")]
-        title = f"{system} ({where})"
-        table = Table(figure, *others, title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for name, f in rows.items():
-            interval = f"{_show(f['low'])} - {_show(f['high'])}" if f["low"] is not None else "-"
-            table.add_row(name, _show(f["published"]), _show(f["ours"]), interval, _show(f["n"]), f["unit"])
+        table_lines = lines(rows)
+        figure = Column("figure", overflow="fold")
+        others = [Column(head, no_wrap=True) for head in ("published", "ours", "95 % CI", "n", "profile")]
+        table = Table(figure, *others, title=SYSTEMS[system].title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        for line in table_lines:
+            words = line.words if line.unit not in SAID_BESIDE else f"{line.words}, {line.unit}"
+            words = "  again" if line.below else words
+            table.add_row(words, line.published, line.ours, line.interval, line.n, line.profile)
         console.print(table)
-        console.print("rerun: " + ", ".join(dict.fromkeys(f["command"] for f in rows.values())), style="dim")
+        commands = dict.fromkeys(line.command for line in table_lines)
+        console.print("rerun: " + ", ".join(commands), style="dim")
 
 
 def verify() -> None:
-    """Read all files that DVC keeps and name the damaged ones, which DVC does not see. Example: zugwerk verify."""
+    """Check all files in DVC's cache and outputs for damage that DVC does not notice. Example: zugwerk verify."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.project.verify import verify as find
 
@@ -61,9 +65,3 @@ def verify() -> None:
         wrong = len(found.removed) + len(found.different)
         raise ZugwerkError(f"{wrong} of {found.read} files are not what DVC knows; `dvc repro` puts them right")
     typer.echo(f"{found.read} files read, all as DVC knows them")
-
-
-def _show(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""Commands that answer at once: what they can do without."""
+"""Faster start of commands: skip imports that they do not need."""
 
 import importlib
 import sys
@@ -7,9 +7,9 @@ _BLAS = "scipy.linalg.cython_blas"
 
 
 def numba_without_blas() -> None:
-    """Import numba without scipy's linear algebra, which takes it a quarter of a second to find.
+    """Import numba without scipy's linear algebra, which saves a quarter of a second.
 
-    Only kernels with ``np.dot`` and its like need it; this package has none.
+    Only kernels with ``np.dot`` and similar functions need it, and this package has none.
     """
     if _BLAS in sys.modules or "numba.np.arraymath" in sys.modules:
         return

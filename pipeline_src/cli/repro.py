@@ -19,14 +19,18 @@ EXAMPLE = "Example: zugwerk repro amazons_train@residual joseki_build --jobs 4"
 
 def repro(
     targets: list[str] = typer.Argument(
-        None, help="Stages, members such as amazons_train@residual, or groups; with all that they depend on. None: all."
+        None, help="Stages, members such as amazons_train@residual, or groups, with all dependencies.  [default: all]"
     ),
     jobs: int | None = typer.Option(
-        None, "--jobs", "-j", min=1, help="Busy processes and threads at a time, of all targets. Default: the cores."
+        None,
+        "--jobs",
+        "-j",
+        min=1,
+        help="Largest number of busy processes and threads, of all targets.  [default: the cores]",
     ),
-    force: bool = typer.Option(False, "--force", "-f", help="Run also what has not changed."),
+    force: bool = typer.Option(False, "--force", "-f", help="Also run targets that have not changed."),
 ) -> None:
-    """Bring the graph up to date as `dvc repro` does, independent targets side by side; logs go to work/repro."""
+    """Bring the graph up to date like `dvc repro`, with independent targets side by side; logs are in work/repro."""
     import signal
 
     from rich.console import Console
@@ -56,7 +60,7 @@ def repro(
 
 
 class Lines:
-    """A line as a target begins, and one as it ends."""
+    """Progress as one line at the start and one at the end of each target."""
 
     def __init__(self, schedule: "Schedule", console: "Console") -> None:
         self.schedule, self.console = schedule, console
@@ -72,20 +76,20 @@ class Lines:
         self.console.print(f"{target}: {what}; {self.summary()}")
 
     def summary(self) -> str:
-        """How much is done and left."""
+        """Return a line on the targets done and left."""
         left = self.schedule.seconds_left()
         about = f", about {_clock(left)} left" if left else ""
         return f"{len(self.schedule.outcomes)} of {len(self.schedule.before)} done{about}"
 
 
 class LiveLines(Lines):
-    """A line as a target ends, and below these, renewed all the time, one for each that runs."""
+    """Progress as one line for each finished target, above a live table of the running ones."""
 
     def began(self, target: str) -> None:
-        """Its line comes with the next `table`."""
+        """See `Watch.began`. The next `table` shows the target."""
 
     def table(self) -> "RenderableType":
-        """What runs now, for how long, and about how long it takes; what is done and left."""
+        """Return a table of the running targets with elapsed and estimated times, and a line on the rest."""
         from rich.console import Group
         from rich.table import Table
 
@@ -98,5 +102,5 @@ class LiveLines(Lines):
 
 
 def _clock(seconds: float) -> str:
-    """Minutes and seconds, of less than a minute tenths: 3:07, 4.2 s."""
+    """Format seconds as 3:07, or as 4.2 s below a minute."""
     return f"{seconds:.1f} s" if seconds < 59.95 else f"{round(seconds) // 60}:{round(seconds) % 60:02}"

@@ -5,8 +5,8 @@ import typer
 EXAMPLE = "Example: zugwerk warm gomoku"
 
 
-def warm(game: str | None = typer.Argument(None, help="E.g. amazons; without it, all, side by side.")) -> None:
-    """Compile ahead what the players of a game need, so that no first move waits for it."""
+def warm(game: str | None = typer.Argument(None, help="Game, e.g. amazons.  [default: all, side by side]")) -> None:
+    """Compile the kernels of a game's players ahead, so that no first move waits for them."""
     from pipeline_src.games.game import GAMES
     from pipeline_src.parallel import Parallel, run_as_they_come
     from pipeline_src.players.warm import warm as compile_all

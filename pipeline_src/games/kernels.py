@@ -1,10 +1,11 @@
-"""What a search asks of a game inside compiled code: functions that pick their kernel by the type of the state.
+"""The interface of a game inside compiled code: functions that pick their kernel by the type of the state.
 
-A search that calls these compiles for whatever state it is given and is cached as it stands; a game brings its kernels
-with `implement`. Called from Python, they dispatch in the same way.
+A search that calls these functions compiles for the type of state it is given, and is cached like any kernel. A game
+registers its kernels with `implement`. Calls from Python dispatch in the same way.
 
-A *step* is what a side decides at a time in a tree of small branching: where a move has parts, as in the Amazons (from
-and to, then the arrow), each part is a step, and the same side may step twice running. Elsewhere steps are actions.
+A *step* is one decision in a tree of smaller branching. In a game with moves of several parts, such as the Amazons
+(from and to, then the arrow), each part is a step, and the same side may make two steps in a row. In the other games a
+step is an action.
 """
 
 from collections.abc import Callable
@@ -38,31 +39,31 @@ def copy_into(state: Any, other: Any) -> None:
 
 @singledispatch
 def to_play(state: Any) -> int:
-    """Side to move, 0 or 1."""
+    """Return the side to move, 0 or 1."""
     raise _unknown(state)
 
 
 @singledispatch
 def position_hash(state: Any) -> Any:
-    """uint64 that equal positions share, whatever moves led there."""
+    """Return the hash of a position, uint64. Equal positions have equal hashes, whatever moves led there."""
     raise _unknown(state)
 
 
 @singledispatch
 def outcome(state: Any) -> tuple[bool, float]:
-    """(whether the game is over, its result for the side to move: 1 won, 0 drawn, -1 lost; 0 while it goes on)."""
+    """Return (whether the game is over, its result for the side to move: 1 won, 0 drawn or not over, -1 lost)."""
     raise _unknown(state)
 
 
 @singledispatch
 def write_actions(state: Any, out: Ids) -> int:
-    """Write all legal actions to ``out``; return how many. ``out`` has room for `max_actions` entries."""
+    """Write all legal actions to ``out``; return their number. ``out`` has room for `max_actions` entries."""
     raise _unknown(state)
 
 
 @singledispatch
 def is_legal(state: Any, action: int) -> bool:
-    """Whether an action is legal; any int may be asked."""
+    """Whether an action is legal. Any int is accepted."""
     raise _unknown(state)
 
 
@@ -74,13 +75,13 @@ def play(state: Any, action: int) -> None:
 
 @singledispatch
 def take_back(state: Any, action: int) -> None:
-    """Undo the action just played, in place."""
+    """Undo the last action, in place."""
     raise _unknown(state)
 
 
 @singledispatch
 def write_steps(state: Any, out: Ids) -> int:
-    """Write all legal steps to ``out``; return how many. ``out`` has room for `max_steps` entries."""
+    """Write all legal steps to ``out``; return their number. ``out`` has room for `max_steps` entries."""
     raise _unknown(state)
 
 
@@ -92,19 +93,19 @@ def play_step(state: Any, step: int) -> None:
 
 @singledispatch
 def max_actions(state: Any) -> int:
-    """Room that `write_actions` needs."""
+    """Return the number of entries that `write_actions` needs."""
     raise _unknown(state)
 
 
 @singledispatch
 def max_steps(state: Any) -> int:
-    """Room that `write_steps` needs."""
+    """Return the number of entries that `write_steps` needs."""
     raise _unknown(state)
 
 
 @singledispatch
 def rules_need(state: Any) -> list[Need]:
-    """Kernels that the functions of a game's module call; a game whose functions call others registers its own list."""
+    """Return the kernels that a game's Python functions call. A game that calls others registers its own list."""
     return [
         Need(outcome, (state,)),
         Need(is_legal, (state, 0)),

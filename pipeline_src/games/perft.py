@@ -1,4 +1,4 @@
-"""Perft of any game that brings its kernels: the number of action sequences of a given length."""
+"""Perft of any game with kernels: the number of action sequences of a given length."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ MAX_DEPTH = 12
 def count_sequences(
     state: Any, actions: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
 ) -> int:
-    """Number of sequences of D legal actions; the last action of each is counted, not played.
+    """Count the sequences of D legal actions. The last action of each is counted, not played.
 
     Args:
-        state: played on in place, and as it was at the end.
-        actions: room for those of each ply, [D, A]; D is at least 1.
-        counts: room, [D].
-        at: room, [D].
+        state: changed in place during the call and restored at its end.
+        actions: scratch space for the actions of each ply, [D, A]; D is at least 1.
+        counts: scratch space, [D].
+        at: scratch space, [D].
     """
     last = counts.size - 1
     total, ply = 0, 0
@@ -43,7 +43,7 @@ def count_sequences(
 
 
 def perft(state: Any, depth: int) -> int:
-    """Number of sequences of ``depth`` legal actions from ``state``.
+    """Count the sequences of ``depth`` legal actions from ``state``.
 
     Raises:
         ZugwerkError: depth outside 0..12.
@@ -57,7 +57,7 @@ def perft(state: Any, depth: int) -> int:
 
 
 def divide(state: Any, depth: int) -> dict[int, int]:
-    """Perft of ``depth - 1`` behind each legal action, by action.
+    """Return, for each legal action, the perft of ``depth - 1`` after it.
 
     Raises:
         ZugwerkError: depth outside 1..12.

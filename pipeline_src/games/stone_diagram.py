@@ -1,4 +1,4 @@
-"""A board of stones as text for people: coordinates around it, the last stone in brackets."""
+"""Boards of stones as text, with coordinates around them and the last stone in brackets."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,12 +7,12 @@ STONES = ".xo"
 
 
 def stone_diagram(board: npt.NDArray[np.int8], last: int, files: str) -> str:
-    """Lines of a board int8 [H, W], top rank first; 1 is ``x``, 2 is ``o``, point ``last`` is in brackets.
+    """Return the lines of a board int8 [H, W], top rank first: 1 is ``x``, 2 is ``o``, point ``last`` is in brackets.
 
     Args:
         board: row 0 is the top.
-        last: row * W + column, or no point of the board.
-        files: the columns' letters.
+        last: row * W + column, or a number that is no point of the board.
+        files: letters of the columns.
     """
     height, width = board.shape
     letters = ("   " + "".join(f" {file} " for file in files[:width])).rstrip()

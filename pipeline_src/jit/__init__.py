@@ -1,9 +1,11 @@
-"""numba's ``njit`` for kernels that call kernels: each is optimised once, with the kernel that Python calls.
+"""A version of numba's ``njit`` for kernels that call kernels: each is optimised once, with its caller from Python.
 
-numba optimises every function by itself and turns it into machine code, with all that it calls in it, then does so
-again in each of its callers. A search of fifty functions that call each other is so compiled ten times over. Here a
-function that is called by compiled code stays LLVM's intermediate code (`parts`); only what Python calls is optimised
-and made machine code, with all its parts at once. What that takes is kept on disk (`cache`).
+numba compiles every function to machine code together with all functions that it calls, and does so again in each
+caller.
+A search of fifty functions is therefore compiled about ten times. Here, a function called by compiled code stays LLVM
+intermediate code (`parts`). Only functions called from Python are optimised and compiled to machine code, once, with
+all
+their parts. The results are kept on disk (`cache`).
 """
 
 from collections.abc import Callable
@@ -29,13 +31,13 @@ def njit(
     """Compile a function when it is first called, once for each combination of argument types.
 
     Args:
-        function: where it is used without brackets.
-        cache: keep what was compiled on disk, see `cache`.
-        allocates: whether it makes or returns arrays, copies one into a slice of another, or calls what does and hands
-            it on. The others count no references to the arrays that they are given, whose callers hold them: counting
-            takes an atomic operation for each array of each call. One that would need to is refused.
-        constants: compile it anew for each constant that a compiled caller writes as an argument.
-        options: of ``numba.njit``.
+        function: the function, in use without brackets.
+        cache: whether to keep the compiled code on disk, see `cache`.
+        allocates: whether the function makes or returns arrays, copies one into a slice of another, or passes on arrays
+            of functions that do. Other functions count no references to their arrays, which saves an atomic operation
+            for each array of each call; a function that would need to count is refused.
+        constants: whether to compile a version for each constant that a compiled caller passes as an argument.
+        options: options of ``numba.njit``.
     """
 
     def decorate(plain: Callable[..., Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What was compiled, kept on disk under names that tell which code it was made from.
+"""The disk cache of compiled kernels, with file names that depend on the code behind each kernel.
 
 numba looks only at the file of a cached function, so a search compiled for a game would survive a change in that game's
 rules. Here a compiled kernel lies in a file named by the digest of all code that it can run (`project.code`): the
@@ -28,7 +28,7 @@ from pipeline_src.project.code import cache_root, digest, this_code
 
 FOLDER = cache_root() / "kernels"
 KEEP_S = 30 * 24 * 3600
-"""A kernel that no process has loaded for so long is removed."""
+"""Seconds without use after which a kernel is removed."""
 TOUCH_S = 24 * 3600
 STARTED_NS = time.time_ns()
 """Code that was edited later is not the code that this process runs."""
@@ -155,7 +155,7 @@ class PartCache(KernelCache):
 
 
 _LIBRARIES: dict[str, PartLibrary] = {}
-"""Of this process, by the names of their files."""
+"""Libraries of this process by file name."""
 
 
 @lru_cache(maxsize=4096)

@@ -29,7 +29,7 @@ def choose(function: Callable[..., Any], first: type, kernel: Any) -> None:
 
 
 def choices() -> int:
-    """How many kernels can be picked so far."""
+    """Return the number of kernels that can be picked so far."""
     return sum(map(len, _CHOICES.values()))
 
 

@@ -1,4 +1,4 @@
-"""What Python is going to call, told beforehand: kernels that are compiled, or loaded, before any clock runs."""
+"""Kernels that Python is going to call: declared in advance, to be compiled or loaded before any clock runs."""
 
 import threading
 from collections.abc import Iterable
@@ -17,20 +17,20 @@ class Need(NamedTuple):
 
 
 def needs_of(evaluator: Any, state: Any) -> list[Need]:
-    """What an evaluator's method ``needs`` asks for at a state; nothing where it has none, as a net has not."""
+    """Return the kernels of an evaluator's method ``needs``; empty if it has none, like a net."""
     asked = getattr(evaluator, "needs", None)
     return asked(state) if asked else []
 
 
 def ready(needs: Iterable[Need], stopped: threading.Event | None = None) -> int:
-    """Compile what is not compiled yet, or load it from disk; nothing is run.
+    """Compile kernels that are not compiled yet, or load them from disk, without running them.
 
     Args:
         needs: the same kernel may be among them several times.
         stopped: once it is set, the rest is left out.
 
     Returns:
-        How many were not on disk.
+        The number of kernels that were not on disk.
     """
     missing = [(kernel, types) for kernel, types in distinct(needs) if types not in kernel.overloads]
     new = sum(not _on_disk(kernel, types) for kernel, types in missing)

@@ -1,4 +1,4 @@
-"""What our `njit` makes of a function: the kernel that Python calls, and the part that other kernels take in.
+"""The results of our `njit`: the kernel that Python calls, and the part that other kernels link.
 
 A part is typed and translated to LLVM's intermediate code, and that is all. A kernel is its own part and a wrapper that
 takes Python's arguments; both are linked with the parts that they call, optimised together and made machine code.
@@ -29,7 +29,7 @@ class PartLibrary(codegen.JITCodeLibrary):
     file_name: Any = None
     """In the cache, once it is there."""
     rest: Any = None
-    """What else the cache has of it."""
+    """Further data of the cache about it."""
 
     def finalize(self) -> None:
         """Take in what numba itself has compiled, and leave other parts to the kernel."""
@@ -70,7 +70,7 @@ def all_parts(library: PartLibrary) -> list[PartLibrary]:
 
 
 def part_key(fndesc: Any, env: Any, library: PartLibrary) -> Any:
-    """What numba knows a part by; it would be the function that Python calls."""
+    """Return the key by which numba knows a part."""
     return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname.rpartition(".")[2], "", 0, env, (library,))
 
 
@@ -168,7 +168,7 @@ class Part(registry.CPUDispatcher):
         super().__init__(py_func, None, targetoptions, type("Compiler", (PartCompiler,), {"part": self}))
 
     def name_of(self, args: tuple[Any, ...]) -> str | None:
-        """What tells the code for such arguments from all other, in every process; None where it is not on disk."""
+        """Return the name of the code for these argument types, equal in every process; None if it is not on disk."""
         key_of = getattr(self._cache, "key_of", None)
         return None if key_of is None else key_of(args, self.targetctx.codegen())
 

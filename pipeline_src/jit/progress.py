@@ -1,4 +1,4 @@
-"""Says on stderr that kernels are being compiled, where that takes more than a second."""
+"""Report the compilation of kernels on stderr if it takes more than a second."""
 
 import multiprocessing
 import sys
@@ -65,4 +65,4 @@ class Progress:
 
 
 PROGRESS = Progress(sys.stderr if multiprocessing.current_process().name == "MainProcess" else None)
-"""Of this process; workers are quiet unless they `speak_as` somebody."""
+"""The progress of this process. Workers are quiet unless they call `speak_as`."""

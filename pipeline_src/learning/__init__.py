@@ -1,1 +1,1 @@
-"""What every training shares: symmetries, splits, writers, checkpoints, ranks, schedules."""
+"""Code shared by all trainings: symmetries, splits, array writers, checkpoints, ranks, schedules."""

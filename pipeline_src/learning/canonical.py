@@ -3,9 +3,10 @@
 It is the smallest of the Zobrist hashes of the eight forms, which are kept side by side and updated together: a piece
 on square s of the board is on ``square_maps(size)[g, s]`` of form g, so that one row of the table of keys changes all.
 
-Hashed are the board and the side to move, which is all that the nets see of a sample. Neither the type of a sample
-nor which amazon has moved counts: positions that differ in these alone are the same position here. Among n different
-positions about n^2 / 2^63 pairs share a hash by chance: 4 in 10 million data sets at n = 1.9 M.
+The hash covers the board and the side to move. The type of a sample and the amazon that has moved are left out, so
+positions that differ only in these have equal hashes. Among n different positions, about n^2 / 2^63 pairs share a hash
+by
+chance: 4 in 10 million data sets at n = 1.9 M.
 """
 
 from functools import lru_cache
@@ -25,7 +26,7 @@ BLACK_TO_MOVE = np.uint64(0x9E3779B97F4A7C15)
 
 @lru_cache(maxsize=8)
 def piece_keys(size: int) -> Words:
-    """Uint64 [4, N, 8]: what a piece (by board code) on a square adds to the hash of each symmetric form."""
+    """Return uint64 [4, N, 8]: the key of a piece (by board code) on a square for the hash of each symmetric form."""
     keys = np.random.default_rng(size).integers(0, 2**64, (CODES, size * size), dtype=np.uint64)
     keys[EMPTY] = 0
     return np.ascontiguousarray(keys[:, square_maps(size).T])

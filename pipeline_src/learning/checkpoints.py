@@ -1,4 +1,4 @@
-"""The checkpoint from which a killed training goes on, and the dropout that makes it go on bit for bit."""
+"""Checkpoints for resuming a killed training, and seeds of dropout that make the result equal bit for bit."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
 
 
 class LastCheckpoint(Checkpoint):
-    """Saves all state at the end of each lap, aside and renamed; keeps the one before in case a disk loses this one."""
+    """Saves all state at the end of each lap, and keeps the previous checkpoint in case this one is lost."""
 
     def __init__(self, folder: Path) -> None:
         """Checkpoints go to ``folder``."""

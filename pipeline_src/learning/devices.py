@@ -1,4 +1,4 @@
-"""Params of every training: on how many devices, and so in how many processes, one net is trained."""
+"""Params of every training: number of devices, and so of processes, that train one net."""
 
 from typing import Literal
 
@@ -13,8 +13,8 @@ class Devices(Params):
     """
 
     devices: Count = 1
-    """GPUs of each machine that train one net; without GPUs, processes."""
+    """Number of GPUs of each machine that train one net; without GPUs, number of processes."""
     num_nodes: Count = 1
-    """Machines."""
+    """Number of machines."""
     strategy: Literal["auto", "ddp"] = "auto"
-    """auto is ddp where there is more than one process."""
+    """Lightning's strategy; auto is ddp with more than one process."""

@@ -1,6 +1,6 @@
-"""Several processes that train one net: each one's share of the data, what they add up, and what the first alone does.
+"""Training of one net in several processes: shares of the data, sums over processes, and tasks of the first process.
 
-Alone, a process's share is all, and nothing here changes a bit.
+With one process, its share is all of the data, and nothing here changes a bit of the result.
 """
 
 import os
@@ -23,9 +23,9 @@ class Share(NamedTuple):
     """A process among those that train together."""
 
     rank: int = 0
-    """From 0."""
+    """Number of the process, from 0."""
     world: int = 1
-    """How many there are."""
+    """Number of processes."""
 
     def of(self, rows: Rows) -> Rows:
         """This process's part of rows that all know: each ``world``-th."""
@@ -34,7 +34,7 @@ class Share(NamedTuple):
 
 
 def share() -> Share:
-    """Of this process, while the net is trained."""
+    """Return the share of this process, while a net is trained."""
     if not _together():
         return Share()
     return Share(torch.distributed.get_rank(), torch.distributed.get_world_size())
@@ -62,7 +62,7 @@ def is_first() -> bool:
 
 
 def trainer_options(params: Devices, batch: int) -> dict[str, Any]:
-    """What Lightning's trainer is told about devices.
+    """Return the options of Lightning's trainer about devices.
 
     Raises:
         ZugwerkError: the batch has no equal shares, or there are fewer GPUs.

@@ -1,4 +1,4 @@
-"""Which split a game belongs to, and which of its samples stay there."""
+"""Splits of games, and the samples that stay in each split."""
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float]
 
 
 def choose_samples(hashes: npt.NDArray[np.uint64], splits: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """Which samples stay, bool [n], so that no position is in two splits.
+    """Return the samples to keep, bool [n], so that no position is in two splits.
 
     A position found in several splits stays in test, else in validation, and is dropped elsewhere. Within its split
     each of its occurrences stays: they carry the games' own choices.

@@ -1,4 +1,4 @@
-"""How much of a training's time is the net's, and how much it waits for data."""
+"""Shares of a training's time: computing by the net, and waiting for data."""
 
 import time
 from typing import Any

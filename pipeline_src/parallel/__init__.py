@@ -1,4 +1,4 @@
-"""Tasks of a stage side by side, in processes here or on a cluster, with results that depend on neither."""
+"""Run the tasks of a stage side by side, in local processes or on a cluster, with the same results."""
 
 from pipeline_src.parallel.setting import Parallel
 from pipeline_src.parallel.tasks import run_as_they_come, run_tasks

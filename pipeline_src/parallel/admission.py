@@ -1,7 +1,6 @@
-"""Who may work: a process of a cluster with the same code, the same libraries, and the same files in the same place.
+"""Admission of workers: the same code, the same libraries, and the same files in the same place as the sender.
 
-Each task comes with a `Ticket`, which its worker looks at before it begins. So a worker that joins late is looked at
-like any other.
+Each task has a `Ticket`, which its worker checks before it begins. So workers that join late are checked too.
 """
 
 import importlib.metadata
@@ -18,9 +17,9 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import Code
 
 LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow")
-"""Whose version a result may depend on."""
+"""Libraries with versions that results may depend on."""
 VISIBLE_S = 5.0
-"""That a network's file system may take to show a new file."""
+"""Seconds that a network file system may take to show a new file."""
 SOURCES = Code().digest_of_all()
 """Digest of all first-party code as this process loaded it."""
 
@@ -28,17 +27,17 @@ _ADMITTED: set[str] = set()
 
 
 class Ticket(NamedTuple):
-    """What a worker has to have."""
+    """Requirements for a worker."""
 
     folder: str
-    """Where the tasks' paths begin: the working folder of who sends them."""
+    """Base folder of the tasks' paths: the working folder of the sender."""
     token: str
     """Name of a file in `token_folder`."""
     versions: dict[str, str]
 
 
 def issue() -> Ticket:
-    """A ticket of this process, and its file; `withdraw` removes it."""
+    """Make a ticket of this process and its file, which `withdraw` removes."""
     ticket = Ticket(str(Path.cwd()), secrets.token_hex(8), versions())
     path = _token_file(ticket)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +46,7 @@ def issue() -> Ticket:
 
 
 def withdraw(ticket: Ticket) -> None:
-    """Remove its file."""
+    """Remove the file of a ticket."""
     _token_file(ticket).unlink(missing_ok=True)
 
 
@@ -55,7 +54,7 @@ def perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...])
     """``function(*task)`` in the ticket's folder, on a worker.
 
     Raises:
-        ZugwerkError: this worker is not the same as who sent the task; says in what.
+        ZugwerkError: this worker differs from the sender of the task; the message says in what.
         Exception: whatever the function raised.
     """
     if ticket.token not in _ADMITTED:
@@ -66,7 +65,7 @@ def perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...])
 
 
 def versions() -> dict[str, str]:
-    """Of Python, this package's sources and `LIBRARIES`."""
+    """Return the versions of Python, of this package's sources and of `LIBRARIES`."""
     found = {"Python": platform.python_version(), "zugwerk": SOURCES[:12]}
     for name in LIBRARIES:
         try:

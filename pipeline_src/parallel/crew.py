@@ -1,12 +1,12 @@
-"""What runs tasks, seen from `tasks`: one module a backend."""
+"""`Crew`, the interface of backends that run tasks. Each backend is a module."""
 
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
 ATTEMPTS = 3
-"""At a task; one that cost so many workers is given up."""
+"""Number of attempts at a task. A task that ended this many workers is given up."""
 Tasks = Sequence[tuple[Any, ...]]
-"""Arguments of each."""
+"""Arguments of each task."""
 Results = Generator[tuple[int, Any], None, None]
 """Index of a task and its result, in the order in which tasks finish; none of a task that was given up."""
 

@@ -1,4 +1,4 @@
-"""Params section ``parallel``: where tasks run, and how many at a time."""
+"""Params section ``parallel``: the workers of tasks."""
 
 from typing import Literal, Self
 
@@ -8,15 +8,15 @@ from pipeline_src.project.params import Count, Params
 
 
 class Parallel(Params):
-    """How tasks run side by side; nothing here changes a result."""
+    """Workers that run tasks side by side. These params change no result."""
 
     backend: Literal["loky", "dask", "ray"] = "loky"
-    """Processes of joblib's loky on this machine, or a cluster's."""
+    """Backend: processes on this machine (loky of joblib), or a Dask or Ray cluster."""
     workers: Count = 2
-    """Processes on this machine; 1 runs the tasks in this one. A cluster at ``address`` uses all that it has."""
+    """Number of processes on this machine; with 1 the tasks run in the main process. A cluster uses all its workers."""
     address: str = ""
-    """Address of a running cluster, e.g. tcp://10.0.0.1:8786 (dask) or 10.0.0.1:6379 (ray), all of whose workers are
-    used; empty: dask or ray are started on this machine for as long as this process lives."""
+    """Address of a running cluster, e.g. tcp://10.0.0.1:8786 (dask) or 10.0.0.1:6379 (ray). If empty, dask or ray is
+    started on this machine for the lifetime of the process."""
 
     @model_validator(mode="after")
     def _loky_is_here(self) -> Self:

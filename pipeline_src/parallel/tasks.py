@@ -18,15 +18,15 @@ from pipeline_src.parallel.setting import Parallel
 R = TypeVar("R")
 
 MOST_WORKERS = "ZUGWERK_WORKERS"
-"""Variable: at most so many processes on this machine, whatever the params say. `zugwerk repro` shares out the cores
-among the stages that run side by side."""
+"""Environment variable with the largest number of processes on this machine, whatever the params say. `zugwerk repro`
+divides the cores among the stages that run side by side."""
 
 _CREWS: dict[Parallel, Crew] = {}
-"""The last one hired: to start processes costs seconds, and a stage runs many sets of tasks."""
+"""The last crew in use, kept because starting processes costs seconds and a stage runs many sets of tasks."""
 
 
 def nothing(*_: object) -> None:
-    """What most workers have to do in the end, and most callers with each result."""
+    """Do nothing: the default callback."""
 
 
 def run_tasks(

@@ -1,19 +1,19 @@
-"""Errors of players: one for which a game is lost, `PlayerError`, and a game that is not played, `RefusalError`."""
+"""Errors of players: `PlayerError` forfeits a game, `RefusalError` means that no game is played."""
 
 from typing import Literal
 
 from pipeline_src.errors import ZugwerkError
 
 ErrorKind = Literal["illegal", "time", "crash"]
-"""An illegal move or none; too late; an engine that ended, hung or wrote what is no answer."""
+"""``illegal``: an illegal move or none. ``time``: too late. ``crash``: the engine ended, hung or wrote no answer."""
 
 
 class RefusalError(ZugwerkError):
-    """Another program does not play on this board or by this rule. No game is lost by it: there is none to play."""
+    """Another program refuses this board or rule. No game is played, so none is lost."""
 
 
 class PlayerError(ZugwerkError):
-    """A player gave no legal move in time. An arena turns it into a forfeit of the game and goes on."""
+    """A player gave no legal move in time. The arena turns this into a forfeit of the game and goes on."""
 
     def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)

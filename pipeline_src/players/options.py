@@ -1,4 +1,4 @@
-"""Options of players as models: from a text such as ``alphabeta:depth=3,width=20`` to checked values."""
+"""Options of players as models, read from a text such as ``alphabeta:depth=3,width=20`` and validated."""
 
 import typing
 from collections.abc import Mapping
@@ -12,30 +12,30 @@ from pipeline_src.project.params import Fault, Params, first_fault, unwrapped
 
 
 class Options(Params):
-    """Base of all players' options: a player is made by a function that takes an instance.
+    """Base of the options of all players. A player is made by a function that takes an instance of a subclass.
 
-    A field is an option ``name=setting``, one that is a dict takes all options ``name.KEY=setting``.
+    A field is an option ``name=setting``. A field that is a dict takes all options ``name.KEY=setting``.
     """
 
     EXAMPLE: ClassVar[str] = ""
-    """Text of such a player."""
+    """Example of a player's text."""
     VALUE: ClassVar[str] = ""
-    """Name of the field that takes what follows the colon without a key; empty where nothing may."""
+    """Name of the field for the value after the colon that has no key; empty if none is allowed."""
     ALIASES: ClassVar[Mapping[str, str]] = {}
-    """The field that an option of another name sets."""
+    """Other names of options, with the field that each sets."""
     VARIANTS: ClassVar[tuple[str, ...]] = ()
-    """Further texts, of players that call other kernels than the one with the defaults: `players.warm` takes all."""
+    """Further texts, of players that call other kernels than the default one; used by `players.warm`."""
 
 
 T = TypeVar("T", bound=Options)
 
 
 def read_options(kind: type[T], text: PlayerText) -> T:
-    """The options in a player's text.
+    """Read the options of a player's text.
 
     Raises:
-        ZugwerkError: an unknown option, one given twice under two names, one that is missing, of the wrong type or out
-            of its bounds, or options that do not go together.
+        ZugwerkError: an option is unknown, given twice under two names, missing, of the wrong type or out of bounds, or
+            two options exclude each other.
     """
     player = f"player '{text.name}'"
     if text.value and not kind.VALUE:
@@ -60,7 +60,7 @@ def read_options(kind: type[T], text: PlayerText) -> T:
 
 
 def option_names(kind: type[Options]) -> list[str]:
-    """Names of the options that have a key."""
+    """Return the names of the options that have a key."""
     return [f"{name}.KEY" if _is_mapping(kind, name) else name for name in kind.model_fields if name != kind.VALUE]
 
 
@@ -69,7 +69,7 @@ def _is_mapping(kind: type[Options], name: str) -> bool:
 
 
 def _read(kind: type[Options], name: str, setting: str) -> Any:
-    """A setting as a value of its field's type, or as it is where it is none."""
+    """Return a setting as a value of its field's type, or unchanged if it cannot be converted."""
     wanted, _ = unwrapped(kind.model_fields[name].annotation)
     if wanted is bool:
         return {"0": False, "1": True}.get(setting, setting)

@@ -1,4 +1,4 @@
-"""The nets that come with the package: a file of weights for a board and a rule, and beside it a card that tells of it.
+"""The nets that come with the package: for a board and a rule a file of weights, and a card that describes it.
 
 ``nets/SYSTEM-9x9-RULE.pt`` has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A player whose text names no model plays with
 the net that fits its board (`by_board`).
@@ -18,14 +18,14 @@ from pipeline_src.project.params import Count, Items, Params, Positive, Text, bu
 
 FOLDER = Path(__file__).parents[1] / "nets"
 MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20
-"""Of a net, and of all that come with the package."""
+"""Largest size of a packaged net, and of all of them."""
 
 
 class CardFigure(Params):
     """A figure of a net."""
 
     words: Text
-    """What it is, for people."""
+    """Name of the figure for people."""
     value: float
     low: float | None = None
     """Lower end of the 95 % interval."""
@@ -37,7 +37,7 @@ class CardFigure(Params):
 
 
 class Card(Params):
-    """What a packaged net is, where it comes from and what it can do; what is not known is left out."""
+    """Origin, shape and figures of a packaged net; what is not known is left out."""
 
     system: Text
     """System that made it."""

@@ -1,4 +1,4 @@
-"""What a player is, and the short text that names one: ``NAME[:VALUE][,key=value...]``."""
+"""`Player`, the base of all players, and `PlayerText`, the text that names one: ``NAME[:VALUE][,key=value...]``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """One game as the player sees it whose turn it is there. The game is not over."""
+    """An unfinished game, as seen by the player of the side to move."""
 
     state: Any
     rng: np.random.Generator
-    """The game's own generator."""
+    """The game's own random generator."""
     start: Any = None
-    """State that the game began with, if that is known."""
+    """The first state of the game, if it is known."""
     actions: tuple[int, ...] = ()
-    """All that was played from there."""
+    """All actions since ``start``."""
     clock: Clock | None = None
-    """Where the game is played on one."""
+    """The game's clock, if it has one."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of one move; without any, the position's clock or else the player's own hold."""
+    """Limits of one move. Without any, the position's clock applies, or else the player's own limit."""
 
     depth: int | None = None
     nodes: int | None = None
     movetime_ms: float | None = None
     infinite: bool = False
-    """Until it is stopped."""
+    """Whether to search until stopped."""
 
 
 @dataclass(frozen=True)
 class Thought:
-    """A move that a player has chosen, and what went into it."""
+    """A move that a player has chosen, with the result of its search."""
 
     action: int
     found: SearchResult | None = None
-    """The last report of the search; None of players that do not search."""
+    """The last report of the search; None for a player that does not search."""
     nodes: int = 0
-    """Price of the move on a clock of nodes."""
+    """Cost of the move on a clock of nodes."""
     note: tuple[float, ...] | None = None
-    """Figures of the move that are kept with the game (`arena.game.PlayedGame.notes`)."""
+    """Numbers about the move that are kept with the game (`arena.game.PlayedGame.notes`)."""
 
 
 class OneBoard(NamedTuple):
@@ -65,24 +65,24 @@ NO_BOUNDS = Bounds()
 
 
 class Player:
-    """Chooses moves in many games at once, so that a net can see them as one batch.
+    """A player chooses moves in many games at once, so that a net can evaluate them as one batch.
 
-    A player derives from this class and defines `choose` or `consider`; the rest has defaults. It is made once and
-    plays many games: after `new_game` it plays just as one that was made a moment ago.
+    A subclass defines `choose` or `consider`; the other methods have defaults. A player is made once and plays many
+    games: after `new_game` it plays exactly like a new one.
     """
 
     searches = False
-    """Whether a move can be limited, watched and stopped from outside."""
+    """Whether a move can be limited, observed and stopped from outside."""
     limit: Limit | None = None
-    """Its own, of a move."""
+    """The player's own limit of a move."""
     boards: tuple[OneBoard, ...] = ()
-    """All on which it plays; empty where it is not bound to some."""
+    """All boards that it plays on; empty for a player of any board."""
     movetime_ms: float | None = None
-    """Milliseconds a move that another program is told; an arena without a clock polices them."""
+    """Milliseconds per move that another program is given. An arena without a clock enforces them."""
     first_ms = 0.0
-    """Milliseconds that its first move in a game may take beyond that, for what it does to start one."""
+    """Milliseconds that its first move in a game may take beyond that."""
     logs: Path | None = None
-    """Folder for what another program writes on its standard error."""
+    """Folder for the standard error of another program."""
     _warm = False
 
     @property
@@ -91,43 +91,43 @@ class Player:
         return self.boards[0] if len(self.boards) == 1 else None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
-        """A legal action for each position. What is chosen in a game may depend on nothing of the other games.
+        """Return a legal action for each position. The choice in one game must not depend on the other games.
 
         Raises:
-            PlayerError: it has none in one of the games.
+            PlayerError: the player has no legal action in one of the games.
         """
         return [thought.action for thought in self.consider(positions)]
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
-        """The choices of `choose`, with what went into each."""
+        """Return the choices of `choose`, each with the result of its search."""
         return [Thought(action) for action in self.choose(positions)]
 
     def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:  # noqa: ARG002
-        """One move under limits from outside, watched by ``on_info``.
+        """Choose one move under limits from outside, observed by ``on_info``.
 
-        A player that does not search knows neither: it answers as soon as it has chosen.
+        A player that does not search ignores both.
         """
         return self.consider([position])[0]
 
     def check(self, state: Any) -> None:
-        """Refuse a board or a rule that it cannot play.
+        """Raise an error for a board or a rule that the player cannot play.
 
         Raises:
-            ZugwerkError: says what it plays.
+            ZugwerkError: the board or the rule is not supported; the message says which are.
         """
 
     def needs(self, start: Any) -> "list[Need]":  # noqa: ARG002 - few need none
-        """Kernels that it calls in games from a state, beside those of the rules."""
+        """Return the kernels that it calls in games from a state, beside those of the rules."""
         return []
 
     def ready(self, start: Any = None) -> None:
-        """Start what runs outside this process, and load what a move of a game from ``start`` would else wait for.
+        """Start outside processes and load kernels and nets, so that no move of a game from ``start`` waits for them.
 
         Raises:
-            PlayerError: an engine that cannot be started, or does not say that it is ready.
+            PlayerError: an engine cannot be started, or does not report readiness.
         """
         if start is not None and not self._warm:
-            from pipeline_src.games.kernels import rules_need  # and numba: who a player is can be asked without
+            from pipeline_src.games.kernels import rules_need  # imports numba, which the rest does not
             from pipeline_src.jit.needs import ready
 
             ready([*rules_need(start), *self.needs(start)])
@@ -136,44 +136,44 @@ class Player:
             self.new_game()
 
     def _warm_up(self, position: Position) -> None:
-        """Choose for once, as fast as it goes."""
+        """Choose one move as fast as possible."""
         self.choose([position])
 
     def new_game(self) -> None:
-        """Forget what is remembered of the game before: the next position belongs to another one."""
+        """Forget the game before: the next position belongs to another one."""
 
     def use_memory(self, size: int) -> None:
-        """Let what grows with a search take so many bytes at most."""
+        """Limit the memory that grows with a search, in bytes."""
 
     def take_memory(self, size: int) -> None:
-        """Let the table of positions take so many bytes, more or less than by default; without a table nothing."""
+        """Set the size of the table of positions in bytes. A player without a table ignores it."""
 
     def stop(self) -> None:
-        """End the search under way, from another thread; a player that does not search goes on to its choice."""
+        """End the running search, from another thread. A player that does not search ignores it."""
 
     def last_words(self) -> str:
-        """The last of what another program wrote, for the end of a message; else empty."""
+        """Return the last lines of another program for the end of a message; empty for other players."""
         return ""
 
     def close(self) -> None:
-        """End what runs outside this process; the next move starts it again."""
+        """End outside processes. The next move starts them again."""
 
 
 @dataclass(frozen=True)
 class PlayerText:
-    """A player's text taken apart: ``nets:model.pt,temperature=0.5`` or ``one_ply:noise=0.5`` or ``random``."""
+    """A parsed player's text, such as ``nets:model.pt,temperature=0.5``, ``one_ply:noise=0.5`` or ``random``."""
 
     name: str
     value: str
-    """What follows the colon without a key, often a path; empty if nothing does."""
+    """The value after the colon that has no key, often a path; empty if missing."""
     options: dict[str, str]
 
     @classmethod
     def parse(cls, text: str) -> "PlayerText":
-        """Take a text apart.
+        """Parse a player's text.
 
         Raises:
-            ZugwerkError: no name, an empty item, or a key twice.
+            ZugwerkError: the name is missing, an item is empty, or a key occurs twice.
         """
         name, _, rest = text.strip().partition(":")
         if not name:
@@ -190,6 +190,6 @@ class PlayerText:
 
 
 def _is_option(item: str) -> bool:
-    """Whether an item is ``key=value``; a path such as ``runs/lr=0.1/nets.pt`` is not."""
+    """Whether an item has the form ``key=value``; a path such as ``runs/lr=0.1/nets.pt`` does not."""
     key, equals, _ = item.partition("=")
     return bool(equals) and key.isidentifier()

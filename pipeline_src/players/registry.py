@@ -1,9 +1,10 @@
-"""From a player's text to the player: `make_player`.
+"""`make_player`: make the player that a text names.
 
-Each room names its own players in ``PLAYERS`` of its ``__init__``, as text ``module:function``: a player brings in only
-what it needs, and one that searches needs no torch. In ``players.<game>`` it maps name to maker; in ``players.engines``
-and in each system, game to name to maker. A name may have an option after a colon, ``alphabeta:depth=cnn`` or
-``alphabeta:nodes_per_ms``: that maker is meant where a player's text has this option.
+Each package of players lists its players in ``PLAYERS`` of its ``__init__`` as a text ``module:function``, so that a
+player imports only what it needs, and a search player does not import torch. In ``players.<game>``, ``PLAYERS`` maps
+names to makers; in ``players.engines`` and in each system, it maps games to names to makers. A name may have an option
+after a colon, ``alphabeta:depth=cnn`` or ``alphabeta:nodes_per_ms``: that maker is used if the player's text has this
+option.
 """
 
 import importlib
@@ -23,12 +24,12 @@ from pipeline_src.search.limits import Limit
 
 
 def players_of(game: str) -> dict[str, str]:
-    """Makers of a game's players by name."""
+    """Return the makers of a game's players by name."""
     return {name: maker for name, maker in makers_of(game).items() if ":" not in name}
 
 
 def makers_of(game: str) -> dict[str, str]:
-    """Makers of a game's players by name, or by name and option, gathered from all rooms."""
+    """Return the makers of a game's players by name, or by name and option, from all packages of players."""
     found: dict[str, str] = {}
     if importlib.util.find_spec(f"pipeline_src.players.{game}") is not None:
         found |= getattr(importlib.import_module(f"pipeline_src.players.{game}"), "PLAYERS", {})
@@ -39,15 +40,15 @@ def makers_of(game: str) -> dict[str, str]:
 
 @cache
 def _rooms() -> list[str]:
-    systems = [str(Path(__file__).parents[1] / "systems")]  # looked at, not imported: a player knows no system
+    systems = [str(Path(__file__).parents[1] / "systems")]  # listed, not imported: players know no system
     return [*(module.name for module in pkgutil.iter_modules(systems, "pipeline_src.systems.")), engines.__name__]
 
 
 def maker_of(game: str, text: PlayerText) -> str:
-    """Where the maker of a player is, ``module:function``.
+    """Return the place of a player's maker, ``module:function``.
 
     Raises:
-        ZugwerkError: no such player for this game; lists those there are.
+        ZugwerkError: the game has no player of this name; the message lists its players.
     """
     known = makers_of(game)
     if text.name not in known:
@@ -57,7 +58,7 @@ def maker_of(game: str, text: PlayerText) -> str:
 
 
 def open_maker(where: str) -> tuple[Callable[[Any], Player], type[Options]]:
-    """The function at ``module:function``, and the model of the options that it takes."""
+    """Return the function at ``module:function``, and the class of the options that it takes."""
     module, _, name = where.partition(":")
     maker = getattr(importlib.import_module(module), name)
     (parameter,) = inspect.signature(maker).parameters.values()
@@ -65,12 +66,12 @@ def open_maker(where: str) -> tuple[Callable[[Any], Player], type[Options]]:
 
 
 def limits_in(game: str, text: str) -> Limit | None:
-    """The limits that a player's text sets, without those that it has by default; None of one that needs its own.
+    """Return the limits that a player's text sets, without defaults; None for a player that needs its own limit.
 
     Raises:
         ZugwerkError: see `make_player`.
     """
-    from pipeline_src.players.searching import Nodes  # brings numba, which a list of the players does not need
+    from pipeline_src.players.searching import Nodes  # imports numba, which a list of the players does not need
 
     parsed = PlayerText.parse(text)
     _, kind = open_maker(maker_of(game, parsed))
@@ -84,12 +85,15 @@ def limits_in(game: str, text: str) -> Limit | None:
 
 
 def make_player(game: str, text: str) -> Player:
-    """The player that ``text`` names, e.g. ``one_ply:noise=0.5`` or ``nets:MODEL``, with its kernels loaded.
+    """Make the player that ``text`` names, e.g. ``one_ply:noise=0.5`` or ``nets:MODEL``, with its kernels loaded.
+
+    >>> make_player("gomoku", "minimax:depth=3").limit.depth
+    3
 
     Raises:
-        ZugwerkError: no such player or option for this game; lists those there are.
+        ZugwerkError: the game has no such player or option; the message lists the valid ones.
     """
-    from pipeline_src.games.game import get_game  # and numba, see `Player.ready`
+    from pipeline_src.games.game import get_game  # imports numba, see `Player.ready`
     from pipeline_src.jit.needs import ready
 
     player = build_player(game, text)
@@ -98,7 +102,7 @@ def make_player(game: str, text: str) -> Player:
 
 
 def build_player(game: str, text: str) -> Player:
-    """`make_player` without the kernels, which the player compiles where `Player.ready` or a move first needs them.
+    """Make a player as `make_player` does, but load its kernels only when `Player.ready` or a move first needs them.
 
     Raises:
         ZugwerkError: likewise.

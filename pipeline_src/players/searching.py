@@ -1,4 +1,4 @@
-"""A search as a player, and the limits that its options may set."""
+"""`SearchPlayer`, a search as a player, and the limits that its options set."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -18,16 +18,16 @@ class Nodes(Options):
     """Limits of a move by nodes or time."""
 
     DEFAULT: ClassVar[Limit]
-    """Where no limit is given."""
+    """Limit if no option sets one."""
 
     nodes: Count | None = None
-    """Nodes that a move may take: positions, or simulations of a tree search."""
+    """Nodes per move: positions, or simulations of a tree search."""
     movetime: Positive | None = None
-    """Milliseconds that a move may take."""
+    """Milliseconds per move."""
 
     @property
     def limit(self) -> Limit:
-        """The limits that are given, or the default."""
+        """Return the limits that are given, or the default."""
         given = Limit(getattr(self, "depth", None), self.nodes, self.movetime)
         return self.DEFAULT if given == Limit() else given
 
@@ -36,11 +36,11 @@ class Depth(Options):
     """Limit of a move by depth."""
 
     depth: Count | None = None
-    """Plies to search."""
+    """Depth in plies."""
 
 
 class Limits(Nodes, Depth):
-    """Limits of a move by depth, nodes or time; the first one reached counts."""
+    """Limits of a move by depth, nodes or time. The first one reached ends the search."""
 
 
 @runtime_checkable
@@ -48,25 +48,25 @@ class Remembering(Protocol):
     """A search with a tree or a table."""
 
     def use_memory(self, size: int) -> None:
-        """Let it take so many bytes at most."""
+        """Limit its memory, in bytes."""
 
 
 @runtime_checkable
 class Growing(Protocol):
-    """A search whose table can be of any size."""
+    """A search with a table of any size."""
 
     def take_memory(self, size: int) -> None:
-        """Let it take so many bytes."""
+        """Set the size of its table, in bytes."""
 
 
 class SearchPlayer(Player):
-    """Searches each position in turn."""
+    """A player that searches one position after the other."""
 
     searches = True
     limit: Limit
 
     def __init__(self, searcher: Searcher, limit: Limit) -> None:
-        """``limit`` holds for every move, unless the game is played on a clock."""
+        """``limit`` applies to every move, unless the game is played on a clock."""
         self.searcher, self.limit = searcher, limit
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
@@ -107,12 +107,12 @@ class SearchPlayer(Player):
         self.searcher.stop()
 
     def needs(self, start: Any) -> list[Need]:
-        """Kernels that the player calls in games on boards like ``start``'s."""
+        """Return the kernels that the player calls in games on boards like that of ``start``."""
         on_a_clock = Need(write_actions, (start, np.empty(1, np.int32)))
         return [*self.searcher.needs(start), Need(max_actions, (start,)), on_a_clock]
 
     def limit_at(self, position: Position) -> Limit:
-        """The player's own limit, or what the game's clock leaves for this move."""
+        """Return the player's own limit, or the time that the game's clock allows for this move."""
         if position.clock is None:
             return self.limit
         played = len(position.actions)

@@ -1,4 +1,4 @@
-"""How long to think about a move of Gomoku: the lesser of the turn's and the match's time, less an answer's cost."""
+"""Time management for Gomoku: the smaller of the turn's and the match's time, less the cost of an answer."""
 
 from math import isqrt
 
@@ -6,13 +6,12 @@ from pipeline_src.search.clock import movetime_ms
 from pipeline_src.search.limits import Clock
 
 AT_ONCE_MS = 20.0
-"""Where the manager wants a move as fast as possible."""
+"""Milliseconds for a move if the manager wants it as fast as possible."""
 LEAST_MS = 1.0
 PLIES_A_ROW, AT_LEAST = 3, 16
-"""Plies of a whole game between good players, for each row of the board; those that a longer one is still expected to
-take."""
+"""Expected plies of a whole game for each row of the board; expected further plies of a game that lasts longer."""
 LAGS = 200
-"""Moves whose margins a whole match has room for, if there are no more of them and nothing is searched."""
+"""Number of moves for whose margins the time of a whole match suffices, if nothing is searched."""
 
 
 def thinking_ms(
@@ -24,16 +23,16 @@ def thinking_ms(
     cells: int,
     match: float | None = None,
 ) -> float | None:
-    """Milliseconds to search; None where nobody has set a time.
+    """Return the milliseconds to search; None if no time is set.
 
     Args:
-        timeout_turn: of this move; 0 is as fast as possible, None is no limit.
-        left: of the whole game, None is no limit.
-        used: since the manager asked for the move.
-        margin: for the answer's way and the search's own lateness; of a shorter time, half of it.
+        timeout_turn: time for this move; 0 is as fast as possible, None is no limit.
+        left: time left for the whole game; None is no limit.
+        used: time since the manager asked for the move.
+        margin: reserve for delays of the answer and of the search; at most half of a shorter time.
         played: plies so far.
-        cells: of the board.
-        match: what the game began with, where that is known: of a short one, less is set aside for each move.
+        cells: number of cells of the board.
+        match: time of the whole game at its start, if known. With a short one, less is reserved for each move.
     """
     times = []
     if timeout_turn is not None:
@@ -47,5 +46,5 @@ def thinking_ms(
 
 
 def expected_plies(played: int, cells: int) -> int:
-    """Plies that a game has left, both sides' counted: every one takes a cell."""
+    """Return the expected number of plies left in a game, of both sides. Every ply takes a cell."""
     return max(2, min(max(PLIES_A_ROW * isqrt(cells) - played, AT_LEAST), cells - played))

@@ -1,4 +1,4 @@
-"""Kernels compiled ahead: all that the rules of a game and its players need."""
+"""Compile ahead all kernels that the rules of a game and its players need."""
 
 import time
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from pipeline_src.players.registry import build_player, open_maker, players_of
 
 
 class Warmed(NamedTuple):
-    """What was there, and what was made."""
+    """Numbers of kernels that were needed and compiled."""
 
     game: str
     needed: int
-    """Kernels of the rules and of all players; those that several of them call count once each."""
+    """Kernels of the rules and of all players. A shared kernel counts once."""
     compiled: int
     seconds: float
     left_out: list[str]
-    """Players that cannot be made here, each with the reason."""
+    """Players that cannot be made on this machine, each with the reason."""
 
 
 def texts_of(game: str) -> list[str]:
-    """A text for each player of a game, or several where its options decide which kernels it calls.
+    """Return a text for each player of a game, or several if its options decide which kernels it calls.
 
     Players that are other programs are left out.
     """
@@ -34,13 +34,14 @@ def texts_of(game: str) -> list[str]:
 
 
 def warm(game: str) -> Warmed:
-    """Compile what is not on disk yet.
+    """Compile the kernels that are not on disk yet.
 
-    Games share hardly a kernel, and files are named by what they were made from: each game can have a process of its
-    own, which then says on stderr what it compiles.
+    Games share hardly any kernels, and cache files are named by their sources, so each game can be compiled in a
+    process
+    of its own. The process reports progress on stderr.
 
     Raises:
-        ZugwerkError: no such game.
+        ZugwerkError: no game has this name.
     """
     begin = time.monotonic()
     if PROGRESS.stream is None:

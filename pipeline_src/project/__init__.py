@@ -1,1 +1,1 @@
-"""Tools of the project itself: which code a stage runs, params, profiles, versions compared, reference pages."""
+"""Tools of the project: code of stages, params, profiles, comparison of versions, scheduling, reference pages."""

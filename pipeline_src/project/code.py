@@ -1,4 +1,4 @@
-"""Which first-party code does a module run? Its import closure, a digest of that, and why a file belongs to it.
+"""The first-party code that a module runs: its import closure, a digest of it, and the reason for each file.
 
 The closure of a module holds the module, every first-party module that it imports, at its head or inside a function,
 and so on, with the packages around each. A module, or a thing in one, whose whole name stands in a text counts as
@@ -29,9 +29,9 @@ PACKAGES = ("pipeline_src", "spiders")
 CHANGE_NO_OUTPUT = frozenset(
     f"pipeline_src{name}" for name in ("", ".errors", ".orphans", ".project", ".project.code", ".stages")
 )
-"""Modules that nearly all others reach and that decide no result: the version, messages, how processes end, digests.
+"""Modules that nearly all others import and that affect no result: version, messages, ends of processes, digests.
 
-Neither they nor what they import counts."""
+They and their imports are left out of digests."""
 _MEMO = "sources-3.json"
 _NAMED = re.compile(rf"({'|'.join(PACKAGES)})(\.\w+)+")
 
@@ -180,7 +180,7 @@ class Code:
         return self._sources[module]
 
     def _read(self, path: Path) -> Source:
-        """What a file holds, by the memo where its size and time are as they were."""
+        """Return the source of a file, from the memo if its size and time are unchanged."""
         if self._memo is None:
             self._memo = _load_memo(self._memo_file)
         status = path.stat()
@@ -222,7 +222,7 @@ def digest(*modules: str) -> str:
 
 
 def read_source(text: str) -> Source:
-    """Take a module's text apart."""
+    """Parse a module's text."""
     tree = ast.parse(text)
     return Source(hashlib.sha256(_essence(text, tree).encode()).hexdigest(), tuple(sorted(set(_names(tree)))))
 

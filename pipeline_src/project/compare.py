@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline_src.project import dvc_diff
 from pipeline_src.project.revision import Revision
-from pipeline_src.report.figures import figures, metric_of
+from pipeline_src.report.figures import figures, metric_of, of_the_graph
 from pipeline_src.report.registry import REGISTRY, Figure
 
 FIELDS = frozenset({"value", "low", "high", "n"})
@@ -130,11 +130,11 @@ def compare(a: Revision, b: Revision, project: Path = Path()) -> Comparison:
 
 
 def _pair(system: str, name: str, figure: Figure, a: dict[str, Any], b: dict[str, Any]) -> Pair:
-    """A figure of the graph is not held against a committed measurement that stands in for it in the other version."""
-    made = [row["from"] == "graph" for row in (a, b)]
+    """The graph's figures, if one of the versions has it; a committed measurement is compared with none of them."""
+    made = [of_the_graph(row) for row in (a, b)]
     one, other = (
-        Estimate(row["ours"], row["low"], row["high"]) if own == any(made) else Estimate(None)
-        for row, own in zip((a, b), made, strict=True)
+        Estimate(row["ours"], row["low"], row["high"]) if row else Estimate(None)
+        for row in (made if any(made) else (a, b))
     )
     return Pair(system, name, one, other, figure.unit)
 
@@ -170,7 +170,7 @@ def _estimate(fields: dict[str, dict[str, Any]], which: str) -> Estimate:
 def _side(revision: Revision, rows: dict[str, dict[str, dict[str, Any]]]) -> Side:
     params = revision.params()
     words = {
-        system: ", ".join(sorted({row["data"] for row in named.values() if row["data"]}))
+        system: ", ".join(sorted({data for row in named.values() if (data := (of_the_graph(row) or row)["data"])}))
         for system, named in rows.items()
     }
     return Side(

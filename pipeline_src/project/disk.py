@@ -43,7 +43,7 @@ def graph_targets(params: Mapping[str, Any]) -> list[str]:
 
 
 def sizes(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> str:
-    """What targets will take and what is free, in words."""
+    """Say what targets will take and what is free."""
     free = shutil.disk_usage(checkout).free
     return f"disk: about {gib(needed(targets, params))} needed for all of it, {gib(free)} free"
 
@@ -90,7 +90,7 @@ def _bytes_of(stage: str, item: str, params: Mapping[str, Any]) -> float:
 
 
 def _amazons_net(name: str, params: Mapping[str, Any]) -> float:
-    """Of the published nets it is the layer that has a weight for each (channel, cell, from, to)."""
+    """Bytes of a trained net; of the published ones nearly all are weights of the policy's dense layer."""
     own = params["amazons_train"]
     if name == "residual":
         return float(4 * 18 * own["residual"]["blocks"] * own["residual"]["channels"] ** 2)

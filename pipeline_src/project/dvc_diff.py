@@ -1,4 +1,4 @@
-"""What DVC tells of two versions: params, metrics and plots that differ, and the table of experiments.
+"""DVC's differences between two versions: params, metrics and plots, and the table of experiments.
 
 DVC runs as a command of its own: the package imports none of it.
 """
@@ -77,7 +77,7 @@ def _names(a: Revision, b: Revision) -> list[str]:
 
 
 def run_dvc(project: Path, *words: str) -> str:
-    """What `dvc` says on stdout.
+    """Run `dvc` and return its standard output.
 
     Raises:
         ZugwerkError: DVC is missing or fails.

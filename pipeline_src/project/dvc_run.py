@@ -22,7 +22,7 @@ NO_LIMIT_S = 1e8
 TAIL_LINES = 30
 
 State = Literal["ran", "restored", "up to date"]
-"""What became of a target: its command ran; its outputs came from DVC's cache of earlier runs; nothing had changed."""
+"""Result for a target: its command ran; its outputs came from DVC's run cache; nothing had changed."""
 
 
 class DvcFailedError(ZugwerkError):

@@ -1,4 +1,4 @@
-"""The stages of dvc.yaml: which of them read a section of params.yaml or a file, and which come after them."""
+"""The stages of dvc.yaml: their sections of params.yaml, their files, and their order."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -98,7 +98,7 @@ def _module(name: str, command: Any) -> str:
 
 
 _LOCAL = ("item", "key")
-"""What `foreach` fills in."""
+"""Names that `foreach` fills in."""
 
 
 def _given(entry: str | Mapping[str, Any], params: Any) -> str | Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether a stage ran only code that its digest covers.
+"""Check that a stage ran only code that its digest covers.
 
 With ``ZUGWERK_CHECK_CODE=1`` each stage that DVC runs compares, at its end, the first-party modules that it has loaded
 with the closure behind its digest; an ``__init__`` does not count, since the registry looks up the players of all rooms

@@ -13,7 +13,7 @@ from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL,
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.profile import profile_tree, round_trip_yaml
 from pipeline_src.report import provenance
-from pipeline_src.report.figures import figures
+from pipeline_src.report.figures import figures, of_the_graph
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
 SYSTEMS = (AMAZONS, GOMOKU, GROWING)
@@ -163,11 +163,14 @@ def _figures(system: str, model: Path, params: dict[str, Any], checkout: Path) -
     evaluated = checkout / _evaluated(system, model, params)
     if not evaluated.is_file() or evaluated.read_bytes() != model.read_bytes():
         return []
-    found = figures(checkout)[system]
-    ours = {name: row for name, row in found.items() if row["from"] == "graph" and row["low"] is not None}
-    if system == AMAZONS:
-        ours = {name: row for name, row in ours.items() if name.startswith("residual_") == _is_residual(model)}
-    return [row for name, row in ours.items() if not name.startswith("baseline_")]
+    own = {name: of_the_graph(row) for name, row in figures(checkout)[system].items()}
+    residual = system == AMAZONS and _is_residual(model)
+    return [
+        row
+        for name, row in own.items()
+        if row is not None and row["low"] is not None and name.startswith("residual_") == residual
+        if not name.startswith("baseline_")
+    ]
 
 
 def _card_figure(row: dict[str, Any]) -> CardFigure:
@@ -175,8 +178,6 @@ def _card_figure(row: dict[str, Any]) -> CardFigure:
 
 
 def _hours(system: str, checkout: Path) -> float | None:
-    """Of all generations of Gomoku, as their timings tell them; of others it is not known here."""
-    if system != GOMOKU:
-        return None
-    found = figures(checkout)[GOMOKU]["train_hours"]
-    return float(found["ours"]) if found["from"] == "graph" else None
+    """Hours of all generations of Gomoku, from their timings; those of other systems are not known here."""
+    found = of_the_graph(figures(checkout)[GOMOKU]["train_hours"]) if system == GOMOKU else None
+    return None if found is None else float(found["ours"])

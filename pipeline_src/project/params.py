@@ -1,4 +1,4 @@
-"""Sections of params.yaml and options of players as models: their base, their bounds, and what is said of wrong values.
+"""Sections of params.yaml and options of players as models: base class, bounds, and messages about wrong values.
 
 A section is read by `load`. Values are taken as they are: a whole number stands for a number, but no text for a number,
 no 1 for true and no 1.0 for 1.
@@ -106,10 +106,10 @@ def build(kind: type[T], values: Any, key: str, path: str) -> T:
 
 @dataclass(frozen=True)
 class Fault:
-    """One wrong value, and where it stands."""
+    """One wrong value and its key."""
 
     error: str
-    """Pydantic's name of what is wrong."""
+    """Pydantic's name of the error."""
     owner: str
     """Key of the innermost model around the value, a dot before each name."""
     name: str

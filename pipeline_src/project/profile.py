@@ -1,4 +1,4 @@
-"""Profiles: params.yaml as committed is the laptop's; profiles/<name>.yaml hold what differs."""
+"""Profiles: the committed params.yaml is the profile laptop; profiles/<name>.yaml have the differences."""
 
 import io
 import subprocess
@@ -14,7 +14,7 @@ PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
 GIVEN_WHOLE = ("gomoku_generations", "growing_larger", "gomoku_train.schedule", "growing_train.schedule")
-"""Mappings whose keys are a list of things: a profile that has one gives all of it."""
+"""Mappings with a list of items as keys: a profile with such a mapping replaces all of it."""
 
 
 def switch_profile(name: str, folder: Path = Path()) -> str:

@@ -16,7 +16,7 @@ from pipeline_src.project.params import PARAMS_FILE, read_tree
 
 WORKSPACE = "workspace"
 FILES = ("params.yaml", "dvc.lock", "artifacts/reports", "docs/measured")
-"""What `figures` and `metrics` read. Timings are not in git, so a commit has none."""
+"""Files that `figures` and `metrics` read. Timings are not in git, so a commit has none."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Revision:
     commit: str
     """40 hex digits; of the working tree, those of HEAD."""
     date: str
-    """Of the commit, ISO 8601."""
+    """Date of the commit, ISO 8601."""
     subject: str
     """First line of the commit's message."""
     changed: bool
@@ -37,7 +37,7 @@ class Revision:
 
     @property
     def for_dvc(self) -> str | None:
-        """What DVC's commands call it, short enough for a plot's legend; None is the working tree."""
+        """Name for DVC's commands, short enough for a plot's legend; None is the working tree."""
         return None if self.name == WORKSPACE else self.commit[:10]
 
     @property
@@ -61,7 +61,7 @@ class Version:
     commit: str
     """40 hex digits."""
     name: str
-    """Of an experiment; empty of a commit."""
+    """Name of an experiment; empty for a commit."""
     date: str
     """ISO 8601."""
     subject: str

@@ -1,4 +1,4 @@
-"""Which targets of the graph may run now: those whose ancestors are done, the longest way to the end first.
+"""Choose the targets of the graph that may run now: their ancestors are done, the longest way to the end goes first.
 
     target = a stage, or a member of a `foreach` group
     place  = room for one busy process or thread; a run has so many of them
@@ -24,7 +24,7 @@ class Places(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a target."""
+    """Result for a target."""
 
     target: str
     state: State
@@ -144,7 +144,7 @@ class Schedule:
         ]
 
     def _settle(self) -> None:
-        """What is ready and neither changed nor doubtful is done, and so may be what comes after it."""
+        """Mark ready targets that are neither changed nor doubtful as done, and then their successors."""
         while settled := [one for one in self._ready() if one not in self.changed and one not in self.doubtful]:
             self.outcomes |= {one: Outcome(one, "up to date", 0.0) for one in settled}
 

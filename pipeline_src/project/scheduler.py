@@ -31,11 +31,11 @@ class Future(Protocol):
         """Call ``fn`` once it is done."""
 
     def result(self) -> State:
-        """What became of the target; or raise what went wrong."""
+        """Return the result for the target, or raise its error."""
 
 
 class Watch(Protocol):
-    """Is told what happens."""
+    """Observer of a run."""
 
     def began(self, target: str) -> None:
         """A target runs."""

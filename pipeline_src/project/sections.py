@@ -91,11 +91,11 @@ class TopLevel(Params):
     """Keys of params.yaml that are no sections."""
 
     profile: str
-    """Name of the profile; changes nothing by itself."""
+    """Name of the profile. It has no effect of its own."""
     seed: int
-    """Seed of everything that is drawn."""
+    """Seed of all random numbers."""
     torch_threads: Count
-    """Threads of torch on the CPU; another number may change the last bits of what is trained."""
+    """Number of CPU threads of torch. Another number may change the last bits of trained weights."""
 
 
 def about(kind: Any) -> str:

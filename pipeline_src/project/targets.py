@@ -41,7 +41,7 @@ def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
 
 
 def changed_targets(targets: Sequence[str], checkout: Path, children: Children) -> set[str]:
-    """Of some targets, or of all where none is given, those that `dvc repro --single-item` would not leave alone."""
+    """Return the targets, of those given or of all, that `dvc repro --single-item` would run."""
     lines = _ask(["status", "--json", *targets], checkout, children)
     return set(json.loads(next(line for line in lines if line.startswith("{"))))
 
@@ -77,7 +77,7 @@ def select(graph: Mapping[str, Set[str]], targets: Sequence[str], prefix: str = 
 
 
 def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
-    """By stage or group.
+    """Return the places of each stage or group.
 
     Raises:
         ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params with no whole number above 0.

@@ -1,7 +1,7 @@
-"""Whether the files that DVC keeps still have the bytes it knows them by.
+"""Check that the files in DVC's cache and outputs still have the bytes of their hashes.
 
-DVC goes by an output's size and time, and trusts what is read-only in its cache, so it does not see a bit that turned
-on the disk. Here all of it is read.
+DVC compares sizes and times, and trusts read-only files in its cache, so it does not notice a flipped bit on disk. This
+module reads everything.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ _DIGEST = re.compile(r"[0-9a-f]{32}(\.dir)?")
 
 
 class Verified(NamedTuple):
-    """What was found."""
+    """Result of the check."""
 
     read: int
-    """Files."""
+    """Number of files read."""
     removed: list[Path]
-    """Of the cache, below the project where they lie there: their bytes were not those of their names."""
+    """Damaged files that were removed from the cache: their bytes did not match their names."""
     different: list[Path]
-    """Outputs, below the project, whose bytes are not those of dvc.lock."""
+    """Outputs with bytes that differ from dvc.lock."""
 
 
 def verify(project: Path = Path()) -> Verified:
@@ -82,7 +82,7 @@ def _stages(project: Path) -> Stages:
 
 
 def _digest_of(path: Path) -> str:
-    """What a file of the cache is called by: two digits are its folder."""
+    """Return the hash in the name of a cache file, whose first two digits are the folder."""
     return path.parent.name + path.name
 
 

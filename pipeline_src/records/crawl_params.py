@@ -1,4 +1,4 @@
-"""Params of crawls: section ``crawl``, the site and the manners towards it, and the models of ``<system>_crawl``."""
+"""Params of crawls: section ``crawl`` (the site and the request limits) and the models of ``<system>_crawl``."""
 
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -21,65 +21,67 @@ Site = Annotated[str, AfterValidator(_site)]
 
 
 class CrawlParams(Params):
-    """The site and the manners towards it; delays and pauses hold for every host but this machine's own."""
+    """The site to crawl and the limits on requests to it. Delays and pauses apply to every host except this machine."""
 
     base_url: Site
     """Address of the site's pages, e.g. https://www.littlegolem.net."""
     api_url: Site
     """Address of the site's JSON interface."""
     contact: str
-    """Mail address or page in the user agent, so that the site can reach you; a foreign host is not crawled without."""
+    """Mail address or web page for the user agent, so that the site can reach you. Required for any foreign host."""
     delay_s: NonNegative
-    """Seconds from an answer to the next request to a host; its robots.txt and its slowness make it longer."""
+    """Seconds between an answer and the next request to the same host. Its robots.txt and slow answers lengthen
+    them."""
     timeout_s: Positive
     """Seconds to wait for an answer."""
     retries: Whole
-    """How often an unanswered or failed request is tried again."""
+    """Number of retries of an unanswered or failed request."""
     backoff_s: NonNegative
-    """Seconds before the first of these retries; doubled for each further one."""
+    """Seconds before the first retry; doubled before each further one."""
     max_failures: BelowOne
-    """Fraction of lists or of games that may fail before a way counts as failed."""
+    """Fraction of lists or of games that may fail before a way of fetching counts as failed."""
     store: Text
-    """Folder, outside of the checkout, that keeps what live sites sent; all checkouts share it."""
+    """Folder outside the checkout that keeps the answers of live sites. All checkouts share it."""
 
 
 class QuirkParams(Params):
-    """How often the replica does what the site does; fractions of the archive's engine games unless said otherwise."""
+    """Rates of the site's quirks in the replica, as fractions of the archive's engine games unless stated otherwise."""
 
     in_progress: Fraction
-    """Games added that are not over yet."""
+    """Unfinished games that are added."""
     missing: Fraction
-    """Games added to the lists whose record answers 500 or nothing."""
+    """Games added to the lists, with a record that answers 500 or not at all."""
     foreign: Fraction
-    """Games added to the lists whose record is another game's."""
+    """Games added to the lists, with the record of another game type."""
     timeouts: Fraction
-    """Decided games shown as lost on time, without a word of it in the record."""
+    """Decided games that the lists show as lost on time, although the record does not mention it."""
     names: Fraction
-    """Players whose name has an unescaped bracket or backslash, Latin-1 letters or a star; a fraction of players."""
+    """Players with an unescaped bracket or backslash, Latin-1 letters or a star in their name; a fraction of
+    players."""
     double_json: Fraction
-    """Answers of the API that are sent as the same object twice."""
+    """Answers of the API that contain the same object twice."""
     failing: Fraction
-    """Pages that answer 500 or 503 the first time they are asked for; a fraction of all pages."""
+    """Pages that answer 500 or 503 to the first request; a fraction of all pages."""
     slow: Fraction
-    """Pages that take `slow_s`; a fraction of all pages."""
+    """Pages that take `slow_s` to answer; a fraction of all pages."""
     slow_s: NonNegative
-    """Seconds."""
+    """Seconds that a slow page takes."""
 
 
 class WantedGames(Params):
     """The games that a system's crawl stage fetches; the site is in section ``crawl``."""
 
     source: Text
-    """Path of the engine's archive, which a replica serves; of what `zugwerk crawl` fetched; or of records of your own,
-    a folder or a Parquet archive."""
+    """Path of the engine's archive, which a replica serves; of the answers that `zugwerk crawl` fetched; or of your own
+    records, as a folder or a Parquet archive."""
     gtid: Text
-    """The site's id of the game type: amzn; go19, which has boards of all sizes."""
+    """The site's id of the game type: amzn, or go19 (all board sizes of Go)."""
     variants: Distinct[str]
-    """The site's ids of the variants to look for players and games of, e.g. DEFAULT, CROSS; in Go DEFAULT is 19x19."""
+    """The site's ids of the variants to crawl, e.g. DEFAULT, CROSS. In Go, DEFAULT is the 19x19 board."""
     ways: Distinct[Way]
-    """Ways to find and fetch games, tried in this order until one succeeds."""
+    """Ways of finding and fetching games, tried in this order until one succeeds."""
     max_games: Whole
-    """At most this many games: a crawl ends when it has them, a stage takes the oldest of what it finds; 0 for all."""
+    """Largest number of games; 0 is all. A crawl ends when it has them, and a stage takes the oldest games it finds."""
 
     @model_validator(mode="after")
     def _names_a_game(self) -> Self:
@@ -91,7 +93,7 @@ class WantedGames(Params):
 
 
 class GamesParams(WantedGames):
-    """The games that a system's crawl stage fetches, from a replica of the site too."""
+    """The games that a system's crawl stage fetches, from the site or from a replica of it."""
 
     quirks: QuirkParams
-    """Quirks of the replica; a live site has its own."""
+    """Quirks of the replica. They do not apply to a live site."""

@@ -1,9 +1,9 @@
-"""Positions of Gomoku with the distance of a forced win, a JSON object a line.
+"""Positions of Gomoku with the distance to a forced win, one JSON object on each line.
 
     {"size": 15, "variant": "freestyle", "actions": [112, 97], "win": 156, "plies": 3}
 
-``actions`` are played from the empty board; ``plies`` is how far the end is, as somebody has announced it, not proven;
-``win``, a winning action, may be missing.
+``actions`` are played from the empty board. ``plies`` is the distance to the end as announced by an engine, not proven.
+``win``, a winning action, is optional.
 """
 
 import json
@@ -15,21 +15,21 @@ from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 
 RANGES = ((3, 5), (6, 9), (10, 15), (16, 25))
-"""Of distances, by which shares are told; what is longer is one range more."""
+"""Ranges of distances by which results are reported. Longer distances form one more range."""
 
 
 class Announced(NamedTuple):
-    """A position, its side to move said to win."""
+    """A position in which a win was announced for the side to move."""
 
     state: GomokuState
     plies: int
 
 
 def read_forced_wins(path: Path) -> list[Announced]:
-    """All positions of a file.
+    """Read all positions of a file.
 
     Raises:
-        ZugwerkError: no such file, no position in it, or a line that is none; names the line.
+        ZugwerkError: the file is missing or has no position, or a line is malformed; the message names the line.
     """
     try:
         texts = path.read_text(encoding="utf-8").splitlines()
@@ -66,7 +66,7 @@ def _read(text: str, where: str) -> Announced:
 
 
 def range_of(plies: int) -> str:
-    """Text of the range that a distance is in, e.g. ``6-9``."""
+    """Return the text of the range that contains a distance, e.g. ``6-9``."""
     for low, high in RANGES:
         if plies <= high:
             return f"{low}-{high}"

@@ -1,4 +1,4 @@
-"""Moves with their colours, as Go records have them, to the actions of a game: one a ply, sides in turn, all legal."""
+"""Convert the coloured moves of a Go record to the actions of a game: one a ply, alternating sides, all legal."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,17 +15,18 @@ class GoMoves(NamedTuple):
 
     actions: tuple[int, ...]
     passes_added: int
-    """Where the record has a side play twice in a row: the other one passed, or its move is missing."""
+    """Passes inserted where the record has two moves in a row by one side: the other side passed, or a move is
+    missing."""
     cut: int
-    """Moves after the second of two passes, which are left out: the game was over."""
+    """Number of moves left out because they follow two passes in a row, which end the game."""
 
 
 def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoMoves:
-    """Play moves (side, action) from the start that a variant names.
+    """Play moves (side, action) from the start position of a variant.
 
     Raises:
-        RecordError: ``illegal_move`` with its ply; the ply counts added passes.
-        ZugwerkError: no such variant or start.
+        RecordError: ``illegal_move`` with its ply; the ply includes the inserted passes.
+        ZugwerkError: the variant or its start position is invalid.
     """
     state = initial_state(size, variant)
     actions: list[int] = []

@@ -1,4 +1,4 @@
-"""GameRecords on disk: Parquet, zstd, sorted by gid, the same bytes for the same games.
+"""Archives of `GameRecord`: Parquet files with zstd, sorted by gid. The same games give the same bytes.
 
 Columns are `GameRecord`'s fields by name: ``gid`` int64; ``height``, ``width`` int16; ``first_plid``, ``second_plid``
 int64; ``actions`` list<int32>; ``resigned`` bool; ``winner`` string, null where unknown; the rest strings.
@@ -21,7 +21,7 @@ ROWS_PER_GROUP = 5_000
 
 
 def schema() -> "pa.Schema":
-    """The Arrow schema of an archive."""
+    """Return the Arrow schema of an archive."""
     import pyarrow as pa
 
     special = {
@@ -37,10 +37,10 @@ def schema() -> "pa.Schema":
 
 
 def write_records(records: Iterable[GameRecord], path: Path | str) -> int:
-    """Write records as one Parquet file, sorted by gid, aside and renamed; return how many.
+    """Write records as one Parquet file, sorted by gid; return their number. The file is replaced as a whole.
 
     Raises:
-        ZugwerkError: two records of one gid.
+        ZugwerkError: two records have the same gid.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -57,10 +57,11 @@ def write_records(records: Iterable[GameRecord], path: Path | str) -> int:
 
 
 def read_table(path: Path | str) -> "pa.Table":
-    """The archive as an Arrow table, its columns and checksums checked.
+    """Read an archive as an Arrow table and check its columns and checksums.
 
     Raises:
-        ZugwerkError: missing, damaged, not Parquet, other columns than `schema`'s, or an empty field.
+        ZugwerkError: the file is missing, damaged or not Parquet, its columns differ from `schema`, or a field is
+            empty.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -100,10 +101,16 @@ def _check_filled(table: "pa.Table", path: Path | str) -> None:
 
 
 def read_records(path: Path | str) -> list[GameRecord]:
-    """All records of an archive, in its order (by gid).
+    """Read all records of an archive, in the order of their gids.
+
+    >>> from pipeline_src.records import GameRecord, read_records, write_records
+    >>> write_records([GameRecord("go", 7, "file", "standard", 19, 19, (72, 288), None)], "games.parquet")
+    1
+    >>> [record.gid for record in read_records("games.parquet")]
+    [7]
 
     Raises:
-        ZugwerkError: as `read_table`, or a winner or source that is not one of the known words.
+        ZugwerkError: as `read_table`, or a winner or source is not one of the known words.
     """
     return [_record(row, path) for row in read_table(path).to_pylist()]
 

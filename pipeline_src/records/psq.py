@@ -1,4 +1,4 @@
-"""Gomoku as Piskvorky writes it (``.psq``), the manager of the Gomocup: reads and writes its records.
+"""Gomoku records of Piskvorky (``.psq``), the manager of the Gomocup: reader and writer.
 
     Piskvorky 20x20, 7:7, 0
     10,10,456
@@ -7,11 +7,12 @@
     renjusolver.ZIP
     0
 
-The head names the board (width x height), both players' levels (0 a person) and which of the two moved first, 0 or 1.
-Then a line a stone: x, y and the milliseconds it took; x is the column and y the row from the top, both from 1. Then,
-from tournaments alone, the programs, and a code of how the game ended. Some files tell the winner and the rule in one
-more line (``1,Freestyle``). The reference is Piskvorky's own source, ``savePsq`` in nettur.cpp; its files do not tell
-the rule that was played.
+The first line has the board (width x height), the levels of both players (0 is a person) and the player who moved
+first, 0 or 1. Then follows one line for each stone: x, y and the milliseconds it took; x is the column and y the row
+from the top, both counted from 1. Files of tournaments then have the names of the programs and a code for the end of
+the
+game. Some files have the winner and the rule in one more line (``1,Freestyle``). The reference is Piskvorky's own
+source, ``savePsq`` in nettur.cpp; its files do not contain the rule.
 """
 
 import re
@@ -37,50 +38,50 @@ _ENDING = (
     (re.compile(r"-?\d+,[A-Za-z ]+"), "the end, or the winner and the rule (1,Freestyle)"),
 )
 UNKNOWN = "unknown"
-"""Written for one name where only the other is known."""
+"""Name of an unknown player, written where only the other player is known."""
 
 
 class PsqError(ZugwerkError):
-    """A text that is not a Piskvorky record; names it and the line."""
+    """A text is not a Piskvorky record; the message names the text and the line."""
 
 
 class PsqGame(NamedTuple):
-    """What a text says, its stones played."""
+    """The contents of a record, and the position after its stones."""
 
     record: GameRecord
     milliseconds: tuple[int, ...]
-    """Time of each stone; 0 where the text has none."""
+    """Time of each stone; 0 where the text has no time."""
     state: GomokuState
-    """At the end."""
+    """The final position."""
 
 
 def read_psq(path: Path | str, gid: int = 0, variant: str = "freestyle") -> PsqGame:
-    """The game of a file.
+    """Read the game of a file.
 
     Raises:
-        ZugwerkError: no such file.
+        ZugwerkError: the file is missing.
         PsqError: as `parse_psq`.
     """
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file") from None
-    return parse_psq(data.decode("latin-1"), gid, variant, name=str(path))  # latin-1: names come in any code page
+    return parse_psq(data.decode("latin-1"), gid, variant, name=str(path))  # latin-1: names have any code page
 
 
 def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str = "record") -> PsqGame:
-    """The game of a text.
+    """Read the game of a text.
 
     Args:
-        text: with any line ends.
-        gid: number the record gets.
-        variant: rule it is replayed by, which the text does not tell; the winner follows from the stones alone.
-        name: what messages call the text.
+        text: the record, with any line ends.
+        gid: number of the resulting record.
+        variant: rule for the replay, since the text does not state it. The winner follows from the stones alone.
+        name: name of the text in messages.
 
     Raises:
-        PsqError: no Piskvorky head, a size that Gomoku boards do not have, a stone outside the board, on another or
-            after the end, or lines that do not belong there.
-        ZugwerkError: no such variant, or its line does not fit the board.
+        PsqError: the first line is malformed, the size is not one of Gomoku's, a stone is outside the board, on another
+            stone or after the end of the game, or a line does not belong to the format.
+        ZugwerkError: the variant is unknown, or its line does not fit the board.
     """
     lines = [line.strip() for line in text.rstrip().splitlines()]
     head = _HEAD.fullmatch(lines[0]) if lines else None
@@ -121,10 +122,10 @@ def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str 
 
 
 def write_psq(record: GameRecord, milliseconds: Sequence[int] | None = None) -> str:
-    """A record as Piskvorky would write it, Black first; the rule and a resignation have no place in it.
+    """Write a record in Piskvorky's format, Black first. The format has no place for the rule or a resignation.
 
     Raises:
-        ZugwerkError: another game, or not as many times as stones.
+        ZugwerkError: the record is of another game, or the number of times differs from the number of stones.
     """
     if record.game != "gomoku":
         raise ZugwerkError(f"game {record.gid}: {record.game} cannot be written as a Piskvorky record")
@@ -156,7 +157,7 @@ def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:
 
 
 def _names(lines: list[str], end: int, name: str) -> tuple[str, str]:
-    """The programs' names in what follows the stones, from line index ``end`` on; empty where there are none."""
+    """Return the programs' names from the lines after the stones, from index ``end`` on; empty if they are missing."""
     names, rest = ("", ""), lines[end:]
     if any(_STONE.fullmatch(line) for line in rest):
         raise PsqError(f"{name}: line {end + 1}: expected a stone, e.g. '8,8,120', found {shown(rest[0])}")

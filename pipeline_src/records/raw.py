@@ -1,7 +1,7 @@
-"""Raw shards: what a crawled site sent, one row a game, untouched.
+"""Raw shards: the unchanged answers of a crawled site, one row for each game.
 
-A folder holds ``games-<first gid of the range>.parquet`` files, one for each range of `SHARD_GIDS` game ids that has a
-game, rows sorted by gid, zstd. The same games make the same bytes, whatever the order they came in. Columns:
+A folder holds ``games-<first gid of the range>.parquet`` files (zstd, rows sorted by gid), one for each range of
+`SHARD_GIDS` game ids that contains a game. The same games give the same bytes, in whatever order they arrive. Columns:
 
 | column | type | meaning |
 | --- | --- | --- |
@@ -35,14 +35,14 @@ ROWS_PER_GROUP = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """What a list or the API said of one player of one game."""
+    """One player of one game, as a list or the API described it."""
 
     plid: int
     """The site's number of the player, 0 where unknown."""
     name: str
-    """As the site shows it; no key, since names change and repeat."""
+    """The name that the site shows. It is not a key, since names change and repeat."""
     result: Result
-    """This player's result, empty while the game goes on or where nothing was said."""
+    """This player's result; empty while the game goes on or if the site did not state it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class RawGame:
 
     @property
     def finished(self) -> bool:
-        """Whether the site said how the game ended."""
+        """Whether the site stated the result of the game."""
         return any(seat.result for seat in self.seats)
 
 
 def schema() -> pa.Schema:
-    """The Arrow schema of a shard."""
+    """Return the Arrow schema of a shard."""
     seat = pa.struct([("plid", pa.int64()), ("name", pa.string()), ("result", pa.string())])
     columns: dict[str, pa.DataType] = {
         "gid": pa.int64(),
@@ -81,21 +81,22 @@ def schema() -> pa.Schema:
 
 
 def shard_name(gid: int) -> str:
-    """File name of the shard that holds game ``gid``."""
+    """Return the file name of the shard that holds game ``gid``."""
     return f"games-{gid // SHARD_GIDS * SHARD_GIDS:09d}.parquet"
 
 
 def list_shards(folder: Path | str) -> list[Path]:
-    """The shards of a folder, by gid; empty where there is no such folder."""
+    """Return the shards of a folder, by gid; empty if the folder does not exist."""
     return sorted(Path(folder).glob("games-*.parquet"), key=lambda p: (len(p.name), p.name))
 
 
 def read_raw(folder: Path | str) -> Iterator[RawGame]:
-    """Every game of a folder of shards, by gid.
+    """Read every game of a folder of shards, by gid.
 
     Raises:
-        ZugwerkError: no shards there, or a damaged one: not Parquet, other columns, a gid out of place or twice, an
-            unknown result; the message names the file.
+        ZugwerkError: the folder has no shards, or a shard is damaged: not Parquet, wrong columns, a misplaced or
+            repeated
+            gid, an unknown result. The message names the file.
     """
     shards = list_shards(folder)
     if not shards:
@@ -105,7 +106,7 @@ def read_raw(folder: Path | str) -> Iterator[RawGame]:
 
 
 def read_shard(path: Path) -> Iterator[RawGame]:
-    """The games of one shard, by gid.
+    """Read the games of one shard, by gid.
 
     Raises:
         ZugwerkError: as `read_raw`.
@@ -120,13 +121,13 @@ def read_shard(path: Path) -> Iterator[RawGame]:
 
 
 def write_raw(folder: Path | str, games: Iterable[RawGame]) -> int:
-    """Make ``folder`` hold exactly ``games``; return how many.
+    """Make ``folder`` hold exactly ``games``; return their number.
 
-    Each shard is written aside and renamed; one that would not change is not touched, one without games any more is
-    removed, and so is what a killed run left behind.
+    Each shard is replaced as a whole. A shard that would not change is left alone. A shard without games, and temporary
+    files of a killed run, are removed.
 
     Raises:
-        ZugwerkError: two games of one gid.
+        ZugwerkError: two games have the same gid.
     """
     home = Path(folder)
     by_shard: dict[str, list[RawGame]] = {}

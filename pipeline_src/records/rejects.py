@@ -1,7 +1,7 @@
-"""What is not a usable game, and why: `RecordError` while reading, `Reject` on disk.
+"""Records that are not usable games, with the reason: `RecordError` while reading, `Reject` on disk.
 
-Columns of a rejects file: ``gid`` int64; ``ply`` int32, the turn at which reading stopped (0 = the first), -1 where
-it never came to turns; ``reason``, one of `REASONS`; ``detail``, a sentence for people.
+Columns of a rejects file: ``gid`` int64; ``ply`` int32, the turn at which reading stopped (0 is the first), or -1 if it
+stopped before the turns; ``reason``, one of `REASONS`; ``detail``, a sentence for people.
 """
 
 import dataclasses
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 Reason = Literal[
     "http_status",  # the server answered with an error
-    "empty",  # nothing in the body
+    "empty",  # the body is empty
     "bad_text",  # a page or half a record; a move that cannot be read
-    "ambiguous",  # a hostile name: several readings of the text are legal games, or none of several is
+    "ambiguous",  # a name imitates the format: several readings of the text are legal games, or none of several is
     "several_records",  # different games under one gid
     "other_game",
     "other_variant",
     "illegal_move",
     "contradiction",  # seats, record and final position do not agree
-    "unfinished",  # nobody says who won
+    "unfinished",  # nothing names a winner
     "too_short",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
 class RecordError(ZugwerkError):
-    """A record that is not a usable game."""
+    """A record is not a usable game."""
 
     def __init__(self, reason: Reason, detail: str, ply: int = -1) -> None:
         super().__init__(f"{reason}: {detail}" if ply < 0 else f"{reason} at ply {ply}: {detail}")
@@ -52,7 +52,7 @@ class Reject:
 
 
 def schema() -> "pa.Schema":
-    """The Arrow schema of a rejects file."""
+    """Return the Arrow schema of a rejects file."""
     import pyarrow as pa
 
     columns: dict[str, pa.DataType] = {
@@ -65,7 +65,7 @@ def schema() -> "pa.Schema":
 
 
 def write_rejects(rejects: Iterable[Reject], path: Path | str) -> int:
-    """Write rejects as one Parquet file, sorted by gid, aside and renamed; return how many."""
+    """Write rejects as one Parquet file, sorted by gid; return their number. The file is replaced as a whole."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -77,7 +77,7 @@ def write_rejects(rejects: Iterable[Reject], path: Path | str) -> int:
 
 
 def shown(text: str) -> str:
-    """The beginning of a text from outside, quoted, printable and short, for a ``detail``."""
+    """Return the beginning of a text from outside, quoted, printable and short, for a ``detail``."""
     if len(text) <= 40 and len(ascii(text)) <= 82:
         return ascii(text)
     start = text[:37]

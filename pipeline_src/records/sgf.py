@@ -1,9 +1,10 @@
-"""Go as SGF, through sgfmill: reads and writes games.
+"""Go records in SGF, through sgfmill: reader and writer.
 
-The main line of a record is read, what else it has is counted. Handicap stones are those set up before the first move
-(AB); the number that HA names is not needed. Komi (KM) is taken in points: 650, as some servers write it, is 6.5, and
-3.75, one side's stones as Chinese records count, is 7.5. A result that is missing, void or unknown leaves the winner
-open. What cannot be read as a game on a board of the wanted size is a `RecordError`, or a `Reject` naming its file.
+The main line of a record is read; variations are counted. Handicap stones are those set up before the first move (AB);
+the number in HA is ignored. Komi (KM) is in points: 650, as some servers write it, is read as 6.5, and 3.75, the count
+of
+one side's stones in Chinese records, as 7.5. If the result is missing, void or unknown, the winner is left open. A text
+that is not a game on a board of the wanted size raises a `RecordError`, or gives a `Reject` that names its file.
 """
 
 import re
@@ -25,28 +26,28 @@ from pipeline_src.records.rejects import RecordError, Reject, shown
 SIZE = 19
 _RESULT = re.compile(r"([BW])\+\s*(r|resign)?", re.IGNORECASE)
 _NO_CHARSETS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
-"""What Python decodes too, but no program writes records in; punycode takes hours for a megabyte."""
+"""Encodings of Python that no program uses for records. Decoding a megabyte of punycode takes hours."""
 _DRAWN = ("0", "draw", "jigo")
 
 
 class SgfGame(NamedTuple):
-    """What one record says."""
+    """The contents of one record."""
 
     record: GameRecord
     name: str
-    """Of the file or page it comes from, for messages."""
+    """Name of its file or page, for messages."""
     variations: int
-    """Lines of play beside the main one."""
+    """Number of variations beside the main line."""
     passes_added: int
     cut: int
-    """As in `pipeline_src.records.go_moves.GoMoves`."""
+    """See `pipeline_src.records.go_moves.GoMoves`."""
 
 
 def read_sgf(path: Path | str, gid: int = 0, size: int = SIZE) -> SgfGame:
-    """The first game of a file.
+    """Read the first game of a file.
 
     Raises:
-        ZugwerkError: no such file, or not a usable game (`RecordError`, its text begins with the path).
+        ZugwerkError: the file is missing, or not a usable game (`RecordError`; its message begins with the path).
     """
     try:
         data = Path(path).read_bytes()
@@ -61,14 +62,14 @@ def read_sgf(path: Path | str, gid: int = 0, size: int = SIZE) -> SgfGame:
 def parse_sgf(
     data: bytes, gid: int = 0, *, name: str = "record", size: int = SIZE, source: Source = "file"
 ) -> list[SgfGame | Reject]:
-    """The games of a file's bytes, at least one entry; they are numbered from ``gid`` on.
+    """Read the games of a file's bytes, numbered from ``gid`` on. The list has at least one entry.
 
     Args:
         data: one game or a collection, in any charset that it declares (CA).
-        gid: number of the first.
-        name: of the file; the details of rejects begin with it.
-        size: of the board; other sizes are rejected.
-        source: who played, for the records.
+        gid: number of the first game.
+        name: name of the file, with which the details of rejects begin.
+        size: size of the board; games of other sizes are rejected.
+        source: source of the games, for the records.
     """
     if not data.strip():
         return [Reject(gid, -1, "empty", f"{name}: nothing in the file")]
@@ -88,7 +89,7 @@ def parse_sgf(
 
 @contextmanager
 def _bad_text(what: str, ply: int = -1) -> Iterator[None]:
-    """Turn what sgfmill says of bad values into a `RecordError`."""
+    """Turn sgfmill's errors about bad values into a `RecordError`."""
     try:
         yield
     except RecordError:
@@ -145,7 +146,7 @@ def _check_game(first: dict[str, list[bytes]], size: int) -> None:
 
 
 def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Handicap stones (row, column) and moves (side, action) of the main line."""
+    """Return the handicap stones (row, column) and the moves (side, action) of the main line."""
     stones: set[tuple[int, int]] = set()
     moves: list[tuple[int, int]] = []
     for node in game.main_sequence_iter():
@@ -173,7 +174,7 @@ def _handicap(root: Any) -> int:
 
 
 def _half_points(komi: float) -> int:
-    """Komi in half points, however it was counted; what no rule set has is the standard one."""
+    """Return the komi in half points for any way of writing it; one that no rule set has becomes the standard komi."""
     points = komi / 100 if abs(komi) >= 100 else komi
     if abs(points * 2) % 1 == 0.5:  # 3.75 of one side's stones are 7.5 points
         points *= 2
@@ -198,10 +199,10 @@ def _count_variations(tree: Any) -> int:
 
 
 def write_sgf(record: GameRecord) -> bytes:
-    """A record as SGF (FF 4, UTF-8), its main line only.
+    """Write a record as SGF (FF 4, UTF-8), the main line only.
 
     Raises:
-        ZugwerkError: another game, or a board that is not square.
+        ZugwerkError: the record is of another game, or the board is not square.
     """
     if record.game != "go" or record.height != record.width:
         raise ZugwerkError(

@@ -1,4 +1,4 @@
-"""Many SGF files: those of a folder, in the order of their names, or of a tar, in its own; it is not unpacked."""
+"""The SGF files of a folder, in the order of their names, or of a tar file, in its own order and without unpacking."""
 
 import lzma
 import tarfile
@@ -9,17 +9,17 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError
 
 MAX_BYTES = 16 << 20
-"""Of one file; a longer one is cut and so rejected, whatever it is."""
+"""Largest size of a file. A longer file is cut, and therefore rejected."""
 SUFFIX = ".sgf"
 
 
 def read_files(path: Path | str) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of each ``.sgf`` file in a folder, below it, or in a tar (plain, gz, bz2, xz).
+    """Yield (name, bytes) of each ``.sgf`` file in a folder and below it, or in a tar file (plain, gz, bz2, xz).
 
-    Names are labels for messages: a member of a tar is read in memory, so it does not matter what path it has.
+    Names are labels for messages only: members of a tar file are read in memory, so their paths do no harm.
 
     Raises:
-        ZugwerkError: no such path, no tar, a damaged one, or no such file in it.
+        ZugwerkError: the path is missing, is not a tar file, is damaged, or contains no ``.sgf`` file.
     """
     path = Path(path)
     if not path.exists():
@@ -42,7 +42,7 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, bytes]]:
 def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with tarfile.open(path, "r:*") as tar:
-            for member in tar:  # read in its order, so a compressed one is gone through once
+            for member in tar:  # in the tar's own order, so that a compressed file is read once
                 stream = tar.extractfile(member) if member.isreg() else None
                 if stream and member.name.lower().endswith(SUFFIX):
                     yield member.name, stream.read(MAX_BYTES)
@@ -52,7 +52,7 @@ def _of_tar(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _check_end(tar: tarfile.TarFile) -> None:
-    """A tar that is cut off between two members looks whole to tarfile; only the block of zeros at its end tells."""
+    """Check for the zeros at the end: without them tarfile does not notice a file cut off between two members."""
     file = tar.fileobj
     assert file is not None
     file.seek(tar.offset)

@@ -1,7 +1,7 @@
 """Read the registry's figures: from the metrics of the last `dvc repro`, and from the committed measurements.
 
-docs/measured/<system>.json is ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``: clocked
-matches, many seeds, published sizes, real records.
+A figure may have been measured several times: by the graph, at the profile of params.yaml; apart from it, in matches
+of thousands of games or on real records; at other profiles. The measurement with the largest n stands first.
 """
 
 import re
@@ -13,60 +13,95 @@ import yaml
 from pipeline_src.files import read_json
 from pipeline_src.project.params import read_tree
 from pipeline_src.report import generation_times
+from pipeline_src.report.measurements import profile_measurements, system_measurements
 from pipeline_src.report.registry import REGISTRY, Counted, Figure
 
 Row = dict[str, Any]
 
+KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command")
+MEASURED, OTHER_PARAMS = "measured", "other params"
 
-KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "command")
 
-
-def figures(folder: Path = Path()) -> dict[str, dict[str, Row]]:
+def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Row]]:
     """All figures, ``{system: {figure: row}}``.
 
-    A row has ``words``, ``unit``, ``published``, and of ours: ``ours`` (the value), ``low`` and ``high`` (its 95 %
-    interval), ``n``, ``ratio`` (ours / published), ``profile``, ``seed``, ``data``, ``hardware``, ``date``, ``command``
-    (which makes it again) and ``from``: graph, or measured. Where both have the figure the row is the graph's, and its
-    ``measured`` is the row of the measurement, else null. What is not known, or does not depend on it, is null; of a
-    figure that has not been made yet that is all but the words, the unit, the published value and the command.
+    A row has ``words``, ``unit``, ``published``, and of the measurement with the largest ``n``: ``ours`` (the value),
+    ``low`` and ``high`` (its 95 % interval), ``n``, ``ratio`` (ours / published), ``label``, ``profile``, ``seed``,
+    ``data``, ``hardware``, ``date``, ``commit``, ``command`` (which makes it again) and ``from``: graph, or measured.
+    ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
+    others), a profile's name for what was measured at another one, else `MEASURED`.
+    ``profiles`` is ``{label: {ours, low, high, n}}`` of all measurements, ``others`` has the rows of those behind the
+    first. ``measured``, the first committed one among these, is there for one more version.
+    What is not known, or does not depend on it, is null; of a figure that has not been made yet that is all but the
+    words, the unit, the published value and the command.
+
+    Args:
+        folder: a checkout, or the small files of one.
+        times: whether to read the times of the last run, which are not in git.
 
     Raises:
-        ZugwerkError: a metrics file or params.yaml cannot be read.
+        ZugwerkError: a metrics file, a committed measurement or params.yaml cannot be read.
     """
     params, locked = read_tree(folder / "params.yaml"), _locked_params(folder)
+    profiles = profile_measurements(folder)
     found: dict[str, dict[str, Row]] = {}
     for system, rows in REGISTRY.items():
-        path = folder / "docs/measured" / f"{system}.json"
-        measurements = read_json(path) if path.exists() else {}
+        own = system_measurements(folder, system)
         found[system] = {}
         for name, figure in rows.items():
-            graph = _from_graph(figure, folder, params, locked)
-            command = graph["command"] or f"make measure-{system}"
-            measured = {"command": command} | measurements.get(name, {})
-            made = graph["value"] is not None
-            row = _row(figure, graph if made else measured, "graph" if made else "measured")
-            row["measured"] = _row(figure, measured, "measured") if made and name in measurements else None
-            found[system][name] = row
+            timed = bool(figure.timing or figure.times)
+            graph = _from_graph(figure, folder, params, locked, read=times or not timed)
+            remake = {"command": graph["command"] or f"make measure-{system}"}
+            rest = [
+                _row(figure, remake | {"profile": profile} | tree[system][name], profile)
+                for profile, tree in profiles.items()
+                if name in tree.get(system, {})
+            ]
+            if graph["value"] is not None:
+                rest.append(_row(figure, graph, graph["profile"] or OTHER_PARAMS, "graph"))
+            if name in own:
+                rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"), params)))
+            rest = sorted(rest, key=lambda row: -(row["n"] or 0)) or [_row(figure, remake, "")]
+            by_label: dict[str, Row] = {}
+            for row in rest:
+                if row["label"]:
+                    by_label.setdefault(row["label"], {key: row[key] for key in ("ours", "low", "high", "n")})
+            behind: Row = {"profiles": by_label, "others": rest[1:]}
+            behind["measured"] = next((row for row in rest[1:] if row["from"] == "measured"), None)
+            found[system][name] = rest[0] | behind
     return found
 
 
-def _row(figure: Figure, found: Row, source: str) -> Row:
-    ours, published = found.get("value"), figure.published
+def of_the_graph(row: Row) -> Row | None:
+    """The measurement among a figure's that the graph made, None where it has not."""
+    return next((one for one in (row, *row["others"]) if one["from"] == "graph"), None)
+
+
+def _label(profile: str | None, params: Row) -> str:
+    """The profile of a committed measurement; that of params.yaml is the graph's own."""
+    return MEASURED if profile in (None, "committed measurement", params.get("profile")) else str(profile)
+
+
+def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Row:
+    ours, published = found.get("value", found.get("ours")), figure.published
     return {
         "words": figure.words,
         "unit": figure.unit,
         "published": published,
         "ours": ours,
         "ratio": ours / published if ours is not None and published else None,
+        "label": label or None,
         "from": None if ours is None else source,
         **{key: found.get(key) for key in KEPT},
     }
 
 
-def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row]) -> Row:
+def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row], read: bool) -> Row:
     """A figure as the metrics have it, ``value`` null where they do not; ``command`` empty if no stage makes it."""
     found: Any
-    if figure.timing:
+    if not read:
+        found = None
+    elif figure.timing:
         found = generation_times.figures(folder).get(figure.timing)
     else:
         file, key = metric_of(figure, params)

@@ -1,4 +1,4 @@
-"""What the systems of the registry are, in the words of the report."""
+"""Title, source and summary of each system of the registry, for the report and the results page."""
 
 from typing import NamedTuple
 
@@ -14,75 +14,82 @@ class System(NamedTuple):
     """Folder below artifacts/reports whose charts and boards belong to it; empty where there is none."""
     page: str
     """Its page below docs/."""
+    headline: str = ""
+    """The figure that stands for a published system in a short table."""
 
 
 SYSTEMS = {
     "amazons_net": System(
         "Amazons-Net",
         "Patent CN 111330255 B",
-        "Two convolutional nets name a move and its arrow, learned from games. Beside them a residual net of ours, on"
-        " the same samples.",
+        "Two convolutional nets predict the move and the arrow of a turn from recorded games. A residual net of ours is"
+        " trained on the same samples.",
         "amazons",
-        "glossary.md",
+        "how-it-works/amazons-net.md",
+        "from_to_top1",
     ),
     "amazons_engine": System(
-        "An Amazons engine",
+        "Amazons engine",
         "",
-        "Alpha-beta and Monte Carlo tree search with a territory evaluation: what the nets are measured by, and what"
-        " the search depth is chosen for.",
+        "Alpha-beta and Monte Carlo tree search with a territory evaluation. The nets are measured against it, and the"
+        " search depth is chosen for it.",
         "",
         "engine.md",
     ),
     "gomoku_engine": System(
-        "A Gomoku engine",
+        "Gomoku engine",
         "",
-        "Forced wins proven by threats, and alpha-beta on boards that keep the patterns of every line.",
+        "A solver that proves forced wins by threats, and alpha-beta on boards that keep the patterns of every line.",
         "",
         "gomoku.md",
     ),
     "gomoku_zero": System(
         "Gomoku from self-play",
         "Li et al.: Monte Carlo tree search and one residual network",
-        "A net learns from games against itself, generation by generation; a new one replaces the best only if it wins"
-        " their gate. Published on 15x15; the laptop's board is smaller.",
+        "A net learns from games against itself, generation by generation. A new net replaces the best one if it wins"
+        " the gate. Published on 15x15; the laptop profile plays on 9x9.",
         "gomoku",
-        "gomoku.md",
+        "how-it-works/gomoku-zero.md",
+        "best_of_five_won",
     ),
     "growing_boards": System(
         "Self-learning on growing boards",
         "Patent application, 2021",
-        "A net learns on a small board until it learns no more, then goes on on a larger one with what it has.",
+        "A net learns on a small board until it improves no more. Then its weights are carried over to a larger board.",
         "growing",
-        "growing-boards.md",
+        "how-it-works/growing-boards.md",
+        "time_to_scratch_strength",
     ),
     "search_depth": System(
-        "The search depth, chosen by a net",
+        "Search depth chosen by a net",
         "Li, Gao 2022",
-        "A small net reads the position and says how deep the engine shall search, so that a clock is spent where it"
-        " pays. The clock counts nodes, so no figure depends on the machine.",
+        "A small net reads the position and chooses how deep the engine searches, so that the clock is spent where"
+        " depth matters. The clock counts nodes, so no figure depends on the machine.",
         "depth",
-        "search-depth.md",
+        "how-it-works/search-depth.md",
+        "unbeaten_vs_fixed",
     ),
     "joseki": System(
-        "A joseki library",
+        "Joseki library",
         "Yue, Li, Qiu 2007",
-        "Corner sequences of Go games as a finite-state machine, found by a pattern code that is the same under all 16"
-        " symmetries; it recommends the next move.",
+        "Corner sequences of Go games as a finite-state machine, indexed by a pattern code that is invariant under all"
+        " 16 symmetries. It recommends the next move.",
         "joseki",
-        "joseki.md",
+        "how-it-works/joseki.md",
+        "patterns",
     ),
     "reliability": System(
-        "What it withstands",
+        "Reliability",
         "",
-        "The whole graph killed at random moments, every reader given hostile text, the same work on other backends.",
+        "The whole graph killed at random moments, every reader given hostile text, the same tasks on Dask and Ray.",
         "",
         "faults.md",
     ),
     "crawl": System(
-        "The crawl, rehearsed",
+        "Crawl rehearsal",
         "",
-        "A server of our own plays the live site: 10,000 games, failures, hostile names, a restart, players who rename"
-        " themselves, growth; and the crawl is ended by signals in every phase.",
+        "An independent server plays the live site: 10,000 games, failures, hostile names, a restart, renamed players"
+        " and growth. The crawl is ended by signals in every phase.",
         "",
         "crawl.md",
     ),

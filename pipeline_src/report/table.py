@@ -1,11 +1,11 @@
-"""The table 'published | ours | interval | ratio': the registry's figures as texts, for the page and for Markdown."""
+"""The table of figures, published beside ours: the registry's figures as texts, for the page and for Markdown."""
 
 from collections import Counter
 from typing import Any, NamedTuple
 
 from pipeline_src.report.systems import SYSTEMS
 
-COLUMNS = ("figure", "published", "ours", "95 % interval", "ratio", "n", "unit", "rerun", "where")
+COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "rerun")
 
 
 class Line(NamedTuple):
@@ -18,22 +18,23 @@ class Line(NamedTuple):
     ratio: str
     n: str
     unit: str
+    profile: str
+    """The profile of the run, or `figures.MEASURED` for a measurement apart from the graph."""
     command: str
     where: str
-    """Profile, data, hardware and date, as far as they are known."""
+    """Data, hardware and date, as far as they are known."""
     made: str
     """By graph, measured, or empty for what is not made yet."""
     below: bool
-    """Whether it is the measurement of the figure in the line above."""
+    """Whether it is a smaller measurement of the figure in the line above."""
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
-    """A line for each of a system's figures (see `figures.figures`), and one below for its measurement."""
+    """A line for each of a system's figures (see `figures.figures`), and below it one for each further measurement."""
     found = []
     for row in rows.values():
-        found.append(_line(row, row["words"]))
-        if row["measured"]:
-            found.append(_line(row["measured"], "measured apart from the graph", below=True))
+        found.append(_line(row))
+        found += [_line(other, below=True) for other in row["others"]]
     return found
 
 
@@ -51,12 +52,24 @@ def markdown(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
     """All systems' tables as Markdown."""
     parts = ["# Results"]
     for name, rows in figures.items():
-        title = SYSTEMS[name].title if name in SYSTEMS else name
-        parts += ["", f"## {title}", "", f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 5 + " --- |" * 3]
-        for line in lines(rows):
-            cells = [*line[:7], f"`{line.command}`", line.where]
-            parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        parts += ["", f"## {SYSTEMS[name].title if name in SYSTEMS else name}", "", *markdown_table(rows)]
     return "\n".join(parts) + "\n"
+
+
+def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Lines of Markdown: a system's table, and above it where most of its figures come from."""
+    table = lines(rows)
+    origins = most_common_origins(table)
+    words = {"graph": "Data of the graph's figures", "measured": "Of the measurements apart from it"}
+    said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
+    parts = [" ".join(said), ""] if said else []
+    parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
+    for line in table:
+        own = f" ({line.where})" if line.where and line.where != origins.get(line.made) else ""
+        figure = f"↳ again{own}" if line.below else line.words + own
+        cells = [figure, line.published, line.ours, line.interval, line.n, line.unit, line.profile]
+        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{line.command}`"]) + " |")
+    return parts
 
 
 def number(value: float | None, unit: str = "") -> str:
@@ -72,23 +85,25 @@ def number(value: float | None, unit: str = "") -> str:
     return f"{value:.3g}"
 
 
-def _line(row: dict[str, Any], words: str, below: bool = False) -> Line:
-    unit = row["unit"]
-    interval = "-" if row["low"] is None else f"{number(row['low'], unit)} to {number(row['high'], unit)}"
-    profile = "" if row["profile"] in (None, "committed measurement") else f"profile {row['profile']}"
-    known = [profile, row["data"], row["hardware"], row["date"]]
-    if row["from"] == "graph":
-        known = known[1:2] if row["profile"] else ["made with other params", *known[1:2]]
+def interval(row: dict[str, Any]) -> str:
+    """The ends of a figure's 95 % interval as text, ``-`` without one."""
+    return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
+
+
+def _line(row: dict[str, Any], below: bool = False) -> Line:
+    graph = row["from"] == "graph"
+    known = [row["data"], *([] if graph else [row["hardware"], row["date"]])]
     return Line(
-        words=words,
-        published=number(row["published"], unit),
-        ours="not made yet" if row["ours"] is None else number(row["ours"], unit),
-        interval=interval,
+        words=row["words"],
+        published=number(row["published"], row["unit"]),
+        ours="not made yet" if row["ours"] is None else number(row["ours"], row["unit"]),
+        interval=interval(row),
         ratio="-" if row["ratio"] is None else f"{row['ratio']:.3g}",
         n=number(row["n"]),
-        unit=unit,
+        unit=row["unit"],
+        profile=row["label"] or "-",
         command=row["command"] or "-",
-        where=", ".join(str(part) for part in known if part),
+        where=", ".join(str(part) for part in known if part) if row["ours"] is not None else "",
         made=row["from"] or "",
         below=below,
     )

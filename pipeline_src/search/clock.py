@@ -1,7 +1,7 @@
-"""How long to think about a move of a game that is played on a clock.
+"""Time management: the time for a move of a game on a clock.
 
-The time left is shared out over the moves still expected, by weights that rise towards the middle of the game and fall
-again: openings repeat themselves, and late moves have little to choose from.
+The time left is divided over the expected moves, with weights that rise towards the middle of the game and then fall:
+openings are repeated often, and late positions have few choices.
 """
 
 import math
@@ -9,35 +9,35 @@ import math
 from pipeline_src.search.limits import Clock
 
 GAME_PLIES = 80
-"""Plies of a whole game where nothing better is known; what games of Amazons on 10x10 take between good players."""
+"""Default number of plies of a whole game: the length of games of the Amazons on 10x10 between good players."""
 AT_LEAST = 16
-"""Plies that a game which has outlasted `GAME_PLIES` is still expected to take."""
+"""Expected number of further plies of a game that is longer than `GAME_PLIES`."""
 SHARE = 0.2
-"""Most of the time left that one move is given."""
+"""Largest share of the time left for one move."""
 LAG_MS = 10.0
-"""What a move costs beside its search: the answer's way, and the search's own lateness."""
+"""Milliseconds that a move costs beside its search: transfer of the answer, and delay of the search's end."""
 LEAST_MS = 1.0
 
 
 def expected_plies(played: int, legal: int, game_plies: int = GAME_PLIES) -> int:
-    """Plies that a game has left, both sides' counted.
+    """Return the expected number of plies left in a game, of both sides.
 
     Args:
         played: plies so far.
-        legal: number of legal actions: a side with few of them has few moves left.
-        game_plies: of a whole game.
+        legal: number of legal actions; a side with few of them has few moves left.
+        game_plies: plies of a whole game.
     """
     return max(2, min(max(game_plies - played, AT_LEAST), 2 * legal))
 
 
 def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS, even: bool = False) -> float:
-    """Milliseconds to search for this move; above 0, and while there is any time never more than is left.
+    """Return the milliseconds to search for this move: above 0, and never more than the time left unless that is 0.
 
     Args:
-        clock: as the side to move sees it.
+        clock: the clock, as the side to move sees it.
         played: plies so far.
-        expected: plies that the game has left, see `expected_plies`.
-        lag_ms: what each move costs beside its search.
+        expected: plies left in the game, see `expected_plies`.
+        lag_ms: milliseconds that each move costs beside its search.
         even: whether all moves have the same weight.
     """
     length = played + expected
@@ -51,5 +51,5 @@ def movetime_ms(clock: Clock, played: int, expected: int, lag_ms: float = LAG_MS
 
 
 def _weight(elapsed: float) -> float:
-    """Weight of a move when the share ``elapsed`` of the game is over; highest at 0.37."""
+    """Return the weight of a move when the share ``elapsed`` of the game is over; highest at 0.37."""
     return 0.3 + math.sin(math.pi * elapsed**0.7)

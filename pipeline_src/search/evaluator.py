@@ -1,8 +1,8 @@
-"""What a search asks of an evaluation inside compiled code, picked by the type of the state (`games.kernels`).
+"""The interface of an evaluation inside compiled code. Functions dispatch on the type of the state (`games.kernels`).
 
-An evaluator is a NamedTuple of arrays, its weights and its scratch space; a thread needs one of its own. Values are
-seen from the side to move, in the evaluation's own unit (squares, in the Amazons); a game's end is worth `WIN` or its
-negative.
+An evaluator is a NamedTuple of arrays, its weights and its scratch space; each thread needs its own. Values are those
+of
+the side to move, in the evaluation's own unit (squares, in the Amazons). The end of a game is worth `WIN` or `-WIN`.
 """
 
 from functools import singledispatch
@@ -12,14 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 WIN = 10_000.0
-"""Value of a won position. No evaluation of an unfinished one comes near it."""
+"""Value of a won position. Evaluations of unfinished positions are far smaller."""
 COUNTED = WIN - 1000
-"""What `settle` adds the margin to."""
+"""Base of the values of `settle`, to which it adds the margin."""
 
 
 @singledispatch
 def evaluate(state: Any, evaluator: Any) -> float:
-    """Value of an unfinished position without searching it."""
+    """Return the static value of an unfinished position to the side to move.
+
+    ``evaluate(state, make_evaluator())``, with ``make_evaluator`` of the game's evaluation, such as
+    `search.amazons.evaluation`.
+
+    Raises:
+        TypeError: the state's game has no evaluation, or its evaluation is not imported.
+    """
     raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")
 
 
@@ -31,11 +38,12 @@ def rank(
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> int:
-    """Write the legal actions and what each is worth to the side that plays it, one ply deep; return how many.
+    """Write the legal actions and their one-ply values to the side to move; return their number.
 
-    The value is minus the opponent's of the position after the action: exactly `WIN` where it wins, ``-WIN`` where it
-    loses, 0 where it draws. Once a value of at least ``stop_at`` is written, the rest may be left out. ``actions`` and
-    ``values`` have room for `games.kernels.max_actions` entries. None are written where the game is over.
+    The one-ply value is the negative of the value of the position after the action; it is exactly `WIN` if the action
+    wins, ``-WIN`` if it loses and 0 if it draws. After a value of at least ``stop_at``, the rest may be left out.
+    ``actions`` and ``values`` have room for `games.kernels.max_actions` entries. Nothing is written if the game is
+    over.
     """
     raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")
 
@@ -49,19 +57,20 @@ def shortlist(
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> tuple[int, int]:
-    """(as `rank`, but of those actions alone that a first look finds likely; positions evaluated for the first look).
+    """Rank likely actions only; return (their number, positions evaluated to find the likely ones).
 
-    The latter is 0 where none was left out. What ``breadth`` counts is the game's own affair: in the Amazons
-    (from, to), each with all its arrows. 0 is all.
+    The second number is 0 if no action was left out. ``breadth`` limits the likely moves; 0 is all. Each game defines
+    what
+    it counts: in the Amazons it is (from, to), each with all its arrows.
     """
     raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")
 
 
 @singledispatch
 def settle(state: Any, evaluator: Any) -> tuple[bool, float]:
-    """(whether the game is as good as over and counted to its end, the exact value if so).
+    """Return (whether counting decides the game, the exact value if so).
 
-    Cheap enough for every inner node of a search. The value is `COUNTED` plus the margin in the evaluation's unit
-    for a side that wins, and the negative of that for one that loses: below any win on the board, above any evaluation.
+    It is cheap enough for every inner node of a search. The value of a winning side is `COUNTED` plus the margin in the
+    evaluation's unit, and that of a losing side the negative: below any win on the board, above any evaluation.
     """
     raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")

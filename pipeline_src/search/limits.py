@@ -1,4 +1,4 @@
-"""How long a search may go on, and what it found."""
+"""`Limit`, `SearchResult` and `Searcher`: the interface that all searches share."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limit:
-    """Where a search ends; the first limit reached counts. Without any, only `Searcher.stop` ends it."""
+    """Limits of a search. The first one reached ends it; without any, only `Searcher.stop` does.
+
+    ``Limit(depth=4)`` or ``Limit(nodes=10_000, movetime_ms=500)``.
+    """
 
     depth: int | None = None
     """Plies of whole turns, at least 1."""
     nodes: int | None = None
-    """Positions evaluated (searches with playouts or nets: iterations)."""
+    """Positions evaluated; for tree searches, iterations."""
     movetime_ms: float | None = None
-    """Wall time."""
+    """Milliseconds of wall time."""
 
     def __post_init__(self) -> None:
         for name in ("depth", "nodes", "movetime_ms"):
@@ -33,7 +36,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Clock:
-    """Time on the clocks of a game, as the side to move sees them; all in milliseconds."""
+    """Time on the clocks of a game in milliseconds, from the point of view of the side to move."""
 
     own_ms: float
     other_ms: float
@@ -42,52 +45,52 @@ class Clock:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search has found; the last report of a search is its answer."""
+    """A report of a search. The last report is its answer."""
 
     action: int
     """The best action, legal."""
     value: float
     """Its value to the side to move, in the unit of the evaluation (squares; nets: win rate in -1..1)."""
     depth: int
-    """Plies searched to the end; for tree searches, of the longest line."""
+    """Depth in plies of the last finished iteration; for tree searches, length of the longest line."""
     nodes: int
     """Positions evaluated, or iterations: what ``Limit.nodes`` counts."""
     pv: tuple[int, ...]
-    """Principal variation, from ``action`` on, in actions."""
+    """Principal variation as actions, beginning with ``action``."""
     seconds: float
 
 
 OnInfo = Callable[[SearchResult], None]
 MARGIN_MS, MARGIN_SHARE, MOST_MARGIN_MS = 4.0, 0.05, 20.0
-"""How long before its time is over a search is told to end: what it takes to notice, and to answer. The share of its
-time is for the turns of other processes on a busy machine."""
+"""Reserve before the end of a search's time, for noticing the stop and answering. The share of the time is for other
+processes on a busy machine."""
 
 
 def searching_seconds(movetime_ms: float) -> float:
-    """Seconds after which a search that has so many milliseconds is told to end; above 0."""
+    """Return the seconds, above 0, after which a search with ``movetime_ms`` milliseconds is stopped."""
     margin = max(MARGIN_MS, min(MARGIN_SHARE * movetime_ms, MOST_MARGIN_MS))
     return (movetime_ms - min(margin, movetime_ms / 4)) / 1e3
 
 
 class Searcher(Protocol):
-    """A search that can be limited, watched and stopped. One search at a time."""
+    """A search that can be limited, observed and stopped. One search at a time."""
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
-        """Search an unfinished position, which stays as it was.
+        """Search an unfinished position, which is not changed.
 
         Without a time limit, the result depends on the arguments alone.
         """
 
     def stop(self) -> None:
-        """End the search under way, from another thread; it still answers with a legal action."""
+        """End the running search, from another thread. It still answers with a legal action."""
 
     def needs(self, state: Any) -> "list[Need]":
-        """All kernels that searches of positions shaped as ``state`` call, so that none is compiled on a clock."""
+        """Return all kernels that searches of positions like ``state`` call, so that none is compiled on a clock."""
 
 
 @dataclass
 class StopFlag:
-    """A byte that compiled code looks at between two nodes, set by `set` or by a timer."""
+    """A byte that compiled code checks between two nodes, set by `set` or by a timer."""
 
     raised: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
 
@@ -96,14 +99,14 @@ class StopFlag:
         self.raised[0] = 1
 
     def clear(self) -> None:
-        """Before a search."""
+        """Reset the flag before a search."""
         self.raised[0] = 0
 
     @contextmanager
     def after(self, seconds: float | None) -> Iterator[None]:
-        """Raise the flag once ``seconds`` have passed within the block; None is never.
+        """Set the flag once ``seconds`` have passed within the block; None is never.
 
-        The compiled search must have let go of the interpreter's lock (``nogil=True``) for the timer to run.
+        The compiled search must release the interpreter's lock (``nogil=True``) for the timer to run.
         """
         if seconds is None:
             yield

@@ -1,7 +1,7 @@
-"""Plain minimax: every line to one depth, no cut, no table, no order. A yardstick for the searches that have them.
+"""Plain minimax to a fixed depth, without cutoffs, table or move order: the reference for the other searches.
 
-Its value is that of alpha-beta at the same depth and full width. Of equally good actions it takes one that is worth
-most one ply deep, and of those the first.
+Its value equals that of alpha-beta at the same depth and full width. Ties go to the action with the best one-ply value,
+then to the first.
 """
 
 import time
@@ -18,12 +18,12 @@ from pipeline_src.search.evaluator import WIN, rank, settle
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag
 
 MAX_DEPTH = 8
-"""Plies, at the most: each costs as many times more as there are actions."""
+"""Greatest depth in plies. The time of each further ply is multiplied by the number of actions."""
 
 
 @njit(cache=True)
 def _best_ranked(state: Any, evaluator: Any, actions: Any, values: Any, ply: int) -> tuple[float, int]:
-    """(value of the best action one ply deep, how many there are); an end counts from the root, ``ply`` plies above."""
+    """Return (one-ply value of the best action, number of actions). Ends of games count ``ply`` plies from the root."""
     n, best = rank(state, evaluator, actions, values, WIN), -np.inf
     for i in range(n):
         best = max(best, values[i])
@@ -44,20 +44,21 @@ def minimax(
     marks: npt.NDArray[np.int64],
     stop: npt.NDArray[np.uint8],
 ) -> tuple[float, int]:
-    """(value of an unfinished position ``depth`` plies deep to its side to move, positions evaluated).
+    """Return (value of an unfinished position to its side to move at ``depth`` plies, positions evaluated).
 
-    Means nothing once ``stop`` is not 0. The state is changed on the way and the same again at the end.
+    The result is meaningless once ``stop`` is not 0. The state is changed on the way and restored at the end.
 
     Args:
-        state: any whose kernels and evaluation are known.
-        evaluator: of the state.
+        state: a state of a game with kernels and an evaluation.
+        evaluator: evaluator of the game.
         depth: at least 1.
-        start: plies between the root and this position; a game's end is worth ``WIN`` less those from the root to it.
+        start: plies between the root and this position. The end of a game is worth ``WIN`` less the plies from the
+            root.
         actions: scratch, [depth, A].
         values: scratch, [depth, A].
         best: scratch, [depth].
         marks: scratch, [depth, 2]: how many actions, and how many of them have been searched.
-        stop: [1], looked at before each position.
+        stop: [1], checked before each position.
     """
     ply, entering, value, evaluated = 0, True, 0.0, 0
     while True:  # the stack is explicit: numba crashes in calls of a function by itself that are loaded from its cache
@@ -91,10 +92,10 @@ def minimax(
 
 
 class Minimax:
-    """Minimax of one depth, for any game that has kernels and an evaluation; see `limits.Searcher`."""
+    """Minimax to a fixed depth, for any game with kernels and an evaluation; see `limits.Searcher`."""
 
     def __init__(self, evaluator: Any) -> None:
-        """``evaluator`` is a NamedTuple of arrays of the search's own, as the evaluations below `search` make them."""
+        """``evaluator`` is made by ``make_evaluator`` of a game's evaluation. It has scratch space: do not share it."""
         self.evaluator, self.flag = evaluator, StopFlag()
 
     def stop(self) -> None:
@@ -121,12 +122,12 @@ class Minimax:
         seed: int = 0,  # noqa: ARG002
         on_info: OnInfo | None = None,
     ) -> SearchResult:
-        """See `Searcher`; nothing is random, so ``seed`` is not used. Of the limits only the depth is known.
+        """See `Searcher`. Nothing is random, so ``seed`` is ignored. The only limit is the depth.
 
-        Stopped early, it answers with the best of the root's actions that were searched to their end.
+        A stopped search answers with the best of the root's actions that were searched to their end.
 
         Raises:
-            ZugwerkError: the game is over, or the depth is not given or more than `MAX_DEPTH`.
+            ZugwerkError: the game is over, or the depth is missing or above `MAX_DEPTH`.
         """
         began = time.perf_counter()
         self.flag.clear()

@@ -1,4 +1,4 @@
-"""One thin command a DVC stage: ``python -m pipeline_src.stages.<system>_<verb>``; the index of the graph."""
+"""The commands of the DVC stages, one module each: ``python -m pipeline_src.stages.<system>_<verb>``."""
 
 import os
 import sys

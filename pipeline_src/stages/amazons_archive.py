@@ -1,4 +1,4 @@
-"""Play the games of the offline archive: seeded, marked as engine games, the same bytes whatever the workers.
+"""Play the engine games of the offline archive; seeded, so that any number of workers gives the same bytes.
 
 Example: ``python -m pipeline_src.stages.amazons_archive``
 """
@@ -26,7 +26,7 @@ FIRST_GID, FIRST_PLID = 100_001, 1_001
 
 
 def play_group(params: AmazonsArchive, seed: int, group: int) -> list[GameRecord]:
-    """The ``group``-th sixteen games: one pairing, one start."""
+    """Play group number ``group`` of sixteen games, with one pairing and one start position."""
     stream = (seed, streams.AMAZONS_ARCHIVE, group)
     rng = np.random.default_rng(stream)
     first, second = (int(i) for i in rng.choice(len(params.players), 2, replace=False))

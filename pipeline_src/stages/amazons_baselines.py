@@ -1,4 +1,4 @@
-"""Stage amazons_baselines: what the one-ply evaluation and chance say about the test split.
+"""Stage amazons_baselines: training-free baselines on the test split, the one-ply evaluation and chance.
 
 Reads ``artifacts/samples/amazons/``; writes, under ``artifacts/reports/amazons/evaluate/``, the metrics
 ``baselines.json`` and the tables ``one_ply.phases.csv``, ``one_ply.calibration.csv`` and ``uniform.phases.csv``.

@@ -1,4 +1,4 @@
-"""Stage amazons_crawl: what the site sends of its Amazons games, as it is, in shards.
+"""Stage amazons_crawl: the site's unchanged answers about its Amazons games, in shards.
 
 Reads ``amazons_crawl.source``: the archive, which a replica of the site serves; what `zugwerk crawl amazons` fetched
 from the site itself; or records of your own. Writes ``artifacts/raw/amazons/pages/``. The journal and the logs of fetch

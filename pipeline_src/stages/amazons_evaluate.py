@@ -1,4 +1,4 @@
-"""Stage amazons_evaluate: what the nets of one model say about the test split.
+"""Stage amazons_evaluate: accuracy, Brier score and losses of one model on the test split.
 
 Reads ``artifacts/samples/amazons/`` and ``artifacts/models/amazons/<model>/nets.pt``; writes, under
 ``artifacts/reports/amazons/evaluate/``, the metrics ``<model>.json`` and the tables ``<model>.phases.csv`` and

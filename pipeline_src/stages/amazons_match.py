@@ -1,4 +1,4 @@
-"""Stage amazons_match: the nets and the engine play each other, in colour-swapped pairs from random openings.
+"""Stage amazons_match: matches of the nets and the engine, in colour-swapped pairs from random openings.
 
 Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; writes the metrics
 ``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``. Killed and run
@@ -74,7 +74,7 @@ def _player_text(text: str, models: dict[str, Path]) -> str:
 
 
 def summary(match: Match) -> dict[str, object]:
-    """Metrics of a match, seen from its first player; Elo differences are null where they are infinite."""
+    """Return the metrics of a match for player A. Infinite Elo differences are null."""
     score = match.score
     elo = dict(zip(("value", "low", "high"), score.elo(), strict=True))
     return {

@@ -1,4 +1,4 @@
-"""Stage amazons_parse: crawled pages to an archive of games, and to a file of rejects that says why.
+"""Stage amazons_parse: convert crawled pages to an archive of games and a file of rejects with reasons.
 
 Reads ``artifacts/raw/amazons/pages/``; writes ``games.parquet`` and ``rejects.parquet`` under
 ``artifacts/records/amazons/`` and the counts ``artifacts/reports/amazons/parse.json``.

@@ -1,4 +1,4 @@
-"""Stage amazons_samples: games to a data set of memory-mapped arrays, split by game, no position in two splits.
+"""Stage amazons_samples: convert games to a data set, split by game, with no position in two splits.
 
 Reads ``artifacts/records/amazons/games.parquet``; writes ``artifacts/samples/amazons/`` and the counts
 ``artifacts/reports/amazons/samples.json``.

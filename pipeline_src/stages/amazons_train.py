@@ -1,4 +1,4 @@
-"""Stage amazons_train: one model trained, Amazons-Net on a reading of its loss, or the residual net.
+"""Stage amazons_train: train one model, Amazons-Net with one reading of its loss, or the residual net.
 
 Example: ``python -m pipeline_src.stages.amazons_train --model residual``
 

@@ -1,4 +1,4 @@
-"""Stage depth_evaluate: what every depth net says about the test split, and what its choices would have cost.
+"""Stage depth_evaluate: accuracy of every depth net on the test split, and the cost of its choices.
 
 The test split is untouched: no class of it is dropped or filled up. Reads ``artifacts/samples/depth/`` and the models
 that ``depth_train.models`` names; writes, under ``artifacts/reports/depth/``, the metrics ``evaluate.json`` and the

@@ -1,4 +1,4 @@
-"""Stage depth_label: the engine plays itself on a clock; how deep it searched, and how deep it would have had to.
+"""Stage depth_label: label positions of the engine's games against itself with the reached and the needed depth.
 
 Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positions`), the counts
 ``artifacts/reports/depth/label.json`` and the times ``label.timings.json`` beside it. Killed and run again, it plays

@@ -1,4 +1,4 @@
-"""Stage depth_match: players that choose their search depth against a table, fixed depths and iterative deepening.
+"""Stage depth_match: matches of players that choose the search depth against tables, fixed and iterative depth.
 
 Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, and the models
 ``artifacts/models/depth/<name>/model.pt`` that params name. Writes, under ``artifacts/reports/depth/``, the metrics

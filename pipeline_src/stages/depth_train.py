@@ -1,4 +1,4 @@
-"""Stage depth_train: one net that chooses the search depth, its training split balanced in one way.
+"""Stage depth_train: train one net that chooses the search depth, with one balancing method.
 
 Reads ``artifacts/samples/depth/``. Writes ``artifacts/models/depth/<model>/model.pt`` and, under
 ``artifacts/reports/depth/train/``, the classes' counts before and after and the last measures ``<model>.json``, the

@@ -1,4 +1,4 @@
-"""All generations of Gomoku's self-play in one process: the same files as the stages make one by one.
+"""Run all generations of Gomoku's self-play in one process, with the same files as the separate stages.
 
 Example: ``python -m pipeline_src.stages.gomoku_cycle``
 

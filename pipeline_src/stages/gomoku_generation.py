@@ -1,4 +1,4 @@
-"""Stage gomoku_generation: one generation of Gomoku's self-play, from the one before it.
+"""Stage gomoku_generation: make one generation of Gomoku's self-play from the one before it.
 
 Example: ``python -m pipeline_src.stages.gomoku_generation --number 2``
 

@@ -1,4 +1,4 @@
-"""Stage growing_board: self-learning on one of the boards that grow, from the net of the next smaller one.
+"""Stage growing_board: self-play on one of the growing boards, starting from the net of the next smaller one.
 
 Reads ``artifacts/models/growing/<smaller>/best.pt``. Writes the models of all generations, ``NN.pt``, and ``best.pt``
 into ``artifacts/models/growing/<size>/``, the games into ``artifacts/records/growing/<size>/``, and

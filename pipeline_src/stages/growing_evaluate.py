@@ -1,4 +1,4 @@
-"""Stage growing_evaluate: how strong the largest board's models are, and how they came to be so.
+"""Stage growing_evaluate: the strength of the largest board's models by generation.
 
 Reads what growing_board left of every board. Writes the games ``artifacts/records/growing/matches.parquet`` and, under
 ``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and ``losses.csv``

@@ -1,4 +1,4 @@
-"""Stage joseki_build: games to a joseki library, and how well each code tells its patterns apart.
+"""Stage joseki_build: build the joseki library from games, and count the clashes of each code.
 
 Reads ``artifacts/records/joseki/games.parquet``. Writes ``artifacts/models/joseki/whole.joseki``, which games can be
 added to, and ``library.joseki``, without what is too rare; the metrics ``artifacts/reports/joseki/build.json``, the

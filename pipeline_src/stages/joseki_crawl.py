@@ -1,4 +1,4 @@
-"""Go games as LittleGolem sends them, for ``joseki_records.source: littlegolem``; run it by hand, no other stage does.
+"""Fetch Go games of LittleGolem for ``joseki_records.source: littlegolem``. Run it by hand; no stage runs it.
 
 Reads ``joseki_crawl.source``: what `zugwerk crawl joseki` fetched, or a folder of the site's records, which a replica
 serves. Writes ``artifacts/raw/joseki/pages/``. The journal and the logs of fetch times are in the work folder.

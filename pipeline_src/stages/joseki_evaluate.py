@@ -1,4 +1,4 @@
-"""Stage joseki_evaluate: the recommender on games that its library has not seen, and both look-ups side by side.
+"""Stage joseki_evaluate: accuracy of the recommender on held-out games, and a comparison of both look-ups.
 
 Reads ``artifacts/records/joseki/games.parquet`` and builds a library of some of the games as ``joseki_build`` does.
 Writes, under ``artifacts/reports/joseki/``, the metrics ``evaluate.json``, the accuracy by move number

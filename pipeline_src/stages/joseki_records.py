@@ -1,4 +1,4 @@
-"""Stage joseki_records: games for the joseki library, and a file of rejects that says why not.
+"""Stage joseki_records: collect the games for the joseki library, with a file of rejects and their reasons.
 
 By ``joseki_records.source`` they are made of textbook joseki, read from a folder or tar of SGF files, or those that
 `joseki_crawl` fetched from LittleGolem. Writes ``games.parquet`` and ``rejects.parquet`` under

@@ -1,4 +1,4 @@
-"""Every figure beside the published one, charts and boards, as one page that opens offline.
+"""Write the report: every figure beside the published one, charts and boards, as one offline page.
 
 Example: ``python -m pipeline_src.stages.report_page``
 

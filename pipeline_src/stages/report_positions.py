@@ -1,4 +1,4 @@
-"""Stage report_positions: boards for the report, of sample games and of positions as the nets see them.
+"""Stage report_positions: boards for the report, from sample games and from the nets' views of positions.
 
 Reads models, records and samples of all systems; writes ``artifacts/reports/positions.json``, a list of examples whose
 shape `pipeline_src.report.positions.file` tells. Which game is shown is drawn by the seed. Of a record only its number,

@@ -137,6 +137,7 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
     """The figures of one commit; read once, since commits do not change."""
     from pipeline_src.project.revision import opened
     from pipeline_src.report.figures import figures as read
+    from pipeline_src.report.figures import of_the_graph
 
     if not _COMMIT.fullmatch(commit):
         raise ZugwerkError(f"{commit[:40]!r}: not a commit's 40 hex digits")
@@ -147,7 +148,8 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
         return known
     try:
         with opened(commit, folder) as revision:
-            found = _values(read(revision.folder))
+            rows = read(revision.folder)
+        found = _values({name: {k: of_the_graph(v) or v for k, v in named.items()} for name, named in rows.items()})
         answer = VersionFigures(commit=commit, figures=found, problem="")
     except ZugwerkError as error:
         answer = VersionFigures(commit=commit, figures={}, problem=str(error))

@@ -16,7 +16,7 @@ def play(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
 
     def run(*words):
-        monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", *words])
+        monkeypatch.setattr("sys.argv", ["strength", "--workers", "1", "--moves", "20", *words])
         strength.main()
         return json.loads((tmp_path / "measured.json").read_text())
 
@@ -39,6 +39,7 @@ def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_
         name: games for name, (_, _, games) in MATCHES.items()
     }
     assert set(whole) - {"matches"} <= set(REGISTRY["amazons_engine"])
+    assert whole["late_moves"]["n"] == 20
 
 
 def test_a_gain_is_the_mean_of_the_steps():

@@ -28,4 +28,4 @@ def test_every_relative_link_leads_somewhere(page):
 def test_the_index_has_every_page():
     index = ROOT / "docs" / "README.md"
     linked = {(index.parent / link.partition("#")[0]).resolve() for link in relative_links(index)}
-    assert {page for page in PAGES if page != index} - linked == {ROOT / "README.md"}
+    assert not {page for page in PAGES if page != index} - linked - {ROOT / "README.md"}

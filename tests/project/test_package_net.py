@@ -79,7 +79,7 @@ def test_amazons_figures_of_the_residual_net_are_its_own(checkout, tmp_path):
     (checkout / "artifacts/reports/amazons/match.json").write_text(json.dumps(matches))
     card = package_net(model, "amazons_net", checkout=checkout, folder=tmp_path / "nets").card
     assert card.name == "amazons_net-10x10-standard"
-    assert [figure.words.partition(":")[0] for figure in card.figures] == ["our residual net"] * 2
+    assert [figure.words.partition(":")[0] for figure in card.figures] == ["residual net"] * 2
 
 
 def test_too_many_bytes_are_refused_and_nothing_is_written(checkout, tmp_path, monkeypatch):

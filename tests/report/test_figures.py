@@ -5,11 +5,11 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.report.figures import KEPT, figures
+from pipeline_src.report.figures import KEPT, figures, of_the_graph
 from pipeline_src.report.registry import REGISTRY
 from tests.layout.imports import ROOT
 
-KEYS = {"words", "unit", "published", "ours", "ratio", "from", "measured", *KEPT}
+KEYS = {"words", "unit", "published", "ours", "ratio", "label", "from", "profiles", "others", "measured", *KEPT}
 
 
 def test_without_metrics_everything_ours_is_null(tmp_path):
@@ -18,7 +18,9 @@ def test_without_metrics_everything_ours_is_null(tmp_path):
         assert set(rows) == set(REGISTRY[system])
         for row in rows.values():
             assert set(row) == KEYS
-            assert row["ours"] is row["low"] is row["profile"] is row["data"] is None
+            assert row["ours"] is row["low"] is row["profile"] is row["label"] is row["data"] is None
+            assert not row["profiles"]
+            assert not row["others"]
 
 
 def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
@@ -37,16 +39,21 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
     (tmp_path / "dvc.lock").write_text(yaml.safe_dump(lock))
     found = figures(tmp_path)["amazons_net"]
     assert found["score_vs_random"] == {
-        "words": "score against a random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "published": None,
-        "ratio": None, "unit": "score", "profile": "laptop", "seed": 1, "data": "engine games and LittleGolem",
-        "command": "dvc repro amazons_match", "from": "graph", "hardware": None, "date": None, "measured": None,
+        "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8,
+        "published": None, "ratio": None, "unit": "score", "profile": "laptop", "seed": 1,
+        "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph",
+        "hardware": None, "date": None,
+        "measured": None, "commit": None, "label": "laptop", "others": [],
+        "profiles": {"laptop": {"ours": 0.75, "low": 0.5, "high": 0.9, "n": 8}},
     }  # fmt: skip
     assert found["games"]["ratio"] == 10 / 25_000
     assert found["games"]["ours"] == 10
     assert found["games"]["published"] == 25_000
     assert found["games"]["profile"] is None  # the lock does not say that this stage ran with these params
     (tmp_path / "params.yaml").write_text("profile: paper\nseed: 1\namazons_match: {loss: x, pairs: 400}\n")
-    assert figures(tmp_path)["amazons_net"]["score_vs_random"]["profile"] is None
+    row = figures(tmp_path)["amazons_net"]["score_vs_random"]
+    assert row["profile"] is None
+    assert row["label"] == "other params"
 
 
 def test_a_committed_measurement_stands_in_where_the_graph_has_none(tmp_path):
@@ -70,7 +77,75 @@ def test_a_committed_measurement_stands_in_where_the_graph_has_none(tmp_path):
         k: v for k, v in row.items() if k != "value"
     }
     assert found["from_to_top1"]["ours"] == 0.3
-    assert found["games"]["ours"] == 10  # what the graph made comes first
+    assert found["games"]["ours"] == 10  # neither says its n: what the graph made comes first
+    assert [row["ours"] for row in found["games"]["others"]] == [1]
+    assert found["games"]["measured"]["ours"] == 1
+    assert found["from_to_top1"]["profiles"] == {"paper": {"ours": 0.3, "low": 0.2, "high": 0.4, "n": 50}}
+
+
+def write_measurements(folder):
+    """A match of ten games in the graph, of 2,000 apart from it, of 400 overnight."""
+    (folder / "params.yaml").write_text("profile: laptop\nseed: 1\namazons_match: {loss: x}\n")
+    (folder / "docs/measured").mkdir(parents=True)
+    reports = folder / "artifacts/reports/amazons"
+    reports.mkdir(parents=True)
+    (reports / "match.json").write_text(json.dumps({"random": {"score": estimate(0.3, 10)}}))
+    lock = {"stages": {"amazons_match": {"params": {"params.yaml": {"seed": 1, "amazons_match": {"loss": "x"}}}}}}
+    (folder / "dvc.lock").write_text(yaml.safe_dump(lock))
+    measured = estimate(0.52, 2000) | {"profile": "committed measurement", "command": "make measure-amazons_net"}
+    (folder / "docs/measured/amazons_net.json").write_text(json.dumps({"score_vs_random": measured, "matches": {}}))
+    overnight = {"ours": 0.6, "low": 0.5, "high": 0.7, "n": 400, "command": "make repro", "commit": "0123", "date": "x"}
+    (folder / "docs/measured/overnight.json").write_text(json.dumps({"amazons_net": {"score_vs_random": overnight}}))
+    (folder / "docs/measured/costs.json").write_text(json.dumps({"stages": {"a": 1}}))
+
+
+def estimate(value, n):
+    return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": n}
+
+
+def test_the_measurement_with_the_most_games_stands_first_and_each_has_its_profile(tmp_path):
+    write_measurements(tmp_path)
+    row = figures(tmp_path)["amazons_net"]["score_vs_random"]
+    assert [(one["label"], one["ours"], one["n"]) for one in (row, *row["others"])] == [
+        ("measured", 0.52, 2000),
+        ("overnight", 0.6, 400),
+        ("laptop", 0.3, 10),
+    ]
+    assert {label: one["n"] for label, one in row["profiles"].items()} == {
+        "measured": 2000,
+        "overnight": 400,
+        "laptop": 10,
+    }
+    assert [one["from"] for one in (row, *row["others"])] == ["measured", "measured", "graph"]
+    assert row["others"][0]["commit"] == "0123"
+    own = of_the_graph(row)
+    assert own is not None
+    assert own["ours"] == 0.3
+    assert of_the_graph(figures(tmp_path)["joseki"]["games"]) is None
+
+
+@pytest.mark.parametrize(
+    ("tree", "named"),
+    [
+        ({"amazons_net": {"score_vs_rnadom": {}}}, "amazons_net.score_vs_rnadom"),
+        ({"amazons_net": {}, "amazons_nets": {}}, "amazons_nets"),
+        ({"amazons_net": []}, "amazons_net"),
+    ],
+)
+def test_a_profile_s_file_with_an_unknown_figure_is_refused_by_name(tmp_path, tree, named):
+    write_measurements(tmp_path)
+    (tmp_path / "docs/measured/overnight.json").write_text(json.dumps(tree))
+    with pytest.raises(ZugwerkError, match=rf"overnight\.json: {named}: not in the registry"):
+        figures(tmp_path)
+
+
+def test_times_of_the_last_run_can_be_left_out(tmp_path):
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    reports = tmp_path / "artifacts/reports/joseki"
+    reports.mkdir(parents=True)
+    (reports / "evaluate.timings.json").write_text(json.dumps({"encode_us": 0.4}))
+    assert figures(tmp_path)["joseki"]["encode_us"]["ours"] == 0.4
+    assert figures(tmp_path, times=False)["joseki"]["encode_us"]["ours"] is None
 
 
 def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_metrics():

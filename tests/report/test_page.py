@@ -70,7 +70,7 @@ def test_the_page_holds_all_it_shows_and_every_id_once(checkout):
 def test_json_and_markdown_have_the_pages_figures(checkout):
     page.write_report(checkout / "out", checkout)
     assert json.loads((checkout / "out/figures.json").read_text())["joseki"]["patterns"]["ours"] == 30_000
-    assert re.search(r"\| patterns \| 27,686 \| 30,000 \|", (checkout / "out/figures.md").read_text())
+    assert re.search(r"\| corner patterns \| 27,686 \| 30,000 \|", (checkout / "out/figures.md").read_text())
 
 
 def test_text_of_a_file_is_no_markup(checkout):

@@ -3,12 +3,12 @@ import pytest
 from pipeline_src.report.figures import figures
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.systems import SYSTEMS
-from pipeline_src.report.table import COLUMNS, lines, markdown, number
+from pipeline_src.report.table import COLUMNS, lines, markdown, markdown_table, number
 
 ROW = {
     "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
     "n": 1200, "ratio": 1.5, "from": "graph", "profile": "laptop", "seed": 1, "data": "engine games",
-    "hardware": None, "date": None, "command": "dvc repro amazons_match", "measured": None,
+    "hardware": None, "date": None, "command": "dvc repro amazons_match", "label": "laptop", "others": [],
 }  # fmt: skip
 
 
@@ -18,26 +18,34 @@ def test_every_system_of_the_registry_has_its_words():
 
 def test_a_line_has_the_interval_the_ratio_and_the_command():
     (line,) = lines({"score": ROW})
-    assert line[:8] == (
-        ROW["words"], "0.500", "0.750", "0.600 to 0.850", "1.5", "1,200", "score", "dvc repro amazons_match"
+    assert line[:9] == (
+        ROW["words"], "0.500", "0.750", "0.600 to 0.850", "1.5", "1,200", "score", "laptop", "dvc repro amazons_match"
     )  # fmt: skip
     assert line.where == "engine games"
 
 
-def test_a_measurement_stands_below_the_graphs_own():
-    measured = ROW | {"ours": 0.7, "from": "measured", "hardware": "one core", "date": "2026-01-02", "profile": "many"}
-    first, second = lines({"score": ROW | {"measured": measured}})
-    assert (first.made, second.made) == ("graph", "measured")
-    assert second.ours == "0.700"
-    assert second.where == "profile many, engine games, one core, 2026-01-02"
+def test_smaller_measurements_stand_below_the_first():
+    measured = ROW | {
+        "ours": 0.7,
+        "from": "measured",
+        "hardware": "one core",
+        "date": "2026-01-02",
+        "label": "measured",
+    }
+    first, second = lines({"score": measured | {"others": [ROW]}})
+    assert (first.made, first.profile, first.ours, first.below) == ("measured", "measured", "0.700", False)
+    assert first.where == "engine games, one core, 2026-01-02"
+    assert (second.made, second.profile, second.ours, second.below) == ("graph", "laptop", "0.750", True)
+    text = markdown_table({"score": measured | {"others": [ROW]}})
+    assert "engine games, one core, 2026-01-02" in text[0]
+    assert [line.split("|")[1].strip() for line in text[-2:]] == ["score \\", "↳ again"]
+    assert [line.split("|")[-3].strip() for line in text[-2:]] == ["measured", "laptop"]
 
 
-def test_what_was_made_with_other_params_says_so_and_what_is_not_made_too():
-    assert lines({"a": ROW | {"profile": None}})[0].where == "made with other params, engine games"
-    nothing = dict.fromkeys(("ours", "low", "high", "n", "ratio", "from", "profile", "data"))
+def test_what_is_not_made_yet_says_so():
+    nothing = dict.fromkeys(("ours", "low", "high", "n", "ratio", "from", "profile", "label"))
     line = lines({"a": ROW | nothing})[0]
-    assert line.ours == "not made yet"
-    assert line.where == ""
+    assert (line.ours, line.profile, line.where) == ("not made yet", "-", "")
 
 
 def test_markdown_is_a_table_whatever_the_words_hold(tmp_path):

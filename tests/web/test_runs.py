@@ -106,7 +106,7 @@ def test_an_unknown_commit_is_told(client, project):
 def test_the_page_by_mouse_and_keyboard(open_page, project):
     page = open_page("#/runs")
     page.get_by_text("This training goes on").wait_for()
-    page.get_by_role("button", name="score against a random player").click()
+    page.get_by_role("button", name="Amazons-Net: score against the random player").click()
     page.get_by_text(re.compile("^3 versions")).wait_for()
     chart = page.get_by_role("slider", name="The figure over the versions of the project")
     chart.focus()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resident_bytes() -> int:
-    """Bytes of memory that the process has now; where the system does not tell, the most that it has had."""
+    """Return the resident memory of the process in bytes, or its peak on systems that report only that."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:

@@ -23,7 +23,7 @@ OWN, OTHER = 1, 2
 
 @dataclass
 class Board:
-    """A game: where it began and what was played. It does without kernels while they are being compiled."""
+    """A game: its start position and its actions. It works without kernels while they are being compiled."""
 
     height: int
     width: int
@@ -42,7 +42,7 @@ class Board:
     @property
     @plainly()
     def over(self) -> bool:
-        """Whether somebody has won, or the board is full."""
+        """Whether a side has won, or the board is full."""
         return gomoku.winner(self.state) is not None
 
     @property
@@ -51,23 +51,23 @@ class Board:
         return int(self.state.turn[PLY])
 
     def read(self, text: str) -> int:
-        """Action id of ``x,y``.
+        """Return the action id of ``x,y``.
 
         Raises:
-            ZugwerkError: not a cell of the board.
+            ZugwerkError: the text is not a cell of the board.
         """
         return read_cell(text, self.height, self.width)
 
     def write(self, action: int) -> str:
-        """``x,y`` of an action id."""
+        """Return the text ``x,y`` of an action id."""
         return write_cell(action, self.width)
 
     @plainly()
     def place(self, action: int) -> None:
-        """A stone of the side to move.
+        """Place a stone of the side to move.
 
         Raises:
-            ZugwerkError: there is one already, Renju forbids it, or the game is over.
+            ZugwerkError: the cell is occupied or forbidden in Renju, or the game is over.
         """
         if self.over:
             raise ZugwerkError("the game is over")
@@ -82,7 +82,7 @@ class Board:
         """Undo the last stone.
 
         Raises:
-            ZugwerkError: it is not the last one.
+            ZugwerkError: the stone is not the last one.
         """
         if not self.actions or self.actions[-1] != action:
             last = f"the last stone is on {self.write(self.actions[-1])}" if self.actions else "there is none"
@@ -91,7 +91,7 @@ class Board:
 
     @contextmanager
     def unless_refused(self) -> Iterator["Board"]:
-        """The board, which is put back as it was if what follows fails."""
+        """Context in which an error restores the board."""
         before = self.variant, self.start, self.state, list(self.actions)
         try:
             yield self
@@ -101,21 +101,22 @@ class Board:
 
     @plainly()
     def change_rule(self, variant: str) -> None:
-        """Go on by another rule."""
+        """Continue the game by another rule."""
         start = from_board(self.start.board, int(gomoku.to_play(self.start)), variant)
         self.variant, self.start = variant, start
         self._replay(self.actions)
 
     @plainly()
     def set_up(self, stones: Sequence[tuple[int, int]]) -> None:
-        """The position of a ``BOARD``: cells with OWN or OTHER; it is our turn.
+        """Set up the position of a ``BOARD`` command, cells with OWN or OTHER, with us to move.
 
-        The order of the moves is that of the lines, each colour's own; where no game is played in that order, it is
-        forgotten, for the stones may have come in any other.
+        The lines give the order of the moves within each colour. If no legal game has that order, the stones are set up
+        without a history.
 
         Raises:
-            ZugwerkError: two stones on a cell, numbers of stones that no game has, or a line of our own, which has
-                ended the game before; the board stays as it was.
+            ZugwerkError: two stones are on one cell, the numbers of stones are impossible, or we have a winning line
+                already.
+                The board is not changed.
         """
         own, other = ([cell for cell, whose in stones if whose == side] for side in (OWN, OTHER))
         if len({cell for cell, _ in stones}) < len(stones):

@@ -24,21 +24,21 @@ from pipeline_src.search.limits import Limit
 DEFAULT_PLAYER = "engine:movetime=1000"
 MARGIN_MS = 100.0
 END_S = 0.5
-"""After ``END``; a manager kills what does not end within a second."""
+"""Seconds to finish after ``END``. A manager kills a program that does not end within a second."""
 MEMORY_SHARE = 0.8
-"""Of the memory left, what searches may take; the rest is for what they bring with them."""
+"""Share of the remaining memory that searches may use. The rest is a reserve for memory that they allocate besides."""
 LEAST_MEMORY = 4 << 20
-"""Bytes that searches are given, however little of the manager's limit is left."""
+"""Least memory of searches in bytes, however little of the manager's limit is left."""
 START_MS = 1000.0
-"""For half of this START waits for kernels; loading them from disk takes less, compiling more."""
+"""START waits for kernels for half of this time. Loading them from disk takes less, compiling more."""
 UNJUDGED = (0, 1, 2)
-"""First stones of swap2 while kernels are still being compiled: a corner, where they help nobody much."""
+"""First stones of swap2 while kernels are still being compiled: a corner, where they give little advantage."""
 NEEDS_A_MODEL = ("zero", "brain")
-"""Players that cannot be had on every board."""
+"""Players that do not play on every board."""
 
 
 class Session:
-    """Answers `handle`'s lines through ``write``; lines come from one thread, ``write`` is called from two."""
+    """A conversation with a manager. `handle` is called from one thread, ``write`` from two."""
 
     def __init__(
         self,
@@ -48,15 +48,15 @@ class Session:
         margin_ms: float = MARGIN_MS,
         verbose: bool = False,
     ) -> None:
-        """Nothing is loaded yet.
+        """Prepare a session. Nothing is loaded yet.
 
         Args:
-            player: a text for `registry.build_player`, read at the first ``START``. Once the manager has set a time,
-                that alone decides how long is thought, but for a depth or nodes in the text, which hold beside it.
-            write: takes an answer.
-            seed: of what is random.
-            margin_ms: of a turn's time, left for delays.
-            verbose: tell what each search found, as a MESSAGE before its move.
+            player: a text for `registry.build_player`, read at the first ``START``. Once the manager has set a time, it
+                replaces the text's time limit; a depth or a number of nodes in the text still applies.
+            write: receives the answers.
+            seed: seed of all random choices.
+            margin_ms: part of a turn's time that is reserved for delays.
+            verbose: whether to write the result of each search as a MESSAGE before its move.
         """
         self._text, self._out, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
         self._player: Player | None = None
@@ -71,7 +71,7 @@ class Session:
         self._thread = SearchThread(self._fail)
 
     def handle(self, line: str) -> bool:
-        """Act on one line; False once the conversation is over, after `finish`."""
+        """Handle one line; return False once the conversation is over, after `finish`."""
         given, begin = line.strip("\x00 \t\r\n\f\v"), time.perf_counter()
         if not given.split():  # blanks beyond ASCII too
             return True
@@ -89,7 +89,7 @@ class Session:
             self._search(lambda search: self._move(search, begin, lambda: self._asked(name, words)))
         elif name in self._SIMPLE:
             if name not in ("INFO", "ABOUT"):
-                self._thread.stop()  # a manager that goes on does not want the rest of the search
+                self._thread.stop()  # a manager that sends another command does not wait for the search
             act = self._SIMPLE[name]
             self._thread.submit(lambda: act(self, words))
         else:
@@ -97,12 +97,12 @@ class Session:
         return True
 
     def finish(self, seconds: float) -> None:
-        """Stop what is searched and wait so long at most for the answers."""
+        """Stop the searches and wait ``seconds`` at most for their answers."""
         self._thread.submit(self._leave)
         self._thread.finish(seconds)
 
     def _listed(self, line: str, name: str, begin: float) -> bool:
-        """Take a line within BOARD ... DONE; False for a command that breaks it off."""
+        """Handle a line within BOARD ... DONE; return False for a command that breaks it off."""
         assert self._listing is not None
         command, lines = self._listing
         if name in ("END", "START", "RESTART", "RECTSTART"):
@@ -125,7 +125,7 @@ class Session:
         self._write("ERROR " + " ".join(text.split())[:300])
 
     def _write(self, line: str) -> None:
-        """Say a line; after ``END`` nothing is said. What is wrong with an ``INFO`` goes before it, as a MESSAGE."""
+        """Write a line, unless ``END`` was received. Errors about an ``INFO`` go before it as MESSAGEs."""
         if self._ended:
             return
         notes, self._notes = self._notes, []
@@ -133,7 +133,7 @@ class Session:
             self._out(f"MESSAGE {note}")
         self._out(line)
 
-    # What follows runs in the searches' thread, one job after the other.
+    # The methods below run in the search thread, one job after the other.
 
     def _start(self, words: list[str]) -> None:
         if len(words) != 1:
@@ -159,18 +159,18 @@ class Session:
             self._preparation = Preparation(self._player, board.start)
         self._player.new_game()
         refusal = self._refusal(board)
-        if refusal is not None and not self._has_size(board):  # the rule may still be told, another size may not
+        if refusal is not None and not self._has_size(board):  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
         if refusal is not None:
             self._write(f"MESSAGE {refusal}")
         else:
-            self._ready(board, START_MS)  # else OK at once, and moves without a search until all is compiled
+            self._ready(board, START_MS)  # if not ready: OK at once, and moves without a search until all is compiled
         self._fit_memory()
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
 
     def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
-        """Whether the player is ready for a game on this board within a share of the time."""
+        """Whether the player becomes ready for a game on this board within a share of the time."""
         assert self._player is not None
         assert self._preparation is not None
         if not self._preparation.wait(milliseconds, given_up):
@@ -182,7 +182,7 @@ class Session:
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
-            self._notes.append(str(error))  # INFO has no answer, and its manager reads none
+            self._notes.append(str(error))  # INFO has no answer, and the manager reads none
             return
         settings = self._settings
         if changed == "timeout_match":
@@ -196,11 +196,11 @@ class Session:
             self._board.change_rule(variant)  # another rule is refused when a move is asked for
 
     def _fit_memory(self) -> None:
-        """Let the player use what the process leaves of the manager's limit."""
+        """Limit the player's memory to what the process leaves of the manager's limit."""
         most = self._settings.max_memory
         if self._player is None or most == 0:
             return
-        self._player.use_memory(LEAST_MEMORY)  # what searches have taken is free again
+        self._player.use_memory(LEAST_MEMORY)  # frees the memory of earlier searches
         left = most - resident_bytes()
         if left < LEAST_MEMORY:
             self._notes.append(
@@ -253,7 +253,7 @@ class Session:
         self._write(answer)
 
     def _move(self, search: Search, begin: float, place: Callable[[], None]) -> str:
-        """The answer to what has been placed on the board; where there is none, the board stays as it was."""
+        """Answer the stones that were placed. If there is no answer, the board is restored."""
         with self._known().unless_refused() as board:
             place()
             action = self._think(search, board, begin).action
@@ -261,7 +261,7 @@ class Session:
         return board.write(action)
 
     def _choose_side(self, search: Search, begin: float, lines: list[str]) -> str:
-        """Swap2: place three stones, or of three or five choose the better side, or place two more."""
+        """Swap2: place three stones, choose a side after three or five stones, or place two more."""
         with self._known().unless_refused() as board:
             if len(lines) not in (0, 3, 5) or not all(map(is_cell, lines)):
                 raise ZugwerkError("SWAP2BOARD: expected no stones, 3 or 5, as x,y; then DONE")
@@ -269,9 +269,9 @@ class Session:
             board.set_up([(cell, OTHER if i % 2 == 0 else OWN) for i, cell in enumerate(cells)])
             player = self._player_for(board)
             movetime = self._bounds(player, board, begin).movetime_ms
-            seconds = None if movetime is None else movetime / 2e3  # the rest is for a move
+            seconds = None if movetime is None else movetime / 2e3  # the other half is for a move
             placed: str | tuple[int, ...]
-            if not self._ready(board, movetime, search.stopped):  # a choice without kernels is none
+            if not self._ready(board, movetime, search.stopped):  # no choice without kernels
                 placed = "stay" if cells else UNJUDGED
             elif cells:
                 placed = choose(board.state, self._rng, seconds, may_place=len(cells) == 3)
@@ -286,10 +286,10 @@ class Session:
         return " ".join(map(board.write, placed))
 
     def _player_for(self, board: Board) -> Player:
-        """The player, if there is anything to be played on that board and it can do so.
+        """Return the player, if the game goes on and the player supports the board.
 
         Raises:
-            ZugwerkError: the game is over, or neither we nor the player know its rule.
+            ZugwerkError: the game is over, or its rule is not supported.
         """
         if board.over:
             raise ZugwerkError("the game is over")
@@ -338,7 +338,7 @@ class Session:
         return f"rule {rule} ({rule_words(rule)}) is not played here; there are: {offered}"
 
     def _refusal(self, board: Board) -> str | None:
-        """Why the player cannot play on that board by that rule, and who can; None if it does."""
+        """Return why the player does not support the board or the rule, and a player that does; None if it does."""
         if self._player is None:
             return None
         try:
@@ -349,7 +349,7 @@ class Session:
         return None
 
     def _has_size(self, board: Board) -> bool:
-        """Whether the player plays on boards of that size; one without a model plays on all."""
+        """Whether the player plays on boards of this size. A player without a model plays on all."""
         sizes = [] if self._player is None else [(one.height, one.width) for one in self._player.boards]
         return not sizes or (board.height, board.width) in sizes
 

@@ -1,4 +1,4 @@
-"""What ``INFO`` tells: `Settings`."""
+"""`Settings`, the values that ``INFO`` sets."""
 
 import re
 from dataclasses import dataclass
@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from pipeline_src.errors import ZugwerkError
 
 ENDLESS_MS = 1e9
-"""A time at least as long as this is none."""
+"""A time of at least this is no limit."""
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 @dataclass
 class Settings:
-    """Of a session; they outlive its games. Times in milliseconds; None is what nobody has told."""
+    """Settings of a session, kept between its games. Times are in milliseconds; None is a time that was never sent."""
 
     timeout_turn: float | None = None
-    """Of a move; 0 is as fast as possible."""
+    """Time of a move; 0 is as fast as possible."""
     timeout_match: float | None = None
-    """Of a game; 0 is no limit."""
+    """Time of a game; 0 is no limit."""
     time_left: float | None = None
-    """Of a game, as told last."""
+    """Time left in the game, as last sent."""
     max_memory: int = 0
-    """Bytes of the whole process, 0 no limit. Searches get what the interpreter and the compiled kernels leave."""
+    """Memory limit of the process in bytes; 0 is none. Searches get what the interpreter and the kernels leave."""
     game_type: int = 0
-    """0 against a person, 1 against a program, 2 a tournament, 3 a tournament over a network."""
+    """Opponent: 0 a person, 1 a program, 2 a tournament, 3 a tournament over a network."""
     rule: int = 0
-    """Bits: 1 a line of just five wins, 2 the game goes on after a win, 4 Renju, 8 Caro."""
+    """Bits: 1 exactly five in a row wins, 2 the game continues after a win, 4 Renju, 8 Caro."""
     folder: str = ""
-    """For files that are to outlast a game."""
+    """Folder for persistent files."""
 
     def read(self, words: list[str]) -> str | None:
-        """Take what follows ``INFO``; the name of what changed, None for names that are not known.
+        """Read the words after ``INFO``; return the name of the changed setting, or None for an unknown one.
 
         Raises:
-            ZugwerkError: a number that is none; nothing has changed.
+            ZugwerkError: the value is not a number. Nothing is changed.
         """
         if not words:
             raise ZugwerkError("INFO: expected a name and a value")
@@ -50,7 +50,7 @@ class Settings:
 
     @property
     def match_ms(self) -> float | None:
-        """What a game begins with; None where it has no limit."""
+        """Time of a whole game; None is no limit."""
         limit = self.timeout_match
         return None if not limit or limit >= ENDLESS_MS else limit
 

@@ -1,9 +1,9 @@
-"""Openings whose colours are chosen, by our own search: swap2, and swap1, which has no third choice.
+"""The openings swap2 and swap1, in which the players choose colours. Our own search makes the choices.
 
-By *swap2* the first player places three stones, Black, White, Black. The second one swaps, that is takes Black; or
-stays, takes White and plays; or places a white and a black stone and leaves the choice to the first player, who then
-swaps or stays. White is to move wherever there is a choice: who stays is the side to move. Values are in points of
-`search.gomoku.engine`, 400 of which are a factor of e in the odds.
+In *swap2* the first player places three stones: Black, White, Black. The second player swaps (takes Black), or stays
+(takes White and plays), or places a white and a black stone and leaves the choice to the first player, who then swaps
+or stays. *Swap1* has no third option. White is to move at every choice, so the player who stays is the side to move.
+Values are in points of `search.gomoku.engine`; 400 points are a factor of e in the odds.
 """
 
 import time
@@ -16,22 +16,22 @@ from pipeline_src.search.gomoku.engine import Engine, Options
 from pipeline_src.search.limits import Limit
 
 SIDE = 9
-"""Of the square in the middle from which stones are drawn."""
+"""Side of the central square from which stones are drawn."""
 EVEN = 40.0
-"""Where the search sees no more than that, two stones are placed: it cannot tell the better side."""
+"""Up to this absolute value, two stones are placed, because the search does not prefer a side clearly."""
 LEVEL = 15.0
-"""No more level stones are looked for."""
+"""An absolute value of at most this ends the search for balanced stones."""
 NODES, DRAWN_NODES, DRAWS = 100_000, 20_000, 40
-"""Positions that a choice looks at where no time is set, and each draw of stones; how many draws there are."""
+"""Without a time limit: positions searched for a choice, positions searched for each draw of stones, and draws."""
 
 
 def first_stones(empty: GomokuState, rng: np.random.Generator, seconds: float | None = None) -> tuple[int, ...]:
-    """Three actions, a black stone, a white and a black one, after which the search calls the position most level.
+    """Return three actions, black, white and black, after which the search sees the smallest advantage.
 
     Args:
-        empty: the board.
-        rng: draws the stones that are looked at.
-        seconds: for looking at them; None is `DRAWS` draws.
+        empty: the empty board.
+        rng: generator for the draws.
+        seconds: time for all draws; None is `DRAWS` draws.
     """
     return _most_level(_engine(), empty, 3, rng, _deadline(seconds))[0]
 
@@ -39,13 +39,13 @@ def first_stones(empty: GomokuState, rng: np.random.Generator, seconds: float | 
 def choose(
     state: GomokuState, rng: np.random.Generator, seconds: float | None = None, may_place: bool = True
 ) -> str | tuple[int, ...]:
-    """``swap``, ``stay``, or the white and the black stone to be placed.
+    """Return ``swap``, ``stay``, or the white and the black stone to place.
 
     Args:
-        state: with White to move.
-        rng: draws the stones that are looked at.
-        seconds: for the choice; None is `NODES` positions, and `DRAWS` draws.
-        may_place: whether stones may be placed: after three of them by swap2.
+        state: the position, with White to move.
+        rng: generator for the draws.
+        seconds: time for the choice; None is `NODES` positions and `DRAWS` draws.
+        may_place: whether placing two stones is allowed, as after three stones in swap2.
     """
     engine, deadline = _engine(), _deadline(seconds)
     value = _value(engine, state, Limit(nodes=NODES) if seconds is None else Limit(movetime_ms=500 * seconds))
@@ -67,7 +67,7 @@ def _deadline(seconds: float | None) -> float:
 def _most_level(
     engine: Engine, state: GomokuState, plies: int, rng: np.random.Generator, deadline: float
 ) -> tuple[tuple[int, ...], float]:
-    """Of random stones near the middle those after which neither side is ahead, and by how much one is."""
+    """Return the most balanced of random stones near the middle, and the absolute value after them."""
     best: tuple[int, ...] = ()
     least = np.inf
     for _ in range(DRAWS):
@@ -85,7 +85,7 @@ def _most_level(
 
 
 def _value(engine: Engine, state: GomokuState, limit: Limit) -> float:
-    """Mean of the values of the two deepest iterations: who moves last in a search looks better than they are."""
+    """Return the mean value of the two deepest iterations, since the side that moves last in a search looks better."""
     values: dict[int, float] = {}
     engine.search(state, limit, on_info=lambda found: values.update({found.depth: found.value}))
     last = list(values.values())[-2:]
@@ -93,7 +93,7 @@ def _value(engine: Engine, state: GomokuState, limit: Limit) -> float:
 
 
 def _near_middle(state: GomokuState) -> list[int]:
-    """Legal actions within the square in the middle; all where there is none."""
+    """Return the legal actions within the central square, or all legal actions if it has none."""
     height, width = state.board.shape
     legal = [int(action) for action in gomoku.legal_actions(state)]
     rows, columns = (abs(np.array(legal) // width - height // 2), abs(np.array(legal) % width - width // 2))

@@ -1,4 +1,4 @@
-"""What stands behind ``position`` and ``go``."""
+"""Parsers for the arguments of ``position`` and ``go``."""
 
 import re
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from pipeline_src.players.player import Bounds, Position
 from pipeline_src.search.limits import Clock
 
 AMAZONS = 4
-"""Of a side; evaluations have room for so many."""
+"""Largest number of amazons of a side: evaluations have room for this many."""
 MOST_MS, MOST_NODES, MOST_DEPTH = 1e9, 1 << 62, 1_000
-"""Larger limits are cut to these, which no search reaches."""
+"""Largest limits, which no search reaches. Larger ones are reduced to them."""
 _START = re.compile(r"startpos(\d*)")
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A position as it was sent."""
+    """A position as the ``position`` command gives it."""
 
     start: Any
     state: Any
@@ -30,10 +30,10 @@ class Placed:
 
 
 def read_position(game: Game, words: Sequence[str]) -> Placed:
-    """``startpos[SIZE]|fen RANKS w|b [COUNTERS] [moves MOVE...]``, without the word ``position``.
+    """Read ``startpos[SIZE]|fen RANKS w|b [COUNTERS] [moves MOVE...]``, the words after ``position``.
 
     Raises:
-        ZugwerkError: what is wrong with it.
+        ZugwerkError: the position is malformed or a move is illegal; the message says why.
     """
     at = words.index("moves") if "moves" in words else len(words)
     head, moves = words[:at], words[at + 1 :]
@@ -58,15 +58,15 @@ def read_position(game: Game, words: Sequence[str]) -> Placed:
 
 @dataclass
 class GoCommand:
-    """The limits of a ``go``; times in milliseconds, by side where there are two."""
+    """The limits of a ``go`` command; times in milliseconds, pairs by side."""
 
     numbers: dict[str, float] = field(default_factory=dict)
     infinite: bool = False
     complaints: list[str] = field(default_factory=list)
-    """About what was left out because it could not be read."""
+    """Messages about words that could not be read and were ignored."""
 
     def place(self, placed: Placed, side: int, rng: np.random.Generator, overhead_ms: float) -> Position:
-        """The position as the player of ``side`` sees it, with ``overhead_ms`` of its clock left for delays."""
+        """Return the position for the player of ``side``, with ``overhead_ms`` of its clock reserved for delays."""
         numbers = self.numbers
         own, other, increment = ("wtime", "btime", "winc") if side == 0 else ("btime", "wtime", "binc")
         clock = None
@@ -76,7 +76,7 @@ class GoCommand:
         return Position(placed.state, rng, placed.start, placed.actions, clock)
 
     def bounds(self, overhead_ms: float) -> Bounds:
-        """The limits that are no clock, with ``overhead_ms`` of a move's time left for delays."""
+        """Return the limits other than the clock, with ``overhead_ms`` of a move's time reserved for delays."""
         numbers = self.numbers
         movetime = numbers.get("movetime")
         return Bounds(
@@ -104,7 +104,7 @@ _IGNORED = {"movestogo", "mate"}
 
 
 def read_go(words: Sequence[str]) -> GoCommand:
-    """The words after ``go``. What cannot be read is left out and complained about; nothing is raised."""
+    """Read the words after ``go``. Unreadable words are ignored and noted in ``complaints``; no error is raised."""
     go, left = GoCommand(), list(words)
     while left:
         word = left.pop(0)

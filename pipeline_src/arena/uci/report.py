@@ -9,12 +9,12 @@ from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import SearchResult
 
 PROVEN = (WIN + COUNTED) / 2
-"""Values beyond it are ends of the game, `WIN` less the plies to it; those from `SURE` on have been counted out."""
+"""Larger values are ends of the game, `WIN` less the plies to the end. Values from `SURE` on are counted endings."""
 SURE = WIN - 2000
 
 
 def info_line(game: Game, state: Any, found: SearchResult) -> str:
-    """``info depth .. nodes .. nps .. time .. score .. pv ..``, the score as `score_words` has it."""
+    """Return ``info depth .. nodes .. nps .. time .. score .. pv ..``, with the score from `score_words`."""
     words = [f"info depth {found.depth} nodes {found.nodes}"]
     if found.seconds > 0:
         words.append(f"nps {int(found.nodes / found.seconds)}")
@@ -27,19 +27,19 @@ def info_line(game: Game, state: Any, found: SearchResult) -> str:
 
 
 def score_words(value: float) -> str:
-    """``score mate N``, N moves to the end, negative for a loss; or ``score cp C``, hundredths of a square."""
+    """Return ``score mate N``, N moves to the end, negative for a loss; or ``score cp C``, in 1/100 square."""
     if PROVEN < abs(value) < WIN:
         return f"score mate {int(math.copysign((WIN - abs(value) + 1) // 2, value))}"
     return f"score cp {round(100 * value)}"
 
 
 def exact_words(value: float) -> str:
-    """What is proven of the position if anything is, else nothing."""
+    """Return a text on what is proven about the position, or an empty one."""
     if not SURE < abs(value) <= WIN:
         return ""
     side = "won" if value > 0 else "lost"
     if abs(value) > PROVEN:
         return f"exact: {side}" if abs(value) == WIN else f"exact: {side} in {int(WIN - abs(value))} plies"
-    # The margin is half a turn less than it is: the side to move needs one more turn than the other to win.
+    # The value is half a turn less than the margin: the side to move needs one more turn than the other to win.
     ahead = abs(value) - COUNTED + (0.5 if value > 0 else -0.5)
     return f"exact: {side}, by counting: {ahead:.0f} or more turns {'ahead' if value > 0 else 'behind'}"

@@ -1,4 +1,4 @@
-"""One conversation with whoever speaks the protocol: commands in, answers out, the search in a thread of its own."""
+"""One UCI conversation: commands in, answers out, and the search in a thread of its own."""
 
 import threading
 import time
@@ -28,10 +28,10 @@ HASH_MIB, MOST_HASH_MIB = 64, 4096
 
 
 class Session:
-    """Answers `handle`'s lines through ``write``; lines come from one thread, ``write`` is called from two."""
+    """A UCI conversation. `handle` is called from one thread, ``write`` from two."""
 
     def __init__(self, game: str, player: str, write: Callable[[str], None], seed: int = 0) -> None:
-        """``player`` is a text for `make_player`, read when it is first needed."""
+        """``player`` is a text for `make_player`, which is called when the player is first needed."""
         self._game, self._rules, self._text, self._write, self._seed = game, get_game(game), player, write, seed
         start = self._rules.initial_state()
         self._placed = Placed(start, start)
@@ -45,7 +45,7 @@ class Session:
         self._thread = SearchThread(self._inform)
 
     def handle(self, line: str) -> bool:
-        """Act on one line; False once the conversation is over."""
+        """Handle one line; return False once the conversation is over."""
         given = line.split()
         if not given:
             return True
@@ -58,13 +58,13 @@ class Session:
         try:
             act(self, given[1:])
         except OSError:
-            raise  # nobody reads the answers any more
+            raise  # the reader of the answers is gone
         except Exception as error:
             self._inform(error_text(error))
         return True
 
     def finish(self, seconds: float) -> None:
-        """Stop what is searched and wait so long at most for the answers."""
+        """Stop the searches and wait ``seconds`` at most for their answers."""
         if self._waiting is not None:
             self._waiting.join(seconds)
         self._thread.finish(seconds)
@@ -79,11 +79,11 @@ class Session:
         self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
         self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
         self._write("uciok")
-        self._thread.submit(self._prepare)  # behind the conversation; what is wrong with the player is told later
+        self._thread.submit(self._prepare)  # in the background; errors of the player are reported later
 
     def _isready(self, _: list[str]) -> None:
         if self._thread.busy:
-            self._write("readyok")  # asked in mid-search, it is a sign of life
+            self._write("readyok")  # during a search, this only shows that the engine is alive
             return
         self._thread.submit(self._begin_ready)
 
@@ -141,7 +141,7 @@ class Session:
         "register": _ignore,
     }
 
-    # What follows runs in the worker's thread, one job after the other.
+    # The methods below run in the search thread, one job after the other.
 
     def _make(self) -> tuple[Player, Preparation]:
         if self._player is None or self._preparation is None:
@@ -155,7 +155,7 @@ class Session:
             self._make()
 
     def _begin_ready(self) -> None:
-        """Answer once all is compiled. Moves that are asked for meanwhile do not wait for that."""
+        """Answer once all kernels are compiled. Moves that are requested meanwhile do not wait."""
         try:
             preparation = self._make()[1]
         except ZugwerkError as error:
@@ -185,7 +185,7 @@ class Session:
             self._player.new_game()
 
     def _change_player(self, text: str) -> None:
-        player = build_player(self._game, text)  # a wrong text leaves the old player
+        player = build_player(self._game, text)  # a malformed text keeps the old player
         if self._preparation is not None:
             self._preparation.stop()
         if self._player is not None:
@@ -238,7 +238,7 @@ class Session:
             if exact := exact_words(thought.found.value):
                 self._inform(exact)
         if bounds.infinite and player.searches:
-            search.stopped.wait()  # an infinite search that has nothing left to look at still owes its answer to a stop
+            search.stopped.wait()  # an infinite search that has finished still answers only after a stop
         return write_move(rules, state, thought.action)
 
 
@@ -249,5 +249,5 @@ def _whole(name: str, text: str, low: int, high: int) -> int:
 
 
 def serve(game: str, player: str, source: BinaryIO, sink: BinaryIO, deaf: Callable[[], None] = nobody) -> None:
-    """Answer the lines of ``source`` until ``quit`` or its end; see `converse`. ``quit`` waits for nothing."""
+    """Answer the lines of ``source`` until ``quit`` or the end of input; see `converse`. ``quit`` does not wait."""
     converse(lambda write: Session(game, player, write), source, sink, "info string line too long", deaf)

@@ -1,10 +1,10 @@
 """The Game of the Amazons.
 
-A turn moves one amazon like a chess queen, then shoots an arrow, also along a queen line, from where she
-landed; the square she left is free by then. Arrows stay. White moves first; who cannot move loses.
+A turn moves one amazon like a chess queen, then shoots an arrow along a queen line from her new square. The arrow may
+cross or hit the square that she left. Arrows stay on the board. White moves first. The side that cannot move loses.
 
-`board` holds the state and its text, `moves` the kernels that change and read it, `turns` the Python face, `notation`
-the text of turns, `perft` the counts, `kernels` what searches call.
+Modules: `board` holds the state and its text, `moves` the kernels that read and change a state, `turns` the Python
+functions, `notation` the text of turns, `perft` the counts, `kernels` the functions that searches call.
 """
 
 from pipeline_src.games.amazons import kernels as _kernels  # noqa: F401, makes the searches know the game
@@ -15,7 +15,7 @@ from pipeline_src.games.amazons.turns import is_legal, legal_actions, play, winn
 
 NAME = "amazons"
 VERSION = 1
-"""Of the rules and the action numbering; models store it."""
+"""Version of the rules and of the action numbering. Models store it."""
 SIZES = tuple(dict.fromkeys(size for size, _ in START))
 VARIANTS = tuple(dict.fromkeys(variant for _, variant in START))
 

@@ -3,8 +3,8 @@
 Coordinates: square s = (rank - 1) * W + (file - 1); ``board[rank - 1, file - 1]``, so row 0 is rank 1 and
 ``board.ravel()[s]`` is square s.
 
-FEN as chess programs write it for this game: ranks from the top one down, ``Q`` white amazon, ``q`` black amazon, ``*``
-arrow, numbers for runs of empty squares; then ``w`` or ``b`` to move.
+FEN, as chess programs write it for this game: the ranks from the top down with ``Q`` for a white amazon, ``q`` for a
+black one, ``*`` for an arrow and a number for a run of empty squares; then ``w`` or ``b`` for the side to move.
 """
 
 from functools import lru_cache
@@ -17,11 +17,11 @@ from pipeline_src.errors import ZugwerkError
 
 ARROW, EMPTY, BLACK, WHITE = 0, 1, 2, 3
 FIRST, SECOND = 0, 1
-"""Sides as ``to_play``: White moves first."""
+"""The sides, as ``to_play`` numbers them: White moves first."""
 COLOUR = (WHITE, BLACK)
 """Board code of each side's amazons."""
 MIN_SIDE, MAX_SIDE = 3, 10
-"""Ten is what the line tables and two 64-bit words a board hold."""
+"""Smallest and largest side of a board. The line tables, and two 64-bit words for a board, hold ten at most."""
 FILES = "abcdefghij"
 
 STANDARD = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
@@ -36,8 +36,8 @@ def _keys() -> npt.NDArray[np.uint64]:
 
 SIDE_KEY, MOVED_KEY = 4, 5
 KEYS = _keys()
-"""uint64 [6, 100]: random numbers of a Zobrist hash (Zobrist, 1970): by board code and square (0 for empty squares); of
-Black to move, at ``[SIDE_KEY, 0]``; and of the amazon that is about to shoot, by square."""
+"""uint64 [6, 100]: random numbers of the Zobrist hash (Zobrist, 1970). A row for each board code, by square (0 for
+empty squares); ``[SIDE_KEY, 0]`` for Black to move; and a row for the amazon that is about to shoot, by square."""
 START = {
     (10, "standard"): STANDARD,
     (10, "cross"): CROSS,
@@ -48,34 +48,34 @@ START = {
 
 
 class FenError(ZugwerkError):
-    """A position text that cannot be read; says what is wrong with it."""
+    """A position text cannot be read; the message says why."""
 
 
 class AmazonsState(NamedTuple):
-    """A position between or within turns. Arrays, so that numba kernels take it whole; treat it as a value.
+    """A position between two turns or within one: arrays only, so that numba kernels accept it. Treat it as a value.
 
-    The kernels in `moves` change it in place; the functions in `turns` copy first.
+    The kernels in `moves` change it in place; the functions in `turns` copy it first.
     """
 
     board: npt.NDArray[np.int8]
     """[H, W]: ARROW, EMPTY, BLACK or WHITE."""
     lines: npt.NDArray[np.uint16]
-    """[4, H + W - 1]: what stands on each row, column, diagonal and anti-diagonal: bit k for place k of 10.
+    """[4, H + W - 1]: occupied squares of each row, column, diagonal and anti-diagonal; bit k is place k of 10.
 
     Places off the board count as occupied."""
     amazons: npt.NDArray[np.int16]
-    """[2, Q]: squares of White's (row 0) and Black's amazons, ascending; -1 first where a side has fewer."""
+    """[2, Q]: squares of White's (row 0) and Black's amazons, ascending, with -1 in front where a side has fewer."""
     turn: npt.NDArray[np.int16]
     """[3]: side to move (0 or 1), square of the amazon that has moved and not shot yet (-1: none), ply."""
     hash: npt.NDArray[np.uint64]
-    """[1]: Zobrist hash of board, side to move and the amazon that is about to shoot; not of the ply."""
+    """[1]: Zobrist hash of the board, the side to move and the amazon that is about to shoot; the ply is left out."""
 
 
 def initial_state(size: int = 10, variant: str = "standard") -> AmazonsState:
-    """The start position.
+    """Return the start position.
 
     Raises:
-        ZugwerkError: no such size or variant; lists those there are.
+        ZugwerkError: the game has no such size or variant; the message lists the valid ones.
     """
     if (size, variant) not in START:
         known = ", ".join(f"{n} {name}" for n, name in START)
@@ -84,19 +84,19 @@ def initial_state(size: int = 10, variant: str = "standard") -> AmazonsState:
 
 
 def copy_state(state: AmazonsState) -> AmazonsState:
-    """A copy that shares no array with ``state``."""
+    """Return a copy that shares no array with ``state``."""
     return AmazonsState(
         state.board.copy(), state.lines.copy(), state.amazons.copy(), state.turn.copy(), state.hash.copy()
     )
 
 
 def to_play(state: AmazonsState) -> int:
-    """Side to move: 0 White (first), 1 Black (second)."""
+    """Return the side to move: 0 White (first), 1 Black (second)."""
     return int(state.turn[0])
 
 
 def from_board(board: npt.NDArray[np.int8], side: int, ply: int = 0) -> AmazonsState:
-    """State of a board int8 [H, W] (row 0 = rank 1) with ``side`` to move; the board is copied."""
+    """Return the state for a board, int8 [H, W] (row 0 is rank 1), with ``side`` to move. The board is copied."""
     height, width = board.shape
     board = np.array(board, dtype=np.int8, order="C")
     squares = [np.flatnonzero(board.ravel() == colour) for colour in COLOUR]
@@ -113,7 +113,7 @@ def from_board(board: npt.NDArray[np.int8], side: int, ply: int = 0) -> AmazonsS
 
 @lru_cache(maxsize=16)
 def _lines(height: int, width: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int64], npt.NDArray[np.uint16]]:
-    """Lines of an empty board; and of each square, where its four lines lie (flat) and its bits there, both [4, N]."""
+    """Return the lines of an empty board, and for each square the flat indices of its lines and its bits, [4, N]."""
     rows, columns = np.divmod(np.arange(height * width), width)
     number = np.stack([rows, columns, rows - columns + width - 1, rows + columns])
     place = number + np.arange(4)[:, None] * (height + width - 1)
@@ -124,7 +124,10 @@ def _lines(height: int, width: int) -> tuple[npt.NDArray[np.uint16], npt.NDArray
 
 
 def from_fen(fen: str) -> AmazonsState:
-    """Read a position text; see the module's head.
+    """Read a position text; the module's docstring describes the format.
+
+    >>> from_fen("3Q/4/4/q3 w").board.shape
+    (4, 4)
 
     Raises:
         FenError: wrong number of fields, an unknown letter, ranks of unequal length, a size outside 3..10.
@@ -164,7 +167,7 @@ def _read_rank(text: str, fen: str) -> list[int]:
 
 
 def to_fen(state: AmazonsState) -> str:
-    """Position text of a state between turns."""
+    """Return the position text of a state between turns."""
     ranks = []
     for row in state.board[::-1]:
         text, empty = "", 0

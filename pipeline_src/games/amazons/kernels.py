@@ -1,4 +1,4 @@
-"""The Amazons as a search sees it: an action is a whole turn, a step is ``from * N + to`` or the arrow's square."""
+"""The Amazons for searches: an action is a whole turn; a step is ``from * N + to`` or the arrow's square."""
 
 from typing import Any
 

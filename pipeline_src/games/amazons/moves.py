@@ -1,8 +1,8 @@
 """Kernels that read and change an `AmazonsState`.
 
-Squares reachable along a line are looked up: ``STEPS[place, occupied]`` holds how many free squares follow on the
-lower side (low four bits) and on the upper side (high four bits) of ``place`` on a line whose occupied squares are
-``occupied``. The bit of ``place`` itself does not count, so an amazon need not be lifted to look from where she stands.
+A table gives the squares reachable along a line: ``STEPS[place, occupied]`` holds the number of free squares below
+(low four bits) and above (high four bits) ``place`` on a line with the occupied squares ``occupied``. The bit of
+``place`` itself is ignored, so an amazon stays on the board while her moves are looked up.
 """
 
 from typing import Any
@@ -39,16 +39,16 @@ def _steps_table() -> npt.NDArray[np.uint8]:
 
 STEPS = _steps_table()
 REACH = (STEPS & 15) + (STEPS >> 4)
-"""uint8 [10, 1024]: how many squares a line gives in both directions together."""
+"""uint8 [10, 1024]: number of reachable squares on a line, both directions together."""
 MAX_REACH = 35
 """The most squares a queen reaches on a 10x10 board."""
 SPARE = MAX_SIDE - 1
-"""Entries that `reach` may write past its last."""
+"""Number of entries that `reach` may write past its last one."""
 
 
 @njit(cache=True)
 def flip(lines: npt.NDArray[np.uint16], width: int, square: int) -> None:
-    """Turn an empty square into an occupied one or back, on its four lines."""
+    """Toggle a square between empty and occupied on its four lines."""
     r, c = square // width, square % width
     bit_r, bit_c = np.uint16(1 << r), np.uint16(1 << c)
     lines[0, r] ^= bit_c
@@ -59,7 +59,7 @@ def flip(lines: npt.NDArray[np.uint16], width: int, square: int) -> None:
 
 @njit(cache=True)
 def reach_count(lines: npt.NDArray[np.uint16], width: int, square: int) -> int:
-    """How many squares a queen on ``square`` reaches."""
+    """Count the squares that a queen on ``square`` reaches."""
     w = np.uint64(width)  # unsigned: numba then leaves out its test for negative indices
     r, c = np.uint64(square) // w, np.uint64(square) % w
     return (
@@ -83,7 +83,7 @@ def _run(out: npt.NDArray[np.int32], n: int, at: Any, stride: Any, count: Any) -
 def reach(lines: npt.NDArray[np.uint16], width: int, square: int, out: npt.NDArray[np.int32], n: int, base: int) -> int:
     """Write ``base +`` each square a queen on ``square`` reaches to ``out[n:]``; return the new ``n``.
 
-    Up to nine entries past the last are overwritten, so ``out`` needs `SPARE` more than what it is to hold.
+    Up to `SPARE` entries past the last one are overwritten, so ``out`` needs that much extra room.
     """
     w = np.uint64(width)
     r, c = np.uint64(square) // w, np.uint64(square) % w
@@ -103,14 +103,14 @@ def reach(lines: npt.NDArray[np.uint16], width: int, square: int, out: npt.NDArr
 
 
 def buffers(state: AmazonsState) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Uninitialised arrays that hold all moves, and all turns, of any position with as many amazons."""
+    """Return uninitialised arrays for all moves and all turns of any position with this number of amazons."""
     moves = state.amazons.shape[1] * MAX_REACH
     return np.empty(moves + SPARE, np.int32), np.empty(moves * MAX_REACH + SPARE, np.int32)
 
 
 @njit(cache=True)
 def write_moves(state: AmazonsState, out: npt.NDArray[np.int32]) -> int:
-    """Write the mover's ``from * N + to``, all of them, to ``out``; return how many."""
+    """Write all ``from * N + to`` of the side to move to ``out``; return their number."""
     squares, width, n = state.board.size, state.board.shape[1], 0
     for start in state.amazons[state.turn[0]]:
         if start >= 0:
@@ -120,7 +120,7 @@ def write_moves(state: AmazonsState, out: npt.NDArray[np.int32]) -> int:
 
 @njit(cache=True)
 def write_turns(state: AmazonsState, moves: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
-    """Write all whole turns ``(from * N + to) * N + arrow`` to ``out``; return how many. ``moves`` is scratch."""
+    """Write all turns ``(from * N + to) * N + arrow`` to ``out``; return their number. ``moves`` is scratch space."""
     squares, width, n = state.board.size, state.board.shape[1], 0
     count = write_moves(state, moves)
     lifted = -1
@@ -139,7 +139,7 @@ def write_turns(state: AmazonsState, moves: npt.NDArray[np.int32], out: npt.NDAr
 
 @njit(cache=True)
 def count_turns(state: AmazonsState, moves: npt.NDArray[np.int32]) -> int:
-    """Number of legal turns. ``moves`` is scratch."""
+    """Count the legal turns. ``moves`` is scratch space."""
     _squares, width, n = state.board.size, state.board.shape[1], 0
     for start in state.amazons[state.turn[0]]:
         if start >= 0:
@@ -153,7 +153,7 @@ def count_turns(state: AmazonsState, moves: npt.NDArray[np.int32]) -> int:
 
 @njit(cache=True)
 def can_move(state: AmazonsState) -> bool:
-    """Whether the side to move has a turn (an amazon that can move can always shoot back where she came from)."""
+    """Whether the side to move has a turn. An amazon that can move can always shoot at the square she came from."""
     width = state.board.shape[1]
     for start in state.amazons[state.turn[0]]:
         if start >= 0 and reach_count(state.lines, width, start) > 0:
@@ -181,7 +181,7 @@ def sees(lines: npt.NDArray[np.uint16], width: int, start: int, to: int) -> bool
 
 @njit(cache=True)
 def legal(state: AmazonsState, start: int, to: int, arrow: int) -> bool:
-    """Whether the whole turn is legal; squares outside the board are not."""
+    """Whether a whole turn is legal. Squares outside the board are accepted and make it illegal."""
     squares, width = state.board.size, state.board.shape[1]
     if not (0 <= start < squares and 0 <= to < squares and 0 <= arrow < squares):
         return False
@@ -199,7 +199,7 @@ def legal(state: AmazonsState, start: int, to: int, arrow: int) -> bool:
 
 @njit(cache=True)
 def move_amazon(state: AmazonsState, start: int, to: int) -> None:
-    """Move an amazon of the side to move, in place: the first half of a turn, or the undoing of it."""
+    """Move an amazon of the side to move, in place: the first half of a turn, or its undoing."""
     width, side = state.board.shape[1], state.turn[0]
     colour = state.board[start // width, start % width]
     state.hash[0] ^= KEYS[colour, start] ^ KEYS[colour, to] ^ KEYS[MOVED_KEY, to]
@@ -223,7 +223,7 @@ def move_amazon(state: AmazonsState, start: int, to: int) -> None:
 
 @njit(cache=True)
 def shoot(state: AmazonsState, arrow: int) -> None:
-    """Shoot, in place: the second half of a turn."""
+    """Shoot an arrow, in place: the second half of a turn."""
     width = state.board.shape[1]
     state.board[arrow // width, arrow % width] = ARROW
     state.hash[0] ^= KEYS[ARROW, arrow] ^ KEYS[SIDE_KEY, 0] ^ KEYS[MOVED_KEY, state.turn[1]]
@@ -272,7 +272,7 @@ def copy_into(state: AmazonsState, other: AmazonsState) -> None:
 def random_playout(state: AmazonsState, seed: int, moves: npt.NDArray[np.int32]) -> int:
     """Play uniformly random (from, to), then a uniformly random arrow, in place, to the end; return the plies.
 
-    ``seed`` feeds a 64-bit xorshift* of its own, so the game depends on nothing else.
+    ``seed`` starts a separate 64-bit xorshift* generator, so the game depends on the state and the seed alone.
     """
     squares, width = state.board.size, state.board.shape[1]
     x = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)

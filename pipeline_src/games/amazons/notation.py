@@ -1,6 +1,6 @@
-"""Text of turns: reads what sites and programs write, writes `d9-e10/e5`.
+"""Text of turns.
 
-Read are ``d9-e10/e5``, ``d9e10e5`` and ``d9-e10(e5)``, in either case.
+Turns are written as ``d9-e10/e5``, and read as ``d9-e10/e5``, ``d9e10e5`` or ``d9-e10(e5)``, in upper or lower case.
 """
 
 import re
@@ -14,11 +14,11 @@ _TURN = re.compile(
 
 
 class MoveTextError(ZugwerkError):
-    """Text that is not a turn, or names a square outside the board."""
+    """A text is not a turn, or names a square outside the board."""
 
 
 def parse_square(text: str, height: int = 10, width: int = 10) -> int:
-    """Square number of ``d9``.
+    """Return the number of a square from its name, such as ``d9``.
 
     Raises:
         MoveTextError: not a square, or not on a board of this size.
@@ -37,12 +37,15 @@ def parse_square(text: str, height: int = 10, width: int = 10) -> int:
 
 
 def format_square(square: int, width: int = 10) -> str:
-    """Name of a square, e.g. ``d9``."""
+    """Return the name of a square, e.g. ``d9``."""
     return f"{FILES[square % width]}{square // width + 1}"
 
 
 def parse_move(text: str, height: int = 10, width: int = 10) -> int:
-    """Action id of a turn's text; only its form is checked, not its legality.
+    """Return the action id of a turn's text. The form is checked, the legality is not.
+
+    >>> parse_move("d1-d7/g7", 10, 10)
+    36366
 
     Raises:
         MoveTextError: not a turn, or a square is not on the board.
@@ -57,7 +60,7 @@ def parse_move(text: str, height: int = 10, width: int = 10) -> int:
 
 
 def format_move(action: int, height: int = 10, width: int = 10) -> str:
-    """Text of an action id, e.g. ``d9-e10/e5``."""
+    """Return the text of an action id, e.g. ``d9-e10/e5``."""
     squares = height * width
     start, to, arrow = action // (squares * squares), action // squares % squares, action % squares
     return f"{format_square(start, width)}-{format_square(to, width)}/{format_square(arrow, width)}"

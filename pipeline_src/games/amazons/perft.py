@@ -1,7 +1,7 @@
 """Perft: the number of turn sequences of a given length, the standard test of a move generator.
 
-The last ply is counted from the line tables, not played out, which makes depth 3 of the start position (8.35e9
-sequences) a matter of seconds.
+The last ply is counted from the line tables and not played, so that depth 3 of the start position (8.35e9 sequences)
+takes seconds.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def _perft(state: AmazonsState, depth: int, scratch: npt.NDArray[np.int32], out:
 
 
 def perft(state: AmazonsState, depth: int) -> int:
-    """Number of sequences of ``depth`` legal turns from ``state``.
+    """Count the sequences of ``depth`` legal turns from ``state``.
 
     Raises:
         ZugwerkError: depth outside 0..12.
@@ -48,7 +48,7 @@ def perft(state: AmazonsState, depth: int) -> int:
 
 
 def divide(state: AmazonsState, depth: int) -> dict[int, int]:
-    """Perft of ``depth - 1`` behind each legal action, by action.
+    """Return, for each legal action, the perft of ``depth - 1`` after it.
 
     Raises:
         ZugwerkError: depth outside 1..12.

@@ -1,4 +1,4 @@
-"""Whole games at once: play a list of turns from a position and say where it stops being legal."""
+"""Replay of whole games: play a list of turns from a position, up to the first illegal one."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from pipeline_src.jit import njit
 
 @njit(cache=True)
 def play_turns(state: AmazonsState, actions: npt.NDArray[np.int64]) -> int:
-    """Play actions in place up to the first illegal one; return how many were played."""
+    """Play actions in place up to the first illegal one; return the number of actions played."""
     squares = state.board.size
     for ply in range(actions.size):
         action = actions[ply]
@@ -23,10 +23,10 @@ def play_turns(state: AmazonsState, actions: npt.NDArray[np.int64]) -> int:
 
 
 def replay(state: AmazonsState, actions: Sequence[int]) -> tuple[AmazonsState, int]:
-    """The state after the legal turns at the head of ``actions``, and how many those are.
+    """Return the state after the legal turns at the head of ``actions``, and the number of those turns.
 
-    All were legal where that number is ``len(actions)``; else it is the index of the first that is not. ``state``
-    stays as it was; any int64 may stand among the actions.
+    The number is ``len(actions)`` if all turns are legal, and otherwise the index of the first illegal one. ``state``
+    is not changed. Actions may be any int64.
     """
     after = copy_state(state)
     played = play_turns(after, np.asarray(actions, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""The Python face of the rules: each function takes a state as a value and leaves it as it was.
+"""The rules as Python functions. Each takes a state as a value and does not change it.
 
 An action is a whole turn, ``(from * N + to) * N + arrow`` with N = H * W (int32).
 """
@@ -15,37 +15,37 @@ from pipeline_src.jit.needs import Need
 
 
 def legal_actions(state: AmazonsState) -> npt.NDArray[np.int32]:
-    """All legal actions, int32 [A], by amazon (squares ascending), then line, then arrow."""
+    """Return all legal actions, int32 [A], ordered by amazon (squares ascending), then by line, then by arrow."""
     scratch, out = moves.buffers(state)
     return out[: moves.write_turns(state, scratch, out)]
 
 
 def legal_moves(state: AmazonsState) -> npt.NDArray[np.int32]:
-    """All legal ``from * N + to``, int32 [A]: the first half of the legal turns."""
+    """Return all legal ``from * N + to``, int32 [A]: the first halves of the legal turns."""
     out, _ = moves.buffers(state)
     return out[: moves.write_moves(state, out)]
 
 
 def is_legal(state: AmazonsState, action: int) -> bool:
-    """Whether an action is legal; any int may be asked."""
+    """Whether an action is legal. Any int is accepted."""
     n = state.board.size
     return bool(moves.legal(state, action // (n * n), action // n % n, action % n))
 
 
 def has_turn(state: AmazonsState) -> bool:
-    """Whether the side to move has a legal turn; if not, it has lost."""
+    """Whether the side to move has a legal turn. If not, it has lost."""
     return bool(moves.can_move(state))
 
 
 def winner(state: AmazonsState) -> Literal["first", "second"] | None:
-    """Who has won, or None while the side to move has a turn."""
+    """Return the side that has won, or None while the side to move has a turn."""
     if has_turn(state):
         return None
     return "second" if to_play(state) == FIRST else "first"
 
 
 def play(state: AmazonsState, action: int) -> AmazonsState:
-    """The state after a legal action; legality is the caller's."""
+    """Return the state after a legal action. Legality is not checked; see `is_legal`."""
     after = copy_state(state)
     moves.play_turn(after, action)
     return after
@@ -53,7 +53,7 @@ def play(state: AmazonsState, action: int) -> AmazonsState:
 
 @kernels.rules_need.register
 def rules_need(state: AmazonsState) -> list[Need]:
-    """What the functions above call."""
+    """Return the kernels that the functions above call."""
     scratch, out = moves.buffers(state)
     return [
         Need(moves.write_turns, (state, scratch, out)),
@@ -64,7 +64,7 @@ def rules_need(state: AmazonsState) -> list[Need]:
 
 
 def move(state: AmazonsState, start: int, to: int) -> AmazonsState:
-    """The state after the first half of a turn; its ``turn[1]`` is ``to``."""
+    """Return the state after the first half of a turn; its ``turn[1]`` is ``to``."""
     after = copy_state(state)
     moves.move_amazon(after, start, to)
     return after

@@ -1,12 +1,12 @@
 """Go on boards of 3x3 to 25x25: captures, simple ko, no suicide, passes, handicap stones, area scoring.
 
-Black and White place a stone in turn or pass, Black first, White first where there are handicap stones. A single stone
-that has just captured a single one cannot be taken back at once (simple ko); longer repetitions are not forbidden. Two
-passes in a row end the game; the area of each side counts as it stands, and nobody removes dead stones.
+Black and White in turn place a stone or pass. Black moves first; with handicap stones, White does. A stone that has
+just captured a single stone cannot be recaptured at once (simple ko); longer repetitions are allowed. Two passes in a
+row end the game. The area of each side is counted as the board stands: all stones count as alive.
 
-`board` holds the state and the variant's text, `position_text` the text of positions, `moves` the kernels that change
-and read a state, `replay` the one that plays a whole record, `turns` the Python face, `notation` the text of points,
-`diagram` a board for people, `kernels` what searches call.
+Modules: `board` holds the state and the variant's text, `position_text` the text of positions, `moves` the kernels
+that read and change a state, `replay` the replay of whole games, `turns` the Python functions, `notation` the text of
+points, `diagram` boards as text, `kernels` the functions that searches call.
 """
 
 from pipeline_src.games.go import kernels as _kernels  # noqa: F401, makes the searches know the game
@@ -19,10 +19,10 @@ from pipeline_src.games.perft import divide, perft
 
 NAME = "go"
 VERSION = 1
-"""Of the rules and the action numbering; models store it."""
+"""Version of the rules and of the action numbering. Models store it."""
 SIZES = tuple(range(MIN_SIDE, MAX_SIDE + 1))
 VARIANTS = ("standard",)
-"""Also with another komi than 7.5 and with handicap stones: ``komi-6.5``, ``komi-0.5/handicap-2:dp,pd``."""
+"""Names of the variants. Others set the komi or handicap stones: ``komi-6.5``, ``komi-0.5/handicap-2:dp,pd``."""
 
 __all__ = [
     "NAME",

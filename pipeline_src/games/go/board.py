@@ -4,9 +4,9 @@ Coordinates: point = row * W + column, row 0 is the top one (rank H), column 0 i
 action is the point of the stone it places, or N = H * W, a pass. Text names file and rank as players do, without the
 letter i: on 19x19 point 0 is ``A19``, point 288 ``D4``.
 
-Variant: ``standard`` is the empty board with a komi of 7.5. ``komi-6.5`` has another one, in steps of half a point.
-``handicap-2:dp,pd`` starts with black stones on these points (SGF's letters: column, then row from the top) and White
-to move; number and points have to agree. Both: ``komi-0.5/handicap-2:dp,pd``.
+Variants: ``standard`` is the empty board with a komi of 7.5. ``komi-6.5`` sets another komi, in steps of half a point.
+``handicap-2:dp,pd`` starts with black stones on these points (in SGF's letters: column, then row from the top) and
+White to move; the number has to match the points. ``komi-0.5/handicap-2:dp,pd`` sets both.
 """
 
 import re
@@ -19,57 +19,59 @@ from pipeline_src.errors import ZugwerkError
 
 EMPTY, BLACK, WHITE = 0, 1, 2
 FIRST, SECOND = 0, 1
-"""Sides as ``to_play``: 0 Black, 1 White, whoever begins."""
+"""The sides, as ``to_play`` numbers them: 0 Black, 1 White, whichever side begins."""
 SIDE, PLY, KO, PASSES, KOMI = 0, 1, 2, 3, 4
-"""Entries of ``turn``."""
+"""Indices of the entries of ``turn``."""
 NOWHERE = -1
-"""As the ko point: none."""
+"""Value of the ko point where no point is forbidden."""
 MIN_SIDE, MAX_SIDE = 3, 25
 MOVES_KEPT = 1024
-"""How many plies of its history a state remembers, a power of two; so many can be taken back."""
+"""Number of plies of history that a state keeps, a power of two. As many plies can be taken back."""
 STANDARD_KOMI = 15
-"""Half points that White gets: 7.5 points."""
+"""The komi of the standard variant in half points: 7.5 points."""
 MAX_KOMI = 1_000
-"""Half points; more on either side is not a komi."""
+"""Largest komi for either side, in half points."""
 LETTERS = "abcdefghijklmnopqrstuvwxy"
-"""SGF's of columns and rows; text of moves has other ones (`notation`)."""
+"""Letters of columns and rows in SGF. The text of moves uses others (`notation`)."""
 
 _RANDOM = np.random.default_rng(19)
 KEYS = _RANDOM.integers(0, 1 << 64, (2, MAX_SIDE * MAX_SIDE), dtype=np.uint64)
-"""uint64 [2, 625]: random numbers of a Zobrist hash (Zobrist, 1970), by colour and point."""
+"""uint64 [2, 625]: random numbers of the Zobrist hash (Zobrist, 1970), by colour and point."""
 KO_KEYS = _RANDOM.integers(0, 1 << 64, MAX_SIDE * MAX_SIDE, dtype=np.uint64)
-"""uint64 [625]: of the ko point."""
+"""uint64 [625]: random numbers for the ko point."""
 PASS_KEYS = np.array([0, *_RANDOM.integers(1, 1 << 63, 2)], np.uint64)
-"""uint64 [3]: of the passes in a row."""
+"""uint64 [3]: random numbers for the passes in a row."""
 SIDE_KEY = np.uint64(0x9E3779B97F4A7C15)
-"""Of White to move."""
+"""Random number for White to move."""
 
 
 class GoState(NamedTuple):
-    """A position and the plies that led to it. Arrays, so that numba kernels take it whole; treat it as a value.
+    """A position and the plies that led to it: arrays only, so that numba kernels accept it. Treat it as a value.
 
-    The kernels in `moves` change it in place; the functions in `turns` copy first.
+    The kernels in `moves` change it in place; the functions in `turns` copy it first.
     """
 
     board: npt.NDArray[np.int8]
     """[H, W]: EMPTY, BLACK or WHITE; row 0 is the top."""
     moves: npt.NDArray[np.int16]
-    """[MOVES_KEPT]: the action of ply p at entry p modulo MOVES_KEPT, -1 where none was played yet."""
+    """[MOVES_KEPT]: the action of ply p at index p modulo MOVES_KEPT; -1 before that ply is played."""
     undo: npt.NDArray[np.int16]
-    """[MOVES_KEPT]: what taking that ply back has to know: 32 * (ko point before + 1) + 16 * passes before + a bit for
-    each direction (`moves.DOWN`, `moves.RIGHT`) in which stones were captured."""
+    """[MOVES_KEPT]: the data to undo that ply: 32 * (ko point before + 1) + 16 * passes before + a bit for each
+    direction
+    (`moves.DOWN`, `moves.RIGHT`) in which stones were captured."""
     turn: npt.NDArray[np.int32]
-    """[5]: side to move; plies since the start; the ko point, where the side to move may not play, or NOWHERE;
-    passes in a row; komi in half points."""
+    """[5]: side to move; plies since the start; ko point, which is forbidden to the side to move, or NOWHERE; passes in
+    a
+    row; komi in half points."""
     hash: npt.NDArray[np.uint64]
-    """[1]: Zobrist hash of board, side to move, ko point and passes."""
+    """[1]: Zobrist hash of the board, the side to move, the ko point and the passes in a row."""
 
 
 def parse_variant(variant: str) -> tuple[int, list[tuple[int, int]]]:
-    """Komi in half points and the handicap stones as (row, column), of a variant's text; see the module's head.
+    """Read a variant's text, see the module's docstring: komi in half points and handicap stones (row, column).
 
     Raises:
-        ZugwerkError: no such variant.
+        ZugwerkError: the text is not a variant.
     """
     if variant == "standard":
         return STANDARD_KOMI, []
@@ -93,7 +95,7 @@ def _no_variant(variant: str) -> ZugwerkError:
 
 
 def format_variant(komi: int, stones: list[tuple[int, int]]) -> str:
-    """The text of a komi in half points and handicap stones (row, column), as `parse_variant` reads it."""
+    """Return the variant's text for a komi in half points and handicap stones (row, column); see `parse_variant`."""
     words = [] if komi == STANDARD_KOMI else [f"komi-{komi / 2:g}"]
     if stones:
         points = ",".join(LETTERS[column] + LETTERS[row] for row, column in sorted(stones))
@@ -102,10 +104,10 @@ def format_variant(komi: int, stones: list[tuple[int, int]]) -> str:
 
 
 def copy_state(state: GoState) -> GoState:
-    """A copy that shares no array with ``state``."""
+    """Return a copy that shares no array with ``state``."""
     return GoState(state.board.copy(), state.moves.copy(), state.undo.copy(), state.turn.copy(), state.hash.copy())
 
 
 def to_play(state: GoState) -> int:
-    """Side to move: 0 Black, 1 White."""
+    """Return the side to move: 0 Black, 1 White."""
     return int(state.turn[SIDE])

@@ -1,4 +1,4 @@
-"""A board as text for people: coordinates around it, the last stone in brackets."""
+"""Boards as text, with coordinates around them and the last stone in brackets."""
 
 from pipeline_src.games.go.board import MOVES_KEPT, PLY, GoState, to_play
 from pipeline_src.games.go.notation import FILES
@@ -7,12 +7,12 @@ from pipeline_src.games.stone_diagram import stone_diagram
 
 
 def diagram(state: GoState) -> str:
-    """Lines of a board, top rank first; ``x`` black, ``o`` white, ``[x]`` the last stone where it is known."""
+    """Return the lines of a board, top rank first: ``x`` black, ``o`` white, ``[x]`` the last stone if it is known."""
     return stone_diagram(state.board, last_action(state), FILES)
 
 
 def standing(state: GoState) -> str:
-    """A sentence: who is to move, or by how much who won, after how many plies."""
+    """Return a sentence with the side to move, or the winner and the margin, and the number of plies."""
     plies = f"{state.turn[PLY]} plies"
     result, points = winner(state), lead(state)
     if result is None:
@@ -24,6 +24,6 @@ def standing(state: GoState) -> str:
 
 
 def last_action(state: GoState) -> int:
-    """The action played last, -1 where that is not known."""
+    """Return the last action, or -1 if it is not known."""
     ply = int(state.turn[PLY])
     return int(state.moves[(ply - 1) % MOVES_KEPT]) if ply else -1

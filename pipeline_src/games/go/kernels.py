@@ -1,4 +1,4 @@
-"""Go as a search sees it: an action is the point of a stone or the pass, and steps are actions."""
+"""Go for searches: an action is the point of a stone, or the pass; a step is an action."""
 
 from typing import Any
 

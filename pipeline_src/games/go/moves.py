@@ -1,4 +1,4 @@
-"""The rules as kernels that change a state in place."""
+"""The rules of Go as kernels that change a state in place."""
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,9 @@ Board = npt.NDArray[np.int8]
 Points = npt.NDArray[np.int16]
 DOWN = (-1, 1, 0, 0)
 RIGHT = (0, 0, -1, 1)
-"""The four directions, as in the bits of `GoState.undo`: up, down, left, right."""
+"""The four directions in the order of the bits of `GoState.undo`: up, down, left, right."""
 MARK = 2
-"""Added to a stone's code while a group is walked; gone when the kernel returns."""
+"""Number added to a stone's code while a group is walked. It is removed before the kernel returns."""
 
 
 @njit(cache=True)
@@ -46,7 +46,7 @@ def copy_into(state: GoState, other: GoState) -> None:
 
 @njit(cache=True)
 def captured(board: Board, row: int, column: int, points: Points) -> int:
-    """Size of the group at (row, column) if it has no liberty, its points then in ``points`` [N]; 0 if it has one."""
+    """Return the size of the group at (row, column) if it has no liberty, with its points in ``points`` [N]; else 0."""
     height, width = board.shape
     colour = board[row, column]
     board[row, column] = colour + MARK
@@ -74,7 +74,7 @@ def captured(board: Board, row: int, column: int, points: Points) -> int:
 
 @njit(cache=True)
 def _neighbours(board: Board, row: int, column: int, code: int) -> int:
-    """How many points beside (row, column) hold ``code``."""
+    """Count the points beside (row, column) that hold ``code``."""
     height, width = board.shape
     found = 0
     for direction in range(4):
@@ -97,7 +97,7 @@ def all_breathe(board: Board) -> bool:
 
 @njit(cache=True)
 def may_be_ko(board: Board, point: int, colour: int) -> bool:
-    """Whether ``colour`` can just have lost a stone on a point: it is empty, and the other's stones are around it."""
+    """Whether ``colour`` can just have lost a stone on a point: it is empty and surrounded by the opponent's stones."""
     row = point // board.shape[1]
     column = point - row * board.shape[1]
     return bool(
@@ -109,7 +109,7 @@ def may_be_ko(board: Board, point: int, colour: int) -> bool:
 
 @njit(cache=True, allocates=True)
 def _stands(board: Board, row: int, column: int, colour: int) -> bool:
-    """Whether a stone on an empty point has a liberty, after what it captures is gone."""
+    """Whether a stone on an empty point has a liberty after its captures are removed."""
     if _neighbours(board, row, column, EMPTY):
         return True
     height, width = board.shape
@@ -141,7 +141,7 @@ def legal(state: GoState, action: int) -> bool:
 
 @njit(cache=True)
 def write_actions(state: GoState, out: npt.NDArray[np.int32]) -> int:
-    """Write the legal points, ascending, and the pass to ``out``; nothing where the game is over; return how many."""
+    """Write the legal points, ascending, and the pass to ``out``, or nothing if the game is over; return the number."""
     count = 0
     for action in range(state.board.size + 1):
         if legal(state, action):
@@ -167,7 +167,7 @@ def _set_passes(state: GoState, passes: int) -> None:
 
 @njit(cache=True, allocates=True)
 def _place(state: GoState, point: int, side: int) -> int:
-    """Place a stone and remove what it captures; return a bit for each direction in which there was something."""
+    """Place a stone and remove the captured ones; return a bit for each direction in which stones were captured."""
     board = state.board
     height, width = board.shape
     row = point // width
@@ -197,7 +197,7 @@ def _place(state: GoState, point: int, side: int) -> int:
 
 @njit(cache=True)
 def play(state: GoState, action: int) -> None:
-    """Play a legal action."""
+    """Play a legal action, in place."""
     turn = state.turn
     side, entry = int(turn[SIDE]), turn[PLY] % MOVES_KEPT
     before = 32 * (turn[KO] + 1) + 16 * turn[PASSES]
@@ -216,7 +216,7 @@ def play(state: GoState, action: int) -> None:
 
 @njit(cache=True, allocates=True)
 def _fill(state: GoState, row: int, column: int, side: int) -> None:
-    """Put stones of ``side`` on all points that empty ones connect with (row, column)."""
+    """Fill the empty region that contains (row, column) with stones of ``side``."""
     board = state.board
     height, width = board.shape
     points = np.empty(board.size, np.int16)
@@ -238,13 +238,13 @@ def _fill(state: GoState, row: int, column: int, side: int) -> None:
 
 @njit(cache=True)
 def take_back(state: GoState, action: int) -> None:
-    """Undo the action just played."""
+    """Undo the last action, in place."""
     board, turn = state.board, state.turn
     width = board.shape[1]
     side, entry = 1 - int(turn[SIDE]), (turn[PLY] - 1) % MOVES_KEPT
     before = int(state.undo[entry])
     if action != board.size:
-        # A captured group had no liberty but this stone's point, so its own points are all that fills up.
+        # The only liberty of a captured group was the point of this stone, so the fill stops at the group's own points.
         row = action // width
         column = action - row * width
         for direction in range(4):
@@ -263,7 +263,7 @@ def take_back(state: GoState, action: int) -> None:
 
 @njit(cache=True, allocates=True)
 def area(board: Board) -> int:
-    """Black's stones and the empty points that reach only black ones, less White's (area scoring, all stones alive)."""
+    """Return Black's area less White's: stones, and empty points that reach one colour only. All stones are alive."""
     height, width = board.shape
     seen = np.zeros(board.size, np.bool_)
     points = np.empty(board.size, np.int16)

@@ -5,18 +5,18 @@ import re
 from pipeline_src.errors import ZugwerkError
 
 FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Of boards up to 25x25, without I, as go programs and books have them."""
+"""Letters of the files of boards up to 25x25, without I, as in Go programs and books."""
 NO_STONE = "pass"
-"""Text of a pass."""
+"""The text of a pass."""
 _POINT = re.compile(r"([a-hj-z])([1-9][0-9]?)", re.IGNORECASE | re.ASCII)
 
 
 class MoveTextError(ZugwerkError):
-    """Text that is not a move, or names a point outside the board."""
+    """A text is not a move, or names a point outside the board."""
 
 
 def parse_move(text: str, height: int = 19, width: int = 19) -> int:
-    """Action id of a move's text, in either case; only its form is checked, not its legality.
+    """Return the action id of a move's text, in upper or lower case. The form is checked, the legality is not.
 
     Raises:
         MoveTextError: not a move, or not on the board.
@@ -34,7 +34,7 @@ def parse_move(text: str, height: int = 19, width: int = 19) -> int:
 
 
 def format_move(action: int, height: int = 19, width: int = 19) -> str:
-    """Text of an action id, e.g. ``D4``."""
+    """Return the text of an action id, e.g. ``D4``."""
     if action == height * width:
         return NO_STONE
     return f"{FILES[action % width]}{height - action // width}"

@@ -1,8 +1,9 @@
-"""Text of positions (FEN, for want of one of Go's own).
+"""Text of Go positions (FEN; Go has no such format of its own).
 
-Ranks from the top one down, ``x`` a black stone, ``o`` a white one, numbers for runs of empty points; then ``b`` or
-``w`` to move; then, each only where it is so and in this order, ``ko-d4`` (where the side to move may not play),
-``pass-1`` or ``pass-2`` (passes in a row) and ``komi-6.5`` (if it is not 7.5). Example: ``3/1x1/3 w komi-0.5``
+The ranks from the top down with ``x`` for a black stone, ``o`` for a white one and a number for a run of empty points;
+then ``b`` or ``w`` for the side to move; then these fields, in this order, where they apply: ``ko-d4`` (the point that
+is forbidden to the side to move), ``pass-1`` or ``pass-2`` (passes in a row), ``komi-6.5`` (if it is not 7.5).
+Example: ``3/1x1/3 w komi-0.5``
 """
 
 import re
@@ -31,12 +32,12 @@ from pipeline_src.games.go.setup import from_board
 
 _CODE = {"x": BLACK, "o": WHITE}
 _SHOWN = 700
-"""Letters of a bad text that its message repeats: more than any board needs."""
+"""Number of characters of a bad text that an error message quotes: more than any board needs."""
 _FIELDS = re.compile(r"(\S+) ([bw])(?: ko-([a-hj-z][0-9]{1,2}))?(?: pass-([12]))?(?: (komi-[-.0-9]+))?")
 
 
 class FenError(ZugwerkError):
-    """A position text that cannot be read; says what is wrong with it."""
+    """A position text cannot be read; the message says why."""
 
 
 def _bad(fen: str, what: str) -> FenError:
@@ -44,7 +45,7 @@ def _bad(fen: str, what: str) -> FenError:
 
 
 def from_fen(fen: str) -> GoState:
-    """Read a position text; see the module's head.
+    """Read a position text; the module's docstring describes the format.
 
     Raises:
         FenError: wrong fields, an unknown letter, ranks of unequal length, a size outside 3..25, stones without a
@@ -86,7 +87,7 @@ def _read_rank(text: str, fen: str) -> list[int]:
 
 
 def to_fen(state: GoState) -> str:
-    """Position text of a state."""
+    """Return the position text of a state."""
     ranks = []
     for row in state.board:
         text = "".join(".xo"[code] for code in row)

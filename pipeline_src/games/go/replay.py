@@ -1,4 +1,4 @@
-"""A whole record played at once: the boards of all its positions."""
+"""Replay of whole games: the boards of all positions."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,15 +10,15 @@ from pipeline_src.jit import njit
 
 @njit(cache=True, allocates=True)
 def play_actions(state: GoState, actions: npt.NDArray[np.int32], boards: npt.NDArray[np.int8]) -> int:
-    """Play actions in place and write the boards before each and after the last; stop at one that is not legal.
+    """Play actions in place and write the board before each ply and after the last; stop at an illegal action.
 
     Args:
-        state: where they begin; where they end, afterwards.
+        state: the first position; afterwards the last one.
         actions: int32 [P].
-        boards: room, int8 [P + 1, H, W] or more; ``boards[p]`` is the position before ply p.
+        boards: output, int8 [P + 1, H, W] or more; ``boards[p]`` is the position before ply p.
 
     Returns:
-        How many were played: P, or the index of the first illegal one.
+        The number of actions played: P, or the index of the first illegal one.
     """
     boards[0] = state.board
     for ply in range(actions.size):
@@ -30,9 +30,9 @@ def play_actions(state: GoState, actions: npt.NDArray[np.int32], boards: npt.NDA
 
 
 def replay(state: GoState, actions: npt.ArrayLike) -> npt.NDArray[np.int8]:
-    """Boards before each legal ply and after the last one, int8 [P + 1, H, W]; ``state`` stays as it was.
+    """Return the boards before each legal ply and after the last, int8 [P + 1, H, W]. ``state`` is not changed.
 
-    Fewer than a board for every action and one more: the record has an illegal action there.
+    Fewer than ``len(actions) + 1`` boards mean that the action after the last board is illegal.
     """
     plies = np.asarray(actions, np.int32)
     boards = np.empty((plies.size + 1, *state.board.shape), np.int8)

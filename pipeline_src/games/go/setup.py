@@ -1,4 +1,4 @@
-"""Positions to begin with: the start of a variant, and any board."""
+"""Start positions: the start of a variant, or any board."""
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,11 @@ from pipeline_src.games.go.moves import all_breathe, may_be_ko
 
 
 def initial_state(size: int = 19, variant: str = "standard") -> GoState:
-    """The empty board, or the one with handicap stones that the variant names, White to move.
+    """Return the empty board, or the board with the variant's handicap stones and White to move.
 
     Raises:
-        ZugwerkError: a size outside 3..25, no such variant, or handicap stones outside the board or without a liberty.
+        ZugwerkError: the size is outside 3..25, the variant is unknown, or a handicap stone is outside the board or has
+            no liberty.
     """
     if not MIN_SIDE <= size <= MAX_SIDE:
         raise ZugwerkError(f"no Go board of size {size}; sizes go from {MIN_SIDE} to {MAX_SIDE}")
@@ -43,17 +44,17 @@ def initial_state(size: int = 19, variant: str = "standard") -> GoState:
 def from_board(
     board: npt.NDArray[np.int8], side: int, *, ko: int = NOWHERE, passes: int = 0, komi: int = STANDARD_KOMI
 ) -> GoState:
-    """State of a board int8 [H, W] with ``side`` to move, nobody knows by which plies; the board is copied.
+    """Return the state for a board, int8 [H, W], with ``side`` to move and no known history. The board is copied.
 
     Args:
         board: EMPTY, BLACK or WHITE.
         side: FIRST (Black) or SECOND.
-        ko: the point where it may not play, or NOWHERE; has to be empty among the opponent's stones.
-        passes: in a row before this position, 0 to 2.
-        komi: half points.
+        ko: the point forbidden to ``side``, or NOWHERE; it has to be empty and surrounded by the opponent's stones.
+        passes: passes in a row before this position, 0 to 2.
+        komi: komi in half points.
 
     Raises:
-        ZugwerkError: stones without a liberty, or no ko is possible there.
+        ZugwerkError: a stone has no liberty, or no ko is possible at ``ko``.
     """
     state = GoState(
         np.array(board, dtype=np.int8, order="C"),

@@ -1,4 +1,4 @@
-"""The rules as functions that take a state as a value and leave it as it was."""
+"""The rules of Go as Python functions. Each takes a state as a value and does not change it."""
 
 from typing import Literal
 
@@ -11,18 +11,18 @@ from pipeline_src.games.go.board import KOMI, PASSES, GoState, copy_state
 
 
 def legal_actions(state: GoState) -> npt.NDArray[np.int32]:
-    """The points where a stone may be placed and the pass, int32 [A], ascending; none where the game is over."""
+    """Return the legal points and the pass, int32 [A], ascending; empty if the game is over."""
     out = np.empty(state.board.size + 1, np.int32)
     return out[: moves.write_actions(state, out)]
 
 
 def is_legal(state: GoState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is a pass or may be placed."""
+    """Whether the game goes on and ``action``, any int, is a pass or a legal point."""
     return bool(0 <= action <= state.board.size and moves.legal(state, action))
 
 
 def play(state: GoState, action: int) -> GoState:
-    """The state after a legal action.
+    """Return the state after a legal action.
 
     Raises:
         ZugwerkError: the action is not legal.
@@ -35,12 +35,12 @@ def play(state: GoState, action: int) -> GoState:
 
 
 def lead(state: GoState) -> float:
-    """Points by which Black's area is ahead of White's and the komi, as the board stands."""
+    """Return Black's area less White's area and the komi, in points, as the board stands."""
     return float(moves.area(state.board)) - int(state.turn[KOMI]) / 2
 
 
 def winner(state: GoState) -> Literal["first", "second", "draw"] | None:
-    """The result of a finished game by its area, ``first`` for Black; None while it goes on."""
+    """Return the result of a finished game by area: ``first`` is Black; None while the game goes on."""
     if state.turn[PASSES] < 2:
         return None
     points = lead(state)

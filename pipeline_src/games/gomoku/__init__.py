@@ -1,11 +1,11 @@
 """Gomoku: five in a row, on a board of any size and with lines of any length.
 
-Black and White place a stone in turn, Black first. In ``freestyle`` a line of five or more of one colour wins; in
-``exact`` one of just five; `board.RULES` says what ``renju`` and ``caro`` are. A full board is a draw.
+Black and White in turn place a stone, Black first. In ``freestyle`` a line of five or more of one colour wins, in
+``exact`` a line of exactly five; `board.RULES` describes ``renju`` and ``caro``. A full board is a draw.
 
-`board` holds the state and its text, `rows` and `renju` read the stones, `moves` are the kernels that change and read
-a state, `turns` the Python face, `notation` the text of cells, `diagram` a board for people, `kernels` what searches
-call.
+Modules: `board` holds the state and its text, `rows` and `renju` find lines and forbidden cells, `moves` the kernels
+that read and change a state, `turns` the Python functions, `notation` the text of cells, `diagram` boards as text,
+`kernels` the functions that searches call.
 """
 
 from pipeline_src.games.gomoku import kernels as _kernels  # noqa: F401, makes the searches know the game
@@ -17,10 +17,10 @@ from pipeline_src.games.perft import divide, perft
 
 NAME = "gomoku"
 VERSION = 1
-"""Of the rules and the action numbering; models store it."""
+"""Version of the rules and of the action numbering. Models store it."""
 SIZES = tuple(range(MIN_SIDE, MAX_SIDE + 1))
 VARIANTS = RULES
-"""All but ``renju`` also with another length of a line than five, e.g. ``freestyle-4``."""
+"""Names of the variants. All but ``renju`` take another length of the winning line, e.g. ``freestyle-4``."""
 
 __all__ = [
     "NAME",

@@ -1,4 +1,4 @@
-"""A board as text for people: coordinates around it, the last stone in brackets."""
+"""Boards as text, with coordinates around them and the last stone in brackets."""
 
 from pipeline_src.games.gomoku.board import FILES, PLY, GomokuState, format_variant, to_play
 from pipeline_src.games.gomoku.turns import winner
@@ -8,12 +8,12 @@ _COLOURS = {"first": "Black", "second": "White"}
 
 
 def diagram(state: GomokuState) -> str:
-    """Lines of a board, top rank first; ``x`` black, ``o`` white, ``[x]`` the last stone where it is known."""
+    """Return the lines of a board, top rank first: ``x`` black, ``o`` white, ``[x]`` the last stone if it is known."""
     return stone_diagram(state.board, last_cell(state), FILES)
 
 
 def standing(state: GomokuState) -> str:
-    """A sentence: who is to move or who won, after how many plies, by which rule."""
+    """Return a sentence with the side to move or the winner, the number of plies and the rule."""
     played = f"{state.turn[PLY]} plies, {format_variant(state)}"
     result = winner(state)
     if result is None:
@@ -22,6 +22,6 @@ def standing(state: GomokuState) -> str:
 
 
 def last_cell(state: GomokuState) -> int:
-    """The cell played last, -1 where that is not known."""
+    """Return the last cell, or -1 if it is not known."""
     ply = int(state.turn[PLY])
     return int(state.moves[ply - 1]) if ply else -1

@@ -1,4 +1,4 @@
-"""Gomoku as a search sees it: an action is the cell of a stone, and steps are actions."""
+"""Gomoku for searches: an action is the cell of a stone; a step is an action."""
 
 from typing import Any
 

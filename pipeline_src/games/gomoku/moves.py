@@ -1,4 +1,4 @@
-"""The rules as kernels that change a state in place."""
+"""The rules of Gomoku as kernels that change a state in place."""
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,7 @@ def copy_into(state: GomokuState, other: GomokuState) -> None:
 
 @njit(cache=True)
 def kind_of_line(state: GomokuState, colour: int) -> int:
-    """Which lines of a colour win: `AT_LEAST`, `EXACTLY` or `ONE_END_OPEN`."""
+    """Return the kind of line that wins for a colour: `AT_LEAST`, `EXACTLY` or `ONE_END_OPEN`."""
     rule = state.turn[RULE]
     if rule == RENJU:
         return EXACTLY if colour == BLACK else AT_LEAST
@@ -56,7 +56,7 @@ def kind_of_line(state: GomokuState, colour: int) -> int:
 
 @njit(cache=True)
 def line_through(board: npt.NDArray[np.int8], cell: int, colour: int, line: int, kind: int) -> bool:
-    """Whether a stone of ``colour`` on ``cell`` (there or not) makes a winning line; see `kind_of_line`."""
+    """Whether a stone of ``colour`` on ``cell``, already placed or not, makes a winning line; see `kind_of_line`."""
     row = cell // board.shape[1]
     return bool(line_at(board, row, cell - row * board.shape[1], colour, line, kind))
 
@@ -74,7 +74,7 @@ def any_line(state: GomokuState, colour: int) -> bool:
 
 @njit(cache=True)
 def nowhere_to_play(state: GomokuState) -> bool:
-    """Whether it is Black's turn in Renju, and every empty cell is forbidden: a draw."""
+    """Whether it is Black's turn in Renju and every empty cell is forbidden, which is a draw."""
     if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
         return False
     board = state.board
@@ -87,7 +87,7 @@ def nowhere_to_play(state: GomokuState) -> bool:
 
 @njit(cache=True)
 def legal(state: GomokuState, action: int) -> bool:
-    """Whether the game goes on and ``action``, any int, is an empty cell, and not one that Renju forbids."""
+    """Whether the game goes on and ``action``, any int, is an empty cell that Renju does not forbid."""
     board = state.board
     if state.turn[STANDING] != GOING or not 0 <= action < board.size:
         return False
@@ -101,12 +101,12 @@ def legal(state: GomokuState, action: int) -> bool:
 
 @njit(cache=True)
 def write_actions(state: GomokuState, out: Ids) -> int:
-    """Write the legal cells, ascending, to ``out``, none where the game is over; return how many."""
+    """Write the legal cells, ascending, to ``out``, or nothing if the game is over; return their number."""
     if state.turn[STANDING] != GOING:
         return 0
     cells, count = state.board.flat, 0
     for cell in range(state.board.size):
-        out[At(count)] = cell  # without a branch: what is not empty is written over
+        out[At(count)] = cell  # without a branch: the next write replaces a cell that is not empty
         count += int(cells[cell] == EMPTY)
     if state.turn[RULE] != RENJU or state.turn[SIDE] != FIRST:
         return count
@@ -121,7 +121,7 @@ def write_actions(state: GomokuState, out: Ids) -> int:
 
 @njit(cache=True)
 def play(state: GomokuState, action: int) -> None:
-    """Place a stone on a legal cell."""
+    """Place a stone on a legal cell, in place."""
     board, turn = state.board, state.turn
     side, ply, cell = int(turn[SIDE]), int(turn[PLY]), int(action)
     row = cell // board.shape[1]
@@ -139,7 +139,7 @@ def play(state: GomokuState, action: int) -> None:
 
 @njit(cache=True)
 def take_back(state: GomokuState, action: int) -> None:
-    """Undo the action just played."""
+    """Undo the last action, in place."""
     board, turn = state.board, state.turn
     side, ply, cell = 1 - int(turn[SIDE]), int(turn[PLY]) - 1, int(action)
     row = cell // board.shape[1]

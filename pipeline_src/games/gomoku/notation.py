@@ -9,11 +9,11 @@ _CELL = re.compile(r"([a-y])([1-9][0-9]?)", re.IGNORECASE | re.ASCII)
 
 
 class MoveTextError(ZugwerkError):
-    """Text that is not a cell, or names one outside the board."""
+    """A text is not a cell, or names one outside the board."""
 
 
 def parse_move(text: str, height: int = 15, width: int = 15) -> int:
-    """Action id of a move's text, in either case; only its form is checked, not its legality.
+    """Return the action id of a move's text, in upper or lower case. The form is checked, the legality is not.
 
     Raises:
         MoveTextError: not a cell, or not on the board.
@@ -28,5 +28,5 @@ def parse_move(text: str, height: int = 15, width: int = 15) -> int:
 
 
 def format_move(action: int, height: int = 15, width: int = 15) -> str:
-    """Text of an action id, e.g. ``h8``."""
+    """Return the text of an action id, e.g. ``h8``."""
     return f"{FILES[action % width]}{height - action // width}"

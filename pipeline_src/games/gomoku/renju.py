@@ -1,15 +1,15 @@
-"""What Black may not play in Renju: a row of six or more, two fours at once, two threes at once.
+"""Moves forbidden to Black in Renju: a row of six or more, two fours at once, two threes at once.
 
-As in the rules of the Renju International Federation:
+The definitions are those of the Renju International Federation:
 
-* A stone that makes five in a row wins, and is never forbidden, whatever else it makes.
+* A stone that makes five in a row wins and is never forbidden, whatever else it makes.
 * An *overline* is a row of six or more.
-* A *four* lacks one stone to be five in a row, just five; a row of four with five at either end is one four, a
-  *straight* one, while ``x.xxx.x`` is two of them.
-* A *three* lacks one stone to be a straight four, and that stone has to be allowed itself and must not make five. So
-  whether two threes are two depends on stones that could follow, and on those that could follow these.
+* A *four* needs one more stone to be exactly five in a row. A row of four that makes five at either end is one four, a
+  *straight* four; ``x.xxx.x`` is two fours.
+* A *three* needs one more stone to be a straight four; that stone must be allowed itself and must not make five. So
+  whether two threes count as two depends on stones that could follow, and on those that could follow these.
 
-White may play all of this, and wins with an overline too.
+White may play all of these, and also wins with an overline.
 """
 
 from typing import Any
@@ -23,22 +23,22 @@ from pipeline_src.jit import njit
 
 Board = npt.NDArray[np.int8]
 FINE, FIVE, BAD = 0, 1, 2
-"""Of a stone, but for its threes."""
+"""Verdict on a stone, threes left aside."""
 WHAT = "six in a row, two fours or two threes"
 DEEPEST = 8
-"""Stones that follow one another while it is asked whether threes are threes; a ninth counts as allowed."""
+"""Longest sequence of stones that is examined to decide whether a three is a three; a ninth stone counts as allowed."""
 Word: Any = np.uint64
 
 
 @njit(cache=True)
 def _step(d: int) -> tuple[int, int]:
-    """(rows, columns) from a cell to the next one in direction ``d`` of four."""
+    """Return (rows, columns) from a cell to the next one in direction ``d`` of four."""
     return (0, 1) if d == 0 else (1, d - 2)
 
 
 @njit(cache=True)
 def _fives(board: Board, row: int, column: int, down: int, right: int, ahead: int, behind: int) -> bool:
-    """Whether the first cell that is not black, ``ahead`` stones on, makes just five with the row through a stone."""
+    """Whether the first cell that is not black, ``ahead`` stones on, makes exactly five with a stone's row."""
     row, column = row + (ahead + 1) * down, column + (ahead + 1) * right
     if not on_board(board, row, column) or board[At(row), At(column)] != EMPTY:
         return False
@@ -47,7 +47,7 @@ def _fives(board: Board, row: int, column: int, down: int, right: int, ahead: in
 
 @njit(cache=True)
 def _verdict(board: Board, row: int, column: int) -> int:
-    """`FIVE`, `BAD` for an overline or two fours, or `FINE`, of a black stone on the board."""
+    """Return the verdict on a black stone on the board: `FIVE`, `BAD` for an overline or two fours, or `FINE`."""
     fours, over = 0, False
     for d in range(4):
         down, right = _step(d)
@@ -63,7 +63,7 @@ def _verdict(board: Board, row: int, column: int) -> int:
 
 @njit(cache=True)
 def _ends(board: Board, row: int, column: int, down: int, right: int) -> bool:
-    """Whether a stone on a cell, next to a row of four that it lengthens, would make just five."""
+    """Whether a stone on a cell at the end of a row of four would make exactly five."""
     if not on_board(board, row, column) or board[At(row), At(column)] != EMPTY:
         return False
     return bool(run(board, row, column, down, right, BLACK) == 0)
@@ -71,7 +71,7 @@ def _ends(board: Board, row: int, column: int, down: int, right: int) -> bool:
 
 @njit(cache=True)
 def _makes_straight(board: Board, row: int, column: int, down: int, right: int) -> int:
-    """How many cells on from a stone lies the one that makes its row a straight four; 0 where there is none."""
+    """Return the distance from a stone to the cell that makes its row a straight four; 0 if no cell does."""
     ahead, behind = run(board, row, column, down, right, BLACK), run(board, row, column, -down, -right, BLACK)
     at = ahead + 1
     if not on_board(board, row + at * down, column + at * right):
@@ -89,7 +89,7 @@ def _makes_straight(board: Board, row: int, column: int, down: int, right: int) 
 
 @njit(cache=True)
 def _likely_threes(board: Board, row: int, column: int) -> int:
-    """In how many directions a stone has a three, if all that could follow is allowed."""
+    """Count the directions in which a stone has a three, assuming that all following stones are allowed."""
     found = 0
     for d in range(4):
         down, right = _step(d)
@@ -100,12 +100,12 @@ def _likely_threes(board: Board, row: int, column: int) -> int:
 
 @njit(cache=True)
 def forbidden(board: Board, row: int, column: int) -> bool:
-    """Whether Black may not play on an empty cell; the board is changed on the way and the same again at the end.
+    """Whether Black may not play on an empty cell. The board is changed during the call and restored at its end.
 
     Args:
         board: int8 [H, W]; cells that are neither empty nor black end a row.
-        row: of the cell.
-        column: of the cell.
+        row: row of the cell.
+        column: column of the cell.
     """
     board[At(row), At(column)] = BLACK
     verdict = _verdict(board, row, column)
@@ -117,10 +117,11 @@ def forbidden(board: Board, row: int, column: int) -> bool:
 
 @njit(cache=True)
 def _two_threes(board: Board, row: int, column: int) -> bool:
-    """Whether a black stone on the board, which is taken away, has two threes.
+    """Whether a black stone on the board has two threes. The stone is removed.
 
-    The stack of stones that are asked about lies in two words, 16 bits a stone: its cell, the next of its eight ways to
-    a straight four, and whether it has a three already. Such kernels allocate nothing, and may not call themselves.
+    The stack of the stones under examination lies in two words, 16 bits a stone: its cell, the next of its eight ways
+    to
+    a straight four, and whether it has a three already. The kernel allocates nothing and does not call itself.
     """
     width, depth, low, high = board.shape[1], 0, Word(0), Word(0)
     at, threes = 0, 0

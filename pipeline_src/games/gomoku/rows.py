@@ -1,4 +1,4 @@
-"""Rows of stones on a board: how long they are, and which of them win."""
+"""Rows of stones on a board: their lengths, and whether they win."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,19 +8,19 @@ from pipeline_src.jit import njit
 
 Board = npt.NDArray[np.int8]
 At = np.uint64
-"""Type of an index that cannot be negative: numba leaves out the test for those that count from the end."""
+"""Type of an index that cannot be negative: numba then omits the test for indices that count from the end."""
 
 
 @njit(cache=True)
 def on_board(board: Board, row: int, column: int) -> bool:
-    """Whether there is such a cell."""
+    """Whether a cell is on the board."""
     height, width = board.shape
     return bool((row | column | (height - 1 - row) | (width - 1 - column)) >= 0)
 
 
 @njit(cache=True)
 def run(board: Board, row: int, column: int, down: int, right: int, colour: int) -> int:
-    """Stones of ``colour`` in a row from the cell after (row, column) on, in one direction."""
+    """Count the stones of ``colour`` in a row that starts at the cell after (row, column), in one direction."""
     height, width = board.shape
     found = 0
     row, column = row + down, column + right
@@ -33,8 +33,8 @@ def run(board: Board, row: int, column: int, down: int, right: int, colour: int)
 
 @njit(cache=True)
 def line_at(board: Board, row: int, column: int, colour: int, line: int, kind: int) -> bool:
-    """Whether a stone of ``colour`` on a cell (there or not) makes a line that wins; see `board.kind_of_line`."""
-    # Written out by direction, not looped over.
+    """Whether a stone of ``colour`` on a cell, placed or not, makes a winning line; see `moves.kind_of_line`."""
+    # Written out for each direction instead of a loop.
     exact = kind == EXACTLY
     if kind > EXACTLY:
         return bool(_open_line_at(board, row, column, colour, line))
@@ -53,7 +53,7 @@ def line_at(board: Board, row: int, column: int, colour: int, line: int, kind: i
 
 @njit(cache=True)
 def _open_line_at(board: Board, row: int, column: int, colour: int, line: int) -> bool:
-    """The same of lines that do not win where they have just the length and stones of the other side at both ends."""
+    """`line_at` for the kind `ONE_END_OPEN`: a line of exactly the winning length needs an end that is not blocked."""
     for d in range(4):
         down, right = (0, 1) if d == 0 else (1, d - 2)
         ahead, behind = run(board, row, column, down, right, colour), run(board, row, column, -down, -right, colour)

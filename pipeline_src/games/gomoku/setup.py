@@ -1,4 +1,4 @@
-"""Positions from a size, a board or a text; `board` says how the text is written."""
+"""Positions from a size, a board or a text. The docstring of `board` describes the text."""
 
 import re
 
@@ -30,10 +30,10 @@ from pipeline_src.games.gomoku.moves import any_line, nowhere_to_play
 
 
 def initial_state(size: int = 15, variant: str = "freestyle") -> GomokuState:
-    """The empty board.
+    """Return the empty board.
 
     Raises:
-        ZugwerkError: a size outside 3..25, no such variant, or a line longer than the board.
+        ZugwerkError: the size is outside 3..25, the variant is unknown, or its line is longer than the board.
     """
     if not MIN_SIDE <= size <= MAX_SIDE:
         raise ZugwerkError(f"no Gomoku board of size {size}; sizes go from {MIN_SIDE} to {MAX_SIDE}")
@@ -41,10 +41,10 @@ def initial_state(size: int = 15, variant: str = "freestyle") -> GomokuState:
 
 
 def from_board(board: npt.NDArray[np.int8], side: int, variant: str = "freestyle") -> GomokuState:
-    """State of a board int8 [H, W] with ``side`` to move, nobody knows by which moves; the board is copied.
+    """Return the state for a board, int8 [H, W], with ``side`` to move and no known history. The board is copied.
 
     Raises:
-        ZugwerkError: no such variant, or a line longer than the board.
+        ZugwerkError: the variant is unknown, or its line is longer than the board.
     """
     line, rule = parse_variant(variant)
     if line > max(board.shape):
@@ -67,11 +67,11 @@ def from_board(board: npt.NDArray[np.int8], side: int, variant: str = "freestyle
 
 
 def from_fen(fen: str) -> GomokuState:
-    """Read a position text; see the module's head.
+    """Read a position text; the docstring of `board` describes the format.
 
     Raises:
-        FenError: wrong fields, an unknown letter, ranks of unequal length, a size outside 3..25, counts of stones that
-            do not fit the side to move, or a line of the side to move on the board already.
+        FenError: wrong fields, an unknown letter, ranks of unequal length, a size outside 3..25, numbers of stones that
+            do not fit the side to move, or a winning line of the side to move.
     """
     fields = fen.split()
     if len(fields) not in (2, 3) or fields[1] not in ("b", "w"):
@@ -94,7 +94,7 @@ def from_fen(fen: str) -> GomokuState:
 
 _CODE = {"x": BLACK, "o": WHITE}
 _SHOWN = 700
-"""Letters of a bad text that its message repeats: more than any board needs."""
+"""Number of characters of a bad text that an error message quotes: more than any board needs."""
 
 
 def _bad(fen: str, what: str) -> FenError:
@@ -116,7 +116,7 @@ def _read_rank(text: str, fen: str) -> list[int]:
 
 
 def to_fen(state: GomokuState) -> str:
-    """Position text of a state."""
+    """Return the position text of a state."""
     ranks = []
     for row in state.board:
         text = "".join(".xo"[code] for code in row)

@@ -1,4 +1,4 @@
-"""The rules as functions that take a state as a value and leave it as it was."""
+"""The rules of Gomoku as Python functions. Each takes a state as a value and does not change it."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from pipeline_src.games.gomoku.board import GOING, SIDE, STANDING, WON, GomokuSt
 
 
 def legal_actions(state: GomokuState) -> npt.NDArray[np.int32]:
-    """The empty cells that are not forbidden, int32 [A], ascending; none where the game is over."""
+    """Return the empty cells that are not forbidden, int32 [A], ascending; empty if the game is over."""
     out = np.empty(state.board.size, np.int32)
     return out[: moves.write_actions(state, out)]
 
@@ -22,7 +22,7 @@ def is_legal(state: GomokuState, action: int) -> bool:
 
 
 def play(state: GomokuState, action: int) -> GomokuState:
-    """The state after a legal action.
+    """Return the state after a legal action.
 
     Raises:
         ZugwerkError: the action is not legal.
@@ -35,7 +35,7 @@ def play(state: GomokuState, action: int) -> GomokuState:
 
 
 def winner(state: GomokuState) -> Literal["first", "second", "draw"] | None:
-    """The result of a finished game, None while it goes on."""
+    """Return the result of a finished game: ``first`` is Black; None while the game goes on."""
     if state.turn[STANDING] == GOING:
         return None
     if state.turn[STANDING] != WON:

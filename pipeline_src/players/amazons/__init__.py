@@ -1,4 +1,4 @@
-"""Players of the Amazons that need no net."""
+"""Players of the Amazons without a net."""
 
 PLAYERS = {
     "random": "pipeline_src.players.amazons.basic:random_player",

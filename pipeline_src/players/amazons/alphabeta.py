@@ -1,4 +1,4 @@
-"""Alpha-beta players."""
+"""Alpha-beta as a player of the Amazons."""
 
 from typing import Annotated
 
@@ -14,44 +14,46 @@ from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 
 STANDARD = Search(breadth=8, inner_breadth=16, futility=3.0)
-"""What matches have decided for (docs/experiments.md)."""
+"""Default options, chosen by matches (docs/experiments.md)."""
 Width = Annotated[int, Field(ge=0, lt=10_000)]
 
 
 class EngineOptions(Options):
-    """The alpha-beta search of the Amazons, see `search.alphabeta.searcher.Options`."""
+    """Options of the alpha-beta search of the Amazons; see `search.alphabeta.searcher.Options`."""
 
     width: Width | None = None
-    """How many turns of a position are searched deeper, the best by their one-ply values; 0: all."""
+    """Number of turns of a position that are searched deeper, the best by one-ply value; 0 is all."""
     width3: Width | None = None
-    """The same with three plies to go; by default as width."""
+    """`width` with three plies left to search; by default the same as width."""
     width4: Width | None = None
-    """The same with four or more plies to go; by default as width3."""
+    """`width` with four or more plies left to search; by default the same as width3."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] | None = None
-    """MiB of the transposition table, 0 for none; by default amazons_engine.table_mb of params.yaml."""
+    """Size of the transposition table in MiB, 0 for none; by default amazons_engine.table_mb of params.yaml."""
     killers: Width = STANDARD.killers
-    """How many of the turns that last refuted at a ply are tried first just above the horizon."""
+    """Number of killer turns, the last to cause a cutoff at a ply, that are tried first one ply above the horizon."""
     inner_killers: Width = STANDARD.inner_killers
-    """How many of them, at most, further up."""
+    """Largest number of killer turns that are tried first further above the horizon."""
     scout: bool = STANDARD.scout
-    """All turns of a node but the first are tried with a minimal window."""
+    """Whether all turns of a node but the first are tried with a minimal window."""
     reduce_after: Width = STANDARD.reduce_after
-    """After how many turns of a node the others are first searched a ply less deep; 0: never."""
+    """Number of turns of a node after which the others are first searched one ply less deep; 0 is never."""
     breadth: Width | None = None
-    """Just above the horizon, how many (from, to) of a position are looked at with all their arrows, those that are
-    best without one; 0, and by default where width is 0: all."""
+    """One ply above the horizon, the number of (from, to) that are examined with all their arrows, the best by their
+    value
+    before the arrow; 0 is all, the default if width is 0."""
     inner_breadth: Width | None = None
-    """The same further up, but for the root."""
+    """`breadth` further above the horizon, except at the root."""
     proofs: bool = STANDARD.proofs
-    """Whether a score of 8,000 or more is always proven; other wins and losses that were found are told in squares."""
+    """Whether scores of 8,000 or more are always proofs; unproven wins and losses are then reported in squares."""
     futility: Annotated[float, Field(ge=0)] | None = None
-    """With two plies to go, turns whose one-ply value is so many squares below alpha are left out; by default, where
-    width is 0, none."""
+    """With two plies left to search, turns with a one-ply value this many squares below alpha are left out; none by
+    default
+    if width is 0."""
     aspiration: Annotated[float, Field(ge=0, lt=WIN)] = STANDARD.aspiration
-    """Half the window around the last iteration's value in which the next one begins; 0: the whole range."""
+    """Half the width of the first window of an iteration, around the last iteration's value; 0 is an open window."""
 
     def engine(self) -> ClosingFirst:
-        """The search."""
+        """Return the search."""
         widths = list(STANDARD.widths)
         for i, width in enumerate((self.width, self.width3, self.width4)):
             if width is not None:
@@ -74,7 +76,7 @@ class EngineOptions(Options):
 
 
 class AlphaBetaOptions(EngineOptions, Limits):
-    """Alpha-beta with iterative deepening; a second a move if no limit is given."""
+    """Alpha-beta with iterative deepening; one second per move if no limit is given."""
 
     EXAMPLE = "alphabeta:depth=3,width=20"
     DEFAULT = Limit(movetime_ms=1000)

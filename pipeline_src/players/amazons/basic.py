@@ -1,4 +1,4 @@
-"""Amazons players without a net: uniformly random, and one ply deep."""
+"""Simple players of the Amazons: uniformly random, and one ply deep."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,22 +17,22 @@ from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, rank_all
 
 
 class RandomOptions(Options):
-    """Every legal turn with the same chance."""
+    """Uniformly random legal turns."""
 
     EXAMPLE = "random"
 
 
 class OnePlyOptions(Options):
-    """The turn whose position is worth most by the static evaluation."""
+    """The turn with the best position by the static evaluation."""
 
     EXAMPLE = "one_ply:noise=0.5"
 
     noise: NonNegative = 0.0
-    """Standard deviation, in squares, of a normal error added to each turn's value."""
+    """Standard deviation, in squares, of normal noise added to the value of each turn."""
 
 
 class RandomPlayer(Player):
-    """Every legal turn with the same chance."""
+    """Uniformly random legal turns."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`."""
@@ -40,18 +40,18 @@ class RandomPlayer(Player):
 
 
 class OnePlyPlayer(Player):
-    """The turn whose position is worth most by the static evaluation."""
+    """The turn with the best position by the static evaluation."""
 
     def __init__(self, noise: float = 0.0, evaluator: AmazonsEvaluator | None = None) -> None:
-        """``noise`` is the standard deviation, in squares, of a normal error added to each turn's value.
+        """``noise`` is the standard deviation, in squares, of normal noise added to the value of each turn.
 
-        The evaluation is that of params.yaml unless another is given.
+        Without ``evaluator``, the evaluation of params.yaml is used.
         """
         self.noise = noise
         self.evaluator = evaluator or make_evaluator("amazons")
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`. Without noise the first of equal turns is taken, so nothing random is left."""
+        """See `Player.choose`. Without noise the first of equal turns is taken, and nothing is random."""
         chosen = []
         for position in positions:
             turns, values = one_ply_values(position.state, self.evaluator)
@@ -76,9 +76,9 @@ def one_ply_player(options: OnePlyOptions) -> OnePlyPlayer:
 
 
 def one_ply_values(state: AmazonsState, evaluator: AmazonsEvaluator | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """All legal turns, int32 [A], and what each is worth to its player, float32 [A], in squares.
+    """Return all legal turns, int32 [A], and their one-ply values to the side to move, float32 [A], in squares.
 
-    Without an evaluator, the one of params.yaml is made anew: hand one over where there are many positions.
+    Without ``evaluator``, the one of params.yaml is made for each call. Pass one for many positions.
     """
     evaluator = evaluator or make_evaluator("amazons")
     _, turns = buffers(state)

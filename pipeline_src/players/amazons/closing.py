@@ -1,4 +1,4 @@
-"""Endings that need no search: whoever plays on there answers at once."""
+"""Endings that need no search, because counting gives the turn."""
 
 import time
 from typing import Any
@@ -10,7 +10,7 @@ from pipeline_src.search.limits import Limit, OnInfo, Searcher, SearchResult
 
 
 class ClosingFirst:
-    """A search of the Amazons that is spared where the areas are closed and counting tells the turn."""
+    """A search of the Amazons that is skipped where the areas are closed and counting gives the turn."""
 
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
@@ -31,7 +31,7 @@ class ClosingFirst:
         return [*closing_needs(state), *self.searcher.needs(state)]
 
     def take_memory(self, size: int) -> None:
-        """Let a search with a table take so many bytes for it; one without stays as it is."""
+        """Set the size of the search's table in bytes, if it has one."""
         if isinstance(self.searcher, AlphaBeta):
             self.searcher.take_memory(size)
 

@@ -1,4 +1,4 @@
-"""Static evaluations by the name of the game, with the weights of params.yaml where it has them."""
+"""Static evaluations by the name of the game, with the weights of params.yaml if the file has them."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from pipeline_src.search.amazons.params import AmazonsEngine
 
 
 def amazons_engine() -> AmazonsEngine:
-    """Section ``amazons_engine`` of ./params.yaml, or the defaults where there is no such file or section.
+    """Return section ``amazons_engine`` of ./params.yaml, or the defaults if the file or the section is missing.
 
     Raises:
         ZugwerkError: the file or the section is malformed.
@@ -20,10 +20,10 @@ def amazons_engine() -> AmazonsEngine:
 
 
 def make_evaluator(game: str) -> Any:
-    """An evaluator for one thread, for the functions of `search.evaluator`.
+    """Return an evaluator for the functions of `search.evaluator`, for use in one thread.
 
     Raises:
-        ZugwerkError: no evaluation of that game; or params.yaml is malformed.
+        ZugwerkError: the game has no evaluation, or params.yaml is malformed.
     """
     if game == "amazons":
         return amazons.make_evaluator(amazons_engine())

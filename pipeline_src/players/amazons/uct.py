@@ -1,4 +1,4 @@
-"""UCT with the engine's evaluation as a player."""
+"""UCT with the static evaluation as a player of the Amazons."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -17,34 +17,34 @@ STANDARD = UctOptions()
 
 
 class UctPlayerOptions(Limits):
-    """Monte Carlo tree search with the engine's evaluation; a second a move if no limit is given."""
+    """Monte Carlo tree search with the static evaluation; one second per move if no limit is given."""
 
     EXAMPLE = "uct:iterations=200,c=0.5"
     ALIASES: ClassVar[Mapping[str, str]] = {"iterations": "nodes"}
     DEFAULT = Limit(movetime_ms=1000)
 
     tree: Count = 1 << 16
-    """Nodes of the tree; as many as by default take about 100 MB when all are used."""
+    """Largest number of nodes in the tree; the default takes about 100 MB."""
     c: NonNegative = STANDARD.c
-    """Weight of exploration; win rates go from -1 to 1."""
+    """Exploration constant, for win rates in -1..1."""
     prior: NonNegative = STANDARD.prior
-    """Temperature, in squares, of the softmax of one-ply values that is the prior; 0: none (UCB1)."""
+    """Temperature, in squares, of the prior: the softmax of the one-ply values; 0 is no prior (UCB1)."""
     scale: Annotated[float, Field(ge=1e-6)] = STANDARD.scale
-    """How many squares make odds of e to 1."""
+    """Number of squares of advantage that correspond to odds of e to 1."""
     widen: Annotated[float, Field(ge=1)] = STANDARD.widen
-    """k: a node with v visits considers its first k * v^alpha turns."""
+    """Progressive widening: k in the number k * v^alpha of turns that a node with v visits considers."""
     alpha: NonNegative = STANDARD.alpha
-    """The growth of that number."""
+    """Progressive widening: the exponent alpha, see widen."""
     minimax: Fraction = STANDARD.minimax
-    """Share of the minimax value in an edge's worth; the rest is the mean of what was seen below it."""
+    """Share of the minimax value in the value of an edge; the rest is the mean of the results below it."""
     fpu: float = STANDARD.fpu
-    """Squares that are taken off the one-ply value of an edge without a visit."""
+    """First-play urgency: squares subtracted from the one-ply value of an unvisited edge."""
     playout: Whole = STANDARD.playout
-    """Random plies before the evaluation of a leaf; 0: its value is that of its best reply."""
+    """Random plies before the evaluation of a leaf; with 0 its value is that of its best reply."""
     expand: Count = STANDARD.expand
-    """Visits of an edge at which its child is expanded."""
+    """Number of visits of an edge at which its child is expanded."""
     keep: Count = STANDARD.keep
-    """Turns stored of a node other than the root, the best by one-ply value."""
+    """Number of turns stored for a node other than the root, the best by one-ply value."""
 
 
 def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:

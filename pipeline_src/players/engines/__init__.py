@@ -1,4 +1,4 @@
-"""Engines of other programs as players: the UCI and the Gomocup protocol, each over the pipes of a process."""
+"""Other programs as players, through the UCI or the Gomocup protocol over the pipes of a process."""
 
 PLAYERS = {
     "amazons": {"uci": "pipeline_src.players.engines.uci:uci_player"},

@@ -1,4 +1,4 @@
-"""An external engine of Gomoku as a player: any program that speaks the protocol of the Gomocup."""
+"""An external Gomoku engine as a player: any program that speaks the Gomocup protocol."""
 
 import re
 import time
@@ -19,16 +19,16 @@ from pipeline_src.players.errors import RefusalError
 from pipeline_src.players.player import Position
 
 MOVETIME_MS = 1000.0
-"""Of a move, where nothing says otherwise: the protocol has no move without a time."""
+"""Default time of a move. The protocol requires a time for every move."""
 NO_LIMIT = (1 << 31) - 1
-"""``time_left`` of a game without a clock."""
+"""Value of ``time_left`` in a game without a clock."""
 RULE_S = 0.3
-"""For an engine to answer ERROR to a rule, before a match: an INFO has no other answer."""
+"""Seconds to wait for an ERROR as the answer to a rule, before a match. INFO has no other answer."""
 _CELL_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+\s*[,;:. ]\s*-?\d+[)\]]?|[a-z]-?\d{1,2}", re.IGNORECASE)
 
 
 class BrainPlayer(EnginePlayer):
-    """See `EnginePlayer`. A game that goes on is told move by move, any other position as a whole board."""
+    """See `EnginePlayer`. The moves of a game are sent one by one, any other position as a whole board."""
 
     FAREWELL = "END"
 
@@ -39,24 +39,24 @@ class BrainPlayer(EnginePlayer):
         infos: dict[str, str] | None = None,
         patience: Patience = PATIENT,
     ) -> None:
-        """``movetime_ms`` holds unless the game is played on a clock; ``infos`` are told at a game's start."""
+        """``movetime_ms`` applies unless the game is played on a clock; ``infos`` are sent at the start of a game."""
         super().__init__(command, patience)
         self.movetime_ms: float = movetime_ms
         self._infos = infos or {}
-        self._start: str | None = None  # of the game that the engine was told to start; None where it knows none
-        self._known: tuple[int, ...] = ()  # its stones, in the order of play
+        self._start: str | None = None  # start of the game that the engine knows; None before any
+        self._known: tuple[int, ...] = ()  # stones of that game, in the order of play
         self._told: dict[str, int] = {}
 
     def new_game(self) -> None:
-        """The next position belongs to another game."""
+        """Announce that the next position belongs to another game."""
         self._start = None
 
     def check(self, state: Any) -> None:
-        """See `Player.check`: the program is started, and asked.
+        """See `Player.check`. The program is started and asked.
 
         Raises:
-            PlayerError: it cannot be asked.
-            RefusalError: it does not play here, in its own words.
+            PlayerError: the program cannot be asked.
+            RefusalError: the program refuses the board or the rule; the message quotes it.
         """
         self.new_game()
         process = self._running()
@@ -80,7 +80,7 @@ class BrainPlayer(EnginePlayer):
         self._start = None
 
     def _begin(self, process: EngineProcess, start: Any) -> None:
-        """Tell the engine of a new game, and wait until it is ready for it."""
+        """Announce a new game to the engine, and wait until it is ready."""
         height, width = start.board.shape
         rule = rule_number(format_variant(start))
         process.skip()
@@ -118,7 +118,7 @@ class BrainPlayer(EnginePlayer):
             process = self._running()
             if self._start != gomoku.to_fen(start) or (self._known and self._known != position.actions[:-1]):
                 self._begin(process, start)
-            for line in process.skip():  # an answer that came too late is none to what is asked now
+            for line in process.skip():  # late answers to earlier questions
                 if _word(line) == "ERROR":
                     raise process.fault(f"answers {line[:200]!r} to what it is told (INFO)", "illegal")
             self._limit(process, position)
@@ -132,7 +132,7 @@ class BrainPlayer(EnginePlayer):
         return action
 
     def _ask(self, position: Position, start: Any) -> list[str]:
-        """The lines that tell the engine of the position."""
+        """Return the lines that send a position to the engine."""
         width, actions = start.board.shape[1], position.actions
         if not position.state.board.any():
             return ["BEGIN"]
@@ -142,7 +142,7 @@ class BrainPlayer(EnginePlayer):
         return ["BOARD", *lines, "DONE"]
 
     def _read(self, process: EngineProcess, answer: str, state: Any) -> int:
-        self._start = None  # whatever is wrong with a move, the next one is not to be told by TURN
+        self._start = None  # after an error the next move is not sent by TURN
         if not is_cell(answer):
             raise process.fault(f"answers {answer[:200]!r} in place of a move", "illegal")
         try:
@@ -156,7 +156,7 @@ class BrainPlayer(EnginePlayer):
 
 
 def _stones(position: Position, start: Any) -> list[tuple[int, int]]:
-    """Cells in the order of play, as far as that is known, with 1 for stones of the side to move, else 2."""
+    """Return the stones in the order of play, as far as known: (cell, 1 for the side to move or 2 for the other)."""
     board = position.state.board.ravel()
     own = BLACK + gomoku.to_play(position.state)
     colours = [np.flatnonzero(start.board.ravel() == colour) for colour in (1, 2)]
@@ -174,20 +174,20 @@ def _answers_start(line: str) -> bool:
 
 
 def _answers_move(line: str) -> bool:
-    """Or says that it has none, or writes one as other protocols do; not UNKNOWN: some say that of an INFO."""
+    """Whether a line is a move, a refusal to move or a move in another protocol's form. UNKNOWN may answer an INFO."""
     known = is_cell(line) or _CELL_OF_ANOTHER_KIND.fullmatch(line) is not None
     return known or _word(line) in ("ERROR", "SUGGEST")
 
 
 class BrainOptions(ProgramOptions):
-    """Any program that speaks the protocol of the Gomocup, as `zugwerk gomoku brain` does."""
+    """Any program that speaks the Gomocup protocol, such as `zugwerk gomoku brain`."""
 
     EXAMPLE = "brain:'./pbrain-engine',movetime=1000,info.max_memory=80000000"
 
     movetime: Annotated[float, Field(ge=1, lt=NO_LIMIT)] = MOVETIME_MS
-    """Milliseconds that a move may take, unless the game is played on a clock."""
+    """Milliseconds for a move, unless the game is played on a clock."""
     info: dict[str, str] = Field(default_factory=dict)
-    """INFO that the program is told at a game's start."""
+    """An INFO that the program is sent at the start of a game."""
 
 
 def brain_player(options: BrainOptions) -> BrainPlayer:

@@ -1,4 +1,4 @@
-"""What players have in common that are other programs: the process, its start and end, and how long to wait."""
+"""Base of the players that are other programs: the process, its start and end, and the waiting times."""
 
 import contextlib
 import logging
@@ -20,47 +20,47 @@ from pipeline_src.project.params import NonNegative
 log = logging.getLogger(__name__)
 
 SLOW_S = 10.0
-"""After which it is told that an engine has not yet said so."""
+"""Seconds without readiness after which the user is told that the engine is still being waited for."""
 
 
 class Patience(NamedTuple):
-    """How long a program is waited for."""
+    """Waiting times for a program."""
 
     grace_s: float = 5.0
-    """After the end of its time, to answer before it counts as hung."""
+    """Seconds after the end of its time until a program without an answer counts as hung."""
     start_s: float = 300.0
-    """To load, or to compile what it needs the first time, and say that it is ready."""
+    """Seconds to load, or to compile what it needs the first time, and to report readiness."""
     first_s: float = 1.0
-    """That its first move in a game may be late: some start anew on BOARD."""
+    """Seconds by which its first move in a game may be late: some programs restart on BOARD."""
 
 
 PATIENT = Patience()
 
 
 class EnginePlayer(Player):
-    """One engine process: started by the first move, and again after it ended or had to be killed.
+    """One engine process, started by the first move, and restarted after it has ended or was killed.
 
-    A protocol says how to greet the engine and how to ask it for a move.
+    A subclass for each protocol greets the engine and asks it for moves.
     """
 
     FAREWELL = "quit"
-    """The line that tells it to leave."""
+    """Line that asks the engine to exit."""
 
     def __init__(self, command: Sequence[str], patience: Patience = PATIENT) -> None:
-        """``command`` as its words; nothing is started yet."""
+        """``command`` is a list of words. The process is not started yet."""
         self._command, self._patience, self.first_ms = tuple(command), patience, patience.first_s * 1000
         self._process: EngineProcess | None = None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`; a game after the other.
+        """See `Player.choose`. The games are asked one after the other.
 
         Raises:
-            PlayerError: no legal move in time; the engine is ended and started again for the next one.
+            PlayerError: no legal move came in time. The engine is ended, and restarted for the next move.
         """
         return [self._choose(position) for position in positions]
 
     def ready(self, start: Any = None) -> None:  # noqa: ARG002 - for protocols that must know the board
-        """See `Player.ready`; waits until the engine is ready, for a game from ``start`` where that is known."""
+        """See `Player.ready`. Waits until the engine is ready, for a game from ``start`` if that is given."""
         self._running()
 
     def last_words(self) -> str:
@@ -77,7 +77,7 @@ class EnginePlayer(Player):
         raise NotImplementedError
 
     def _greet(self, process: EngineProcess) -> None:
-        """What a new process is told, and waited for."""
+        """Greet a new process and wait for its answer."""
         raise NotImplementedError
 
     def _running(self) -> EngineProcess:
@@ -91,11 +91,11 @@ class EnginePlayer(Player):
         return process
 
     def _await(self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float) -> str:
-        """The first line that is ``wanted``; other lines are passed over."""
+        """Return the first line that is ``wanted``; skip other lines."""
         return self._listen(process, wanted, what, seconds, math.inf)
 
     def _await_start(self, process: EngineProcess, wanted: Callable[[str], bool], what: str) -> str:
-        """`_await`, before a game; after a while it is told what is waited for."""
+        """`_await` before a game: after `SLOW_S` the user is told what is awaited."""
         return self._listen(process, wanted, what, self._patience.start_s, SLOW_S)
 
     def _listen(
@@ -121,7 +121,7 @@ class EnginePlayer(Player):
 
     @contextlib.contextmanager
     def _ended_on_error(self) -> Any:
-        """An engine that hung or ended, or from which an interrupt took us away, is not spoken to again."""
+        """Close the process on an error or interrupt, since its next lines could answer an earlier question."""
         try:
             yield
         except BaseException:
@@ -132,12 +132,12 @@ class EnginePlayer(Player):
 
 
 def file_name(command: Sequence[str]) -> str:
-    """A name for files about a program: its words without their folders."""
+    """Return a name for files about a program: its words without their folders."""
     return re.sub(r"[^\w.=+-]+", "-", " ".join(os.path.basename(word) for word in command)).strip("-.")[:80]  # noqa: PTH119
 
 
 def command_words(text: str) -> tuple[str, ...]:
-    """The words of a command line; quotes keep words together.
+    """Split a command line into words; quotes keep words together.
 
     Raises:
         ValueError: a quote is not closed.
@@ -149,22 +149,22 @@ def command_words(text: str) -> tuple[str, ...]:
 
 
 class ProgramOptions(Options):
-    """Options of all players that are other programs."""
+    """Options of every player that is another program."""
 
     VALUE = "command"
 
     command: Annotated[tuple[str, ...], BeforeValidator(command_words), Field(min_length=1)]
     """Command line that starts the program; quotes keep words together."""
     start: Annotated[float, Field(ge=1)] = PATIENT.start_s * 1000
-    """Milliseconds to say that it is ready, before a game, before it counts as hung."""
+    """Milliseconds to report readiness before a game; a program without an answer then counts as hung."""
     first: NonNegative = PATIENT.first_s * 1000
-    """Milliseconds that its first move in a game may take beyond its `movetime`."""
+    """Milliseconds that its first move of a game may take beyond `movetime`."""
     grace: NonNegative = PATIENT.grace_s * 1000
-    """Milliseconds after the end of its time before it counts as hung."""
+    """Milliseconds after the end of its time until a program without an answer counts as hung."""
     name: str = ""
-    """Tells engines apart in tables, and does nothing else."""
+    """Label in tables, without any other effect."""
 
     @property
     def patience(self) -> Patience:
-        """How long it is waited for."""
+        """Return the waiting times."""
         return Patience(self.grace / 1000, self.start / 1000, self.first / 1000)

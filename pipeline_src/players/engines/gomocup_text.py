@@ -1,25 +1,25 @@
-"""Cells and rules as the Gomocup protocol writes them: ``x,y`` from 0, x the column, y the row from the top."""
+"""Cells and rules in the Gomocup protocol: ``x,y`` from 0, where x is the column and y the row from the top."""
 
 import re
 
 from pipeline_src.errors import ZugwerkError
 
 RULES = {0: "freestyle", 1: "exact", 4: "renju", 8: "caro"}
-"""Variants of ours by the number in ``INFO rule``, whose bits may be put together."""
+"""Our variants by the number in ``INFO rule``. The number is a sum of bits."""
 OTHER_RULES = {2: "continuous"}
 _CELL = re.compile(r"([0-9]{1,3})\s*,\s*([0-9]{1,3})")
 
 
 def write_cell(action: int, width: int) -> str:
-    """Text of a cell's action id."""
+    """Return the text of a cell's action id."""
     return f"{action % width},{action // width}"
 
 
 def read_cell(text: str, height: int, width: int) -> int:
-    """Action id of ``x,y``; whether there is a stone already is not looked at.
+    """Return the action id of ``x,y``. Whether the cell is empty is not checked.
 
     Raises:
-        ZugwerkError: not two numbers, or not on the board.
+        ZugwerkError: the text is not two numbers, or the cell is not on the board.
     """
     match = _CELL.fullmatch(text.strip())
     if match is None:
@@ -31,15 +31,15 @@ def read_cell(text: str, height: int, width: int) -> int:
 
 
 def is_cell(text: str) -> bool:
-    """Whether a line is ``x,y``, on the board or not."""
+    """Whether a line has the form ``x,y``, on the board or not."""
     return _CELL.fullmatch(text.strip()) is not None
 
 
 def rule_number(variant: str) -> int:
-    """The number of a variant.
+    """Return the number of a variant.
 
     Raises:
-        ZugwerkError: the protocol has none for it.
+        ZugwerkError: the protocol has no number for it.
     """
     for number, name in RULES.items():
         if name == variant:
@@ -48,6 +48,6 @@ def rule_number(variant: str) -> int:
 
 
 def rule_words(number: int) -> str:
-    """The name of a rule that we do not have."""
+    """Return the name of an unsupported rule."""
     bits = [name for bit, name in (RULES | OTHER_RULES).items() if number & bit]
     return " ".join(bits) or "unknown"

@@ -1,8 +1,8 @@
-"""Another program, spoken to line by line, that never outlives its use.
+"""A child process that is driven line by line and never outlives its use.
 
-It runs in a process group of its own. An engine that is closed is told to leave and has a short time for it. The group
-is killed after that, when the engine's object is collected and when this process ends; and where this process is killed
-itself, a guard does it: a shell that waits for the end of a pipe which only this process holds.
+It runs in a process group of its own. `EngineProcess.close` asks it to exit and waits a short time; then the group is
+killed. The group is also killed when the object is collected and when this process ends. If this process is killed, a
+guard kills the group: a shell that waits for the end of a pipe held by this process alone.
 """
 
 import contextlib
@@ -22,19 +22,19 @@ from typing import IO
 from pipeline_src.players.errors import ErrorKind, PlayerError
 
 LONGEST = 1 << 16
-"""Characters of an engine's line; what comes after them is another line."""
+"""Longest line of an engine, in characters. The rest counts as another line."""
 MOST_LINES = 10_000
-"""That wait to be read."""
+"""Largest number of lines that wait to be read."""
 LEAVE_S = 2.0
-"""For an engine to leave once it was told to: some write files then."""
+"""Seconds for an engine to exit after it was asked to: some write files then."""
 LAST_LINES = 4
-"""Of its output and of its standard error that are quoted where it goes wrong."""
+"""Number of last lines, of the output and of standard error each, that an error message quotes."""
 MOST_KEPT = 1 << 20
-"""Bytes of an engine's standard error that a file keeps."""
+"""Bytes of an engine's standard error that its log file keeps."""
 QUOTED = 160
-"""Characters of such a line."""
+"""Number of characters of a line that an error message quotes."""
 Lines = queue.Queue[str | None]
-"""None is the end."""
+"""Queue of lines; None is the end."""
 _GUARD = 'read -r _; kill -9 "-$1" 2>/dev/null'
 
 
@@ -45,12 +45,12 @@ class EngineProcess:
         """Start a program.
 
         Args:
-            command: as its words.
-            farewell: line that tells it to leave.
-            log: file that takes its standard error, up to so many bytes (`MOST_KEPT`).
+            command: list of words.
+            farewell: line that asks it to exit.
+            log: file for its standard error, up to `MOST_KEPT` bytes.
 
         Raises:
-            PlayerError: it cannot be started.
+            PlayerError: the program cannot be started.
         """
         self.command, self._farewell = tuple(command), farewell
         try:
@@ -77,23 +77,23 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id, also that of its group."""
+        """Process id, which is also the id of its process group."""
         return self._process.pid
 
     @property
     def status(self) -> int | None:
-        """Its exit status, negative for the signal that killed it; None while it runs."""
+        """Exit status, negative for the signal that killed it; None while it runs."""
         return self._process.poll()
 
     def alive(self) -> bool:
-        """Whether it is there and has not been closed."""
+        """Whether the process runs and has not been closed."""
         return self._end.alive and self._process.poll() is None
 
     def send(self, line: str) -> None:
         """Write a line to its standard input.
 
         Raises:
-            PlayerError: it has ended.
+            PlayerError: the process has ended.
         """
         assert self._process.stdin is not None
         try:
@@ -103,10 +103,10 @@ class EngineProcess:
             raise self._ended() from None
 
     def read(self, deadline: float) -> str | None:
-        """The next line of its output, without its end; None where none came before ``deadline`` (`time.monotonic`).
+        """Return the next line of its output; None if none came before ``deadline`` (`time.monotonic`).
 
         Raises:
-            PlayerError: it has ended.
+            PlayerError: the process has ended.
         """
         if self._over:
             raise self._ended()
@@ -120,7 +120,7 @@ class EngineProcess:
         return line
 
     def skip(self) -> list[str]:
-        """Take the lines that have come so far, of which nobody waited for one."""
+        """Discard and return the lines that have come so far."""
         found = list[str]()
         with contextlib.suppress(queue.Empty):
             while not self._over and len(found) < MOST_LINES:  # an engine may write faster than we read
@@ -130,7 +130,7 @@ class EngineProcess:
         return found
 
     def close(self, patience_s: float = LEAVE_S) -> None:
-        """End it and all it has started, after so long at most for it to leave by itself; may be called twice."""
+        """End the process and its children, ``patience_s`` after it was asked to exit. May be called twice."""
         if patience_s and self.alive():
             assert self._process.stdin is not None
             with contextlib.suppress(PlayerError, OSError):
@@ -141,18 +141,18 @@ class EngineProcess:
         self._end()
 
     def fault(self, what: str, kind: ErrorKind = "crash") -> PlayerError:
-        """The error that says ``what`` the engine does wrong, with its last words."""
+        """Return the error for a fault of the engine, with its last words."""
         return PlayerError(kind, f"engine {self.command[0]!r} {what}{self.last_words()}")
 
     def last_words(self) -> str:
-        """Its last lines and the last of its standard error, for the end of a message; empty where there are none."""
+        """Return its last lines of output and of standard error for the end of a message; empty if it wrote none."""
         both = {"its last lines": self._said, "on stderr": self._complained}
         return "".join(f"; {name}: {' | '.join(lines)}" for name, lines in both.items() if lines)
 
     def _ended(self) -> PlayerError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.2)
-        self._ear.join(0.2)  # its last complaint may still be on its way
+        self._ear.join(0.2)  # the last lines may still be on their way
         status = self._process.poll()
         if status is None:
             return self.fault("closed its output")
@@ -162,7 +162,7 @@ class EngineProcess:
 
 
 def _read(stream: "IO[bytes]", lines: Lines, closed: threading.Event, last: "deque[str]") -> None:
-    """Pass lines on; an engine that writes more than anybody reads has to wait."""
+    """Pass lines on. An engine that writes more than is read has to wait."""
 
     def put(line: str | None) -> None:
         while not closed.is_set():
@@ -177,18 +177,18 @@ def _read(stream: "IO[bytes]", lines: Lines, closed: threading.Event, last: "deq
 
 
 def _keep(stream: "IO[bytes]", last: "deque[str]", log: Path | None) -> None:
-    """Read all that comes, so that the engine never waits for it, and keep the last lines, and the first in a file."""
+    """Read everything, so that the engine never blocks; keep the last lines, and write the first ones to a file."""
     for line in _lines(stream):
         last.append(_quoted(line))
         if log is not None:
-            with contextlib.suppress(OSError):  # a full disk ends no match before its journal does
+            with contextlib.suppress(OSError):  # a full disk here does not end a match
                 log.parent.mkdir(parents=True, exist_ok=True)
                 with open(log, "ab") as file:
                     file.write(line.encode() + b"\n" if file.tell() < MOST_KEPT else b"")
 
 
 def _lines(stream: "IO[bytes]") -> Iterator[str]:
-    """Lines with something in them to the end of the stream, which is closed; CR, LF or both end a line."""
+    """Yield the lines that are not empty, then close the stream. CR, LF or both end a line."""
     rest = b""
     with stream, contextlib.suppress(OSError, ValueError):
         while raw := stream.read1(LONGEST):  # type: ignore[attr-defined]  # a BufferedReader has it
@@ -205,7 +205,7 @@ def _quoted(line: str) -> str:
 
 
 def _start_guard(group: int) -> "subprocess.Popen[bytes] | None":
-    """A shell that kills the group once this process is gone; None on systems without one."""
+    """Start a shell that kills the group once this process is gone; None on systems without a shell."""
     if os.name != "posix":
         return None
     return subprocess.Popen(  # noqa: S603
@@ -225,7 +225,7 @@ def _end(process: "subprocess.Popen[bytes]", guard: "subprocess.Popen[bytes] | N
         elif process.returncode is None or _has_members(process.pid):
             os.killpg(process.pid, signal.SIGKILL)
     if guard is not None:
-        guard.kill()  # before its pipe is closed, which it takes for our end
+        guard.kill()  # before the pipe is closed, which would trigger it
         guard.wait()
     process.wait()
     for one in (process, guard):

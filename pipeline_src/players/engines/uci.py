@@ -15,7 +15,7 @@ from pipeline_src.players.searching import Limits
 from pipeline_src.search.limits import Limit
 
 UNLIMITED_S = 3600.0
-"""For a move that no time limits (nodes, depth), before the engine counts as hung."""
+"""Seconds for a move without a time limit (nodes, depth) until the engine counts as hung."""
 
 
 class UciPlayer(EnginePlayer):
@@ -29,15 +29,15 @@ class UciPlayer(EnginePlayer):
         options: dict[str, str] | None = None,
         patience: Patience = PATIENT,
     ) -> None:
-        """``go`` holds the words after ``go``, unless the game is played on a clock; ``options`` those to be set."""
+        """``go`` are the words after ``go``, unless the game is played on a clock; ``options`` are set at the start."""
         super().__init__(command, patience)
         self._game: Game = get_game(game)
         self._go, self._options = tuple(go), options or {}
         self._standard = self._game.to_fen(self._game.initial_state())
-        self._fresh = False  # nothing of a game was sent since the last ucinewgame
+        self._fresh = False  # whether no position was sent since the last ucinewgame
 
     def new_game(self) -> None:
-        """Tell the engine that another game begins; done before the first move of one."""
+        """Send ucinewgame; called before the first move of a game."""
         if self._process is not None and self._process.alive() and not self._fresh:
             with self._ended_on_error():
                 self._process.send("ucinewgame")
@@ -50,7 +50,7 @@ class UciPlayer(EnginePlayer):
         with self._ended_on_error():
             process = self._running()
             self._fresh = False
-            process.skip()  # an answer that came too late is none to what is asked now
+            process.skip()  # late answers to earlier questions
             process.send(self._position_line(position))
             process.send(" ".join(["go", *go]))
             words = self._await(process, _begins_with("bestmove"), "bestmove", self._seconds(position)).split()
@@ -102,7 +102,7 @@ def _begins_with(word: str) -> Callable[[str], bool]:
 
 
 def _clock_words(position: Position, first_to_move: bool) -> list[str]:
-    """The clock of a position in the words of a ``go`` command; none where there is no clock."""
+    """Return the clock of a position as words of a ``go`` command; empty without a clock."""
     clock = position.clock
     if clock is None:
         return []
@@ -114,15 +114,15 @@ def _clock_words(position: Position, first_to_move: bool) -> list[str]:
 
 
 class UciOptions(ProgramOptions, Limits):
-    """Any program that speaks UCI for the Amazons, as `zugwerk amazons uci` does; without a limit it has its own."""
+    """Any program that speaks UCI for the Amazons, such as `zugwerk amazons uci`; its own limit if none is given."""
 
     EXAMPLE = "uci:'./engine --quiet',movetime=1000,option.Hash=64"
     DEFAULT = Limit()
 
     movetime: Annotated[float, Field(ge=1, lt=1e15)] | None = None
-    """Milliseconds that a move may take."""
+    """Milliseconds for a move."""
     option: dict[str, str] = Field(default_factory=dict)
-    """Option of the program that is set at its start."""
+    """A UCI option of the program, set at its start."""
 
 
 def uci_player(options: UciOptions) -> UciPlayer:

@@ -1,4 +1,4 @@
-"""Moves as the engine protocol writes them: a move's squares without signs, ``d1d7g7`` for ``d1-d7/g7``."""
+"""Moves in UCI: the squares of a move without separators, ``d1d7g7`` for ``d1-d7/g7``."""
 
 import re
 from typing import Any
@@ -7,18 +7,18 @@ from pipeline_src.games.game import Game
 
 _SIGNS = re.compile(r"[-/()]")
 _COMMA = re.compile(r"([a-z]\d+)([a-z]\d+),(?:\2)?([a-z]\d+)")
-"""``d1d7,g7``, or ``d1d7,d7g7`` as chess programs with walls write it."""
+"""``d1d7,g7``, or ``d1d7,d7g7`` in the form of chess programs with walls."""
 
 
 def write_move(game: Game, state: Any, action: int) -> str:
-    """Text of an action on the board of ``state``."""
+    """Return the text of an action on the board of ``state``."""
     return _SIGNS.sub("", game.format_move(action, *state.board.shape))
 
 
 def read_move(game: Game, state: Any, text: str) -> int:
-    """Action id of ``d1d7g7``, ``d1d7,g7``, ``d1d7,d7g7`` or the game's own text; only the form is checked.
+    """Return the action id of ``d1d7g7``, ``d1d7,g7``, ``d1d7,d7g7`` or the game's own text. Only the form is checked.
 
     Raises:
-        ZugwerkError: not a move, or a square is not on the board.
+        ZugwerkError: the text is not a move, or a square is not on the board.
     """
     return game.parse_move(_COMMA.sub(r"\1\2\3", text.strip().lower()), *state.board.shape)

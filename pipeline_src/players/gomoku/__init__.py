@@ -1,4 +1,4 @@
-"""Players of Gomoku that need no net."""
+"""Players of Gomoku without a net."""
 
 PLAYERS = {
     "random": "pipeline_src.players.gomoku.basic:random_player",

@@ -10,28 +10,29 @@ from pipeline_src.search.gomoku.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
 
 EXACT = Options(widths=(0,), reduce_after=0, killers=2, inner_killers=1)
-"""With a depth alone: every line of so many plies counts, as in `search.minimax`, whatever the order and the table."""
+"""Options for a depth alone: a full-width search, with the value of `search.minimax` at the same depth."""
 SELECTIVE = Options(widths=(40, 30, 20), reduce_after=8, killers=2, inner_killers=1)
-"""With any other limit, where looking at less of each ply buys more plies."""
+"""Options for any other limit: fewer actions of each ply, and more plies."""
 Width = Annotated[int, Field(ge=0, lt=10_000)]
 
 
 class AlphaBetaOptions(Limits):
-    """Alpha-beta with iterative deepening; a depth of 4 if no limit is given.
+    """Alpha-beta with iterative deepening; depth 4 if no limit is given.
 
-    A depth alone is searched at full width; other limits look at the best actions of a ply, by the evaluation, and at
-    most of them a ply less deep at first.
+    With a depth alone, all actions are searched. With other limits, the best actions of a position by the evaluation
+    are
+    searched, and most of them one ply less deep at first.
     """
 
     EXAMPLE = "alphabeta:depth=4"
     DEFAULT = Limit(depth=4)
 
     width: Width | None = None
-    """How many actions of each position above the horizon are searched; 0: all."""
+    """Number of actions searched in each position above the horizon; 0 is all."""
     reduce_after: Width | None = None
-    """After how many actions of a node the others are first searched a ply less deep; 0: never."""
+    """Number of actions of a node after which the others are first searched one ply less deep; 0 is never."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] = EXACT.table_mb
-    """MiB of the transposition table; 0 for none."""
+    """Size of the transposition table in MiB; 0 for none."""
 
 
 def gomoku_alphabeta(options: AlphaBetaOptions) -> SearchPlayer:

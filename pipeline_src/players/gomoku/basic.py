@@ -1,4 +1,4 @@
-"""The Gomoku player that knows nothing."""
+"""The random player of Gomoku."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from pipeline_src.players.player import Player, Position
 
 
 class RandomOptions(Options):
-    """Every empty cell with the same chance."""
+    """Uniformly random legal cells."""
 
     EXAMPLE = "random"
 
 
 class RandomPlayer(Player):
-    """Every empty cell with the same chance."""
+    """Uniformly random legal cells."""
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`."""

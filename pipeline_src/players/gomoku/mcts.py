@@ -1,4 +1,4 @@
-"""UCT with random playouts as a player: the anchor of ratings."""
+"""UCT with random playouts as a player of Gomoku: the anchor of the Elo ratings."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -14,16 +14,16 @@ from pipeline_src.search.mcts.playouts import C as STANDARD_C
 
 
 class MctsOptions(Nodes):
-    """Monte Carlo tree search with random playouts; 1,000 of them a move if no limit is given."""
+    """Monte Carlo tree search with random playouts; 1,000 playouts per move if no limit is given."""
 
     EXAMPLE = "mcts:playouts=1000"
     ALIASES: ClassVar[Mapping[str, str]] = {"playouts": "nodes"}
     DEFAULT = Limit(nodes=1000)
 
     nodes: Annotated[int, Field(ge=1, lt=FOREVER)] | None = None
-    """Playouts of a move."""
+    """Playouts per move."""
     c: NonNegative = STANDARD_C
-    """Weight of exploration; results go from -1 to 1."""
+    """Exploration constant, for results in -1..1."""
 
 
 def gomoku_mcts(options: MctsOptions) -> SearchPlayer:

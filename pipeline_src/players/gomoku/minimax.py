@@ -1,4 +1,4 @@
-"""Plain minimax as a player."""
+"""Plain minimax as a player of Gomoku."""
 
 from typing import Annotated
 
@@ -12,12 +12,12 @@ from pipeline_src.search.minimax import MAX_DEPTH, Minimax
 
 
 class MinimaxOptions(Options):
-    """All lines of so many plies, with the evaluation of ``alphabeta``."""
+    """Plain minimax at a fixed depth, with the evaluation of ``alphabeta``."""
 
     EXAMPLE = "minimax:depth=2"
 
     depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 2
-    """Plies to search."""
+    """Depth in plies."""
 
 
 def gomoku_minimax(options: MinimaxOptions) -> SearchPlayer:

@@ -1,4 +1,4 @@
-"""Write the reference pages below ``docs/reference``: params and schemas, players, commands, metrics, graph, web, nets.
+"""Write the reference pages, the generated blocks of README.md and the pages below docs, and the charts these show.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """
@@ -16,7 +16,9 @@ from pipeline_src.project.reference.graph import graph_page
 from pipeline_src.project.reference.metrics import metrics_page
 from pipeline_src.project.reference.nets import nets_page
 from pipeline_src.project.reference.params import params_page
+from pipeline_src.project.reference.pictures import pictures
 from pipeline_src.project.reference.players import players_page
+from pipeline_src.project.reference.results import filled_pages
 from pipeline_src.project.reference.web import web_page
 from pipeline_src.project.sections import json_schema
 
@@ -35,8 +37,9 @@ PAGES: dict[str, Callable[[Path], str]] = {
 
 
 def outdated(folder: Path = Path()) -> dict[Path, str]:
-    """The pages below ``folder`` that are not what the code says, and what they have to be."""
+    """Return the pages below ``folder`` that are out of date, with their new texts."""
     wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
+    wanted |= filled_pages(folder) | pictures(folder)
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
     }

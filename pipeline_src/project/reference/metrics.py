@@ -11,19 +11,22 @@ INTRO = f"""# Metrics
 
 {NOTE}
 
-`zugwerk report` shows the figures below beside the published ones; `dvc metrics show` and `dvc metrics diff` show
-every number of the [files](#files), `zugwerk compare` the figures of two versions. Names and units of all numbers are
-in the [glossary](../glossary.md#metrics).
+`zugwerk report` prints the figures below beside the published ones, and `zugwerk report --json` prints them for
+programs. `dvc metrics show` and `dvc metrics diff` print every number of the [files](#files); `zugwerk compare` sets
+the figures of two versions side by side. Names and units of all numbers are in the [glossary](../glossary.md#metrics).
 
-- An estimate is `{{value, low, high, n}}`: `low` to `high` is its 95 % interval, `n` the number of games, turns or
-  positions behind it. Numbers without an interval are counts, or nothing was drawn for them.
-- Rates, shares and scores are fractions from 0 to 1. A score is (won + drawn / 2) / games, from pairs of games with
-  the sides swapped. A value or win rate is the side to move's.
-- `elo` of a match is the difference that its score means; null where one side won everything. The Elo of Gomoku's
-  models is 0 for MCTS with 1,000 random playouts.
-- Seconds and hardware are no metrics, since no run repeats them: they are in `*.timings.json`, outside git and DVC.
-- A figure that no stage makes comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes, with
-  profile, data, hardware, date and command.
+- An estimate is `{{value, low, high, n}}`: `low` to `high` is its 95 % confidence interval, `n` the number of games,
+  turns or positions. A number without an interval is a count, or has no sampling error.
+- Rates, accuracies and scores are fractions from 0 to 1. A score is (W + D/2) / n, over pairs of games with the sides
+  swapped. A value or win rate is that of the side to move.
+- `elo` of a match is the Elo difference that corresponds to its score, null where one side won every game. On the scale
+  of Gomoku's models, MCTS with 1,000 random playouts is 0.
+- Seconds and hardware are not metrics, since they differ from run to run. They are in `*.timings.json`, outside git and
+  DVC.
+- A figure with no stage comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
+- A figure may have several measurements: by the graph, apart from it, or at another profile. In the JSON the one with
+  the largest n stands first, `profiles` has all of them by name, and `others` has the details of the rest
+  ([formats](../results.md#add-a-measurement)).
 
 ## Figures
 
@@ -35,9 +38,9 @@ def metrics_page(folder: Path = Path()) -> str:
     lines = INTRO.splitlines()
     for system, figures in REGISTRY.items():
         lines += [f"### {system}", ""]
-        rows = [(code(name), *_about(system, figure)) for name, figure in figures.items()]
-        lines += [*table(["figure", "unit", "published", "made by", "file, key"], rows), ""]
-    lines += ["## Files", "", "Metrics of each stage; all are in git, and none holds anything but numbers.", ""]
+        rows = [(code(name), figure.words, *_about(system, figure)) for name, figure in figures.items()]
+        lines += [*table(["key", "figure", "unit", "published", "made by", "file, key"], rows), ""]
+    lines += ["## Files", "", "The metrics files of each stage. They are in git and hold numbers only.", ""]
     return "\n".join([*lines, *table(["stage", "metrics"], _files(folder))]) + "\n"
 
 

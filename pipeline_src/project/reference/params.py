@@ -28,7 +28,7 @@ line names. In names, *NAME* stands for a name of your own.
 SHOWN = (LAPTOP, "smoke", "paper")
 """Profiles that have a column everywhere; others where they differ."""
 MANY = 12
-"""Entries of a mapping beyond which they share a row."""
+"""Number of entries of a mapping above which they share a row."""
 ABSENT = object()
 
 

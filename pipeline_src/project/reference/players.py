@@ -39,9 +39,9 @@ class Listed(NamedTuple):
 
     game: str
     name: str
-    """As it begins a player's text."""
+    """Name at the beginning of a player's text."""
     with_options: list[str]
-    """Where several players have this name, this one is meant by texts with one of these options."""
+    """Options that select this player among several of the same name."""
     meaning: str
     example: str
     options: list[Option]

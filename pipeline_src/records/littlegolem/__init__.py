@@ -1,1 +1,1 @@
-"""What LittleGolem sends, read: text records, JSON records, results, and the pages they came in."""
+"""Readers of LittleGolem's data: text records, JSON records, results and the pages that contain them."""

@@ -1,10 +1,10 @@
-"""Amazons as LittleGolem writes it: reads and writes the site's records.
+"""LittleGolem's records of the Amazons: reader and writer.
 
     (;EV[null]PB[first player]PW[second player]SO[http://www.littlegolem.com];W[j4-g7/d7];B[g10-h9/g8];W[resign])
 
-PB is the player who moves first, although that one plays the W nodes. The header names neither the variant nor the
-result: the variant comes from the site's lists, or from the moves, which fit one start only; the result likewise
-from the lists, from a resignation, or from a final position in which the side to move cannot.
+PB is the player who moves first, although that player plays the W nodes. The header states neither the variant nor the
+result. The variant comes from the site's lists, or from the moves, which are legal from one start position only. The
+result comes from the lists, from a resignation, or from a final position in which the side to move has no turn.
 """
 
 import re
@@ -49,23 +49,23 @@ _SEPARATED = re.compile(r"\w+-\w+/\w+")
 
 
 class AmazonsGame(NamedTuple):
-    """What a record says by itself."""
+    """The contents of a record, without the site's lists."""
 
     variant: str
     actions: tuple[int, ...]
     resigned: bool
     winner: Winner | None
-    """By resignation or because the side to move cannot; None where the record just stops."""
+    """The winner by resignation or because the side to move has no turn; None where the record just stops."""
 
 
 def site_variant(words: str) -> str:
-    """Our name of a variant from the site's words (``Size 10``, ``Amazons-Size 10``, ``DEFAULT``, ``Cross``).
+    """Return our name of a variant for the site's name (``Size 10``, ``Amazons-Size 10``, ``DEFAULT``, ``Cross``).
 
     Returns:
-        ``standard``, ``cross``, or an empty string where the words say nothing.
+        ``standard``, ``cross``, or an empty string if the name determines no variant.
 
     Raises:
-        RecordError: ``other_variant``, a variant that the site may have and we have not.
+        RecordError: ``other_variant``: a variant that is not supported here.
     """
     key = "".join(re.findall(r"[a-z0-9]+", words.lower())).removeprefix("amazons")
     if key not in _VARIANT_WORDS:
@@ -74,24 +74,25 @@ def site_variant(words: str) -> str:
 
 
 def read_turns(record: ParsedRecord) -> tuple[tuple[int, ...], bool]:
-    """Action ids of a record's turns, not checked against the rules, and whether it ends in a resignation.
+    """Return the action ids of a record's turns, not checked against the rules, and whether it ends in a resignation.
 
     Raises:
-        RecordError: ``other_game`` where the first move is no Amazons turn; ``bad_text`` where a later one is not,
-            where one is in another program's notation, where colours do not alternate from White, or where moves
-            follow a resignation.
+        RecordError: ``other_game`` if the first move is not an Amazons turn; ``bad_text`` if a later move is not one,
+            if
+            a move is in another program's notation, if the colours do not alternate from White, or if moves follow a
+            resignation.
     """
     nodes, resigned = _take_resignation(record.nodes)
     return tuple(_action(node, ply) for ply, node in enumerate(nodes)), resigned
 
 
 def read_amazons(record: ParsedRecord, variant: str = "") -> AmazonsGame:
-    """The game in a record, every turn checked.
+    """Read the game in a record and check every turn.
 
     Args:
         record: from `parse_text`.
-        variant: ``standard`` or ``cross``; empty where unknown: then the first of these from whose start every turn
-            is legal.
+        variant: ``standard`` or ``cross``. If it is empty, the first of these is taken from whose start position every
+            turn is legal.
 
     Raises:
         RecordError: as `read_turns` and `check_turns`.
@@ -101,10 +102,10 @@ def read_amazons(record: ParsedRecord, variant: str = "") -> AmazonsGame:
 
 
 def check_turns(actions: tuple[int, ...], resigned: bool, variant: str = "") -> AmazonsGame:
-    """The game of the turns and the ending that `read_turns` found; ``variant`` as for `read_amazons`.
+    """Return the game for the turns and the ending that `read_turns` found. ``variant`` is as for `read_amazons`.
 
     Raises:
-        RecordError: ``illegal_move``; ``contradiction`` where the turns are legal from the other start only.
+        RecordError: ``illegal_move``; ``contradiction`` if the turns are legal from the other start position only.
     """
     variant, state = _start_of(actions, variant)
     if resigned:
@@ -113,14 +114,14 @@ def check_turns(actions: tuple[int, ...], resigned: bool, variant: str = "") -> 
 
 
 def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
-    """A record in the site's dialect: names as they are, in Latin-1, ``?`` for what Latin-1 has not.
+    """Write a record in the site's dialect: unescaped names in Latin-1, with ``?`` for characters outside Latin-1.
 
     Args:
-        record: an Amazons game. Nothing tells its result, as on the site, but a resignation.
-        with_format: begin with ``FF[4]``, as most of the site's records do.
+        record: an Amazons game. As on the site, only a resignation states its result.
+        with_format: whether to begin with ``FF[4]``, as most of the site's records do.
 
     Raises:
-        ZugwerkError: another game; or a resignation by the winner.
+        ZugwerkError: the record is of another game, or its winner has resigned.
     """
     if record.game != "amazons":
         raise ZugwerkError(f"game {record.gid}: {record.game} cannot be written as an Amazons record")
@@ -139,12 +140,12 @@ def write_record(record: GameRecord, *, with_format: bool = False) -> bytes:
 
 
 def _second_after(plies: int) -> Winner:
-    """The side that is not to move after ``plies`` turns."""
+    """Return the side that is not to move after ``plies`` turns."""
     return "first" if plies % 2 else "second"
 
 
 def _take_resignation(nodes: tuple[Node, ...]) -> tuple[tuple[Node, ...], bool]:
-    """The nodes without the resignation at their end, and whether there was one; its letter is a side's or ``r``."""
+    """Return the nodes without a resignation at the end, and whether there was one. Its letter is a side's or ``r``."""
     for ply, node in enumerate(nodes):
         if node.value.strip().lower() == RESIGN:
             if ply != len(nodes) - 1:
@@ -181,7 +182,7 @@ def _initial_state(variant: str) -> AmazonsState:
 
 
 def _start_of(actions: tuple[int, ...], variant: str) -> tuple[str, AmazonsState]:
-    """The variant from whose start all is legal, and the final position."""
+    """Return the variant from whose start position all turns are legal, and the final position."""
     played: dict[str, int] = {}
     for name in sorted(VARIANTS, key=lambda name: name != variant):
         state, played[name] = replay(_initial_state(name), actions)

@@ -1,4 +1,4 @@
-"""From what a crawl saved of an Amazons game to a `GameRecord`, or to the reason why not."""
+"""Convert a crawled Amazons game to a `GameRecord`, or to the reason for rejecting it."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from pipeline_src.records.record import GameRecord, Source
 from pipeline_src.records.rejects import RecordError, Reject
 
 READABLE_STATUS = (0, 200)
-"""0 stands for a record that came from a file."""
+"""HTTP statuses of records that are read; 0 is a record from a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usable:
-    """Which games to keep."""
+    """Filter for the games to keep."""
 
     min_plies: int
     variants: tuple[str, ...]
@@ -27,18 +27,18 @@ class Kept:
 
     record: GameRecord
     evidence: Evidence
-    """What tells its winner."""
+    """Evidence for the winner."""
 
 
 def source_of(raw: RawGame) -> Source:
-    """Who played a game: an engine of ours, or people; unknown where it came from a user's file."""
+    """Return the source of a game: our engine, people on the site, or a user's file."""
     if raw.engine:
         return "engine"
     return "file" if raw.status == 0 else "littlegolem"
 
 
 def read_game(raw: RawGame, usable: Usable) -> Kept | Reject:
-    """Read one crawled game. Whatever the server sent, the answer is one of the two."""
+    """Read one crawled game. The result is a game or a reject, whatever the server sent."""
     try:
         return _read(raw, usable)
     except RecordError as error:
@@ -80,7 +80,7 @@ def _read(raw: RawGame, usable: Usable) -> Kept:
 
 
 def _the_record(raw: RawGame) -> ParsedRecord:
-    """The one record of a game's answer; a server may send the same one twice."""
+    """Return the single record of a game's answer. A server may send the same record twice."""
     if raw.status not in READABLE_STATUS:
         raise RecordError("http_status", f"the server answered {raw.status}")
     texts = split_records(raw.body) or [b""]

@@ -1,10 +1,11 @@
-"""Go as LittleGolem writes it, from what a crawl saved to a game or to the reason why not.
+"""LittleGolem's records of Go: convert a crawled game to a `GameRecord`, or to the reason for rejecting it.
 
     (;FF[4]EV[null]PB[ann]PW[bob]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[2]AB[pd]AB[dp];W[fq];B[fp];W[tt];B[tt])
 
-PB is Black; each handicap stone is a property of its own; ``tt`` is a pass, and a record goes on with one more where
-the players then agree on the score. Names are not escaped, so this is not SGF. Nothing in the record tells the result:
-it comes from the lists, or from a resignation; where neither says who won, the winner is left open.
+PB is Black. Each handicap stone is a property of its own. ``tt`` is a pass; a record has one more pass where the
+players
+then agree on the score. Names are not escaped, so this is not SGF. The record does not state the result: it comes from
+the lists or from a resignation, and is left open if neither names a winner.
 """
 
 import re
@@ -19,18 +20,18 @@ from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.records.sgf import SgfGame
 
 _STONES = re.compile(rb"AB\[[a-y]{2}\](?:\s*AB\[[a-y]{2}\])+")
-"""Handicap stones in a row; a property may stand only once in the site's other records."""
+"""A run of handicap stones. In the site's other records, a property occurs only once."""
 _POINT = re.compile(r"[a-y]{2}")
 _PASSES = ("tt", "", "pass")
 _AFTER_THE_GAME = ("score", "accept")
-"""What the site's players do when both have passed; the words of its JSON interface."""
+"""Words of the site's JSON interface for the actions of players after both have passed."""
 RESIGN = "resign"
 _OF_FIRST: dict[str, Winner] = {"won": "first", "lost": "second", "draw": "draw"}
 _OF_SECOND: dict[str, Winner] = {"won": "second", "lost": "first", "draw": "draw"}
 
 
 def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
-    """Read one crawled game on a board of a size. Whatever the server sent, the answer is one of the two."""
+    """Read one crawled game on a board of a size. The result is a game or a reject, whatever the server sent."""
     try:
         return _read(raw, size)
     except RecordError as error:
@@ -38,7 +39,7 @@ def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
 
 
 def _read(raw: RawGame, size: int) -> SgfGame:
-    if raw.status not in (0, 200):  # 0: it comes from a file
+    if raw.status not in (0, 200):  # 0: from a file
         raise RecordError("http_status", f"the server answered {raw.status}")
     texts = [_STONES.sub(lambda stones: _joined(stones[0]), text) for text in split_records(raw.body) or [b""]]
     if len(set(texts)) > 1:
@@ -71,7 +72,7 @@ def _read(raw: RawGame, size: int) -> SgfGame:
 
 
 def _play(record: ParsedRecord, size: int) -> tuple[str, GoMoves, int]:
-    """The variant and the plies of a record, and the side that resigned or -1."""
+    """Return the variant and the plies of a record, and the side that resigned or -1."""
     side = record.header.get("SZ", str(size))
     if side != str(size):
         raise RecordError("other_variant", f"a board of size {shown(side)}; wanted: {size}")
@@ -86,7 +87,7 @@ def _joined(stones: bytes) -> bytes:
 
 
 def _komi(text: str) -> int:
-    """Half points; the standard ones where none are named or they make no sense."""
+    """Return the komi in half points; the standard one if it is missing or makes no sense."""
     try:
         halves = float(text) * 2
     except ValueError:
@@ -105,7 +106,7 @@ def _handicap(text: str, size: int) -> list[tuple[int, int]]:
 
 
 def _moves(nodes: tuple[Node, ...], size: int) -> tuple[list[tuple[int, int]], int]:
-    """Moves (side, action), and the side that resigned or -1."""
+    """Return the moves (side, action), and the side that resigned or -1."""
     moves: list[tuple[int, int]] = []
     for ply, (colour, value) in enumerate(nodes):
         if colour not in "BW":
@@ -125,7 +126,7 @@ def _moves(nodes: tuple[Node, ...], size: int) -> tuple[list[tuple[int, int]], i
 
 
 def _winner(players: Players, resigned: int) -> Winner | None:
-    """By the players' results in the lists, which have to agree with each other and with a resignation.
+    """Return the winner by the players' results in the lists, which must agree with each other and with a resignation.
 
     Raises:
         RecordError: ``contradiction``.

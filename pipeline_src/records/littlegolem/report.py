@@ -1,4 +1,4 @@
-"""Counts of what reading a crawl gave; they add up to the rows that were crawled."""
+"""Counts of the games and rejects of a crawl. They add up to the number of crawled rows."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,11 +11,12 @@ from pipeline_src.records.rejects import REASONS, Reject
 
 
 def count_games(results: Sequence[tuple[Source, Kept | Reject]]) -> dict[str, Any]:
-    """Counts by source, reason and evidence; every known word is there, so that two reports compare key by key.
+    """Count by source, reason and evidence. Every known word is a key, so that two reports can be compared key by key.
 
     Returns:
-        ``rows`` = ``games`` + ``rejects``; the same three by source; ``rejects_by_reason``; ``winner_by``, what tells
-        the winner of each game; ``mean_plies``, turns a game (null without games); ``first_side_score``, a fraction.
+        ``rows`` = ``games`` + ``rejects``; the same three by source; ``rejects_by_reason``; ``winner_by``, the evidence
+        for
+        the winners; ``mean_plies``, the mean number of turns (null without games); ``first_side_score``, a fraction.
     """
     kept = [result for _, result in results if isinstance(result, Kept)]
     games = Counter(source for source, result in results if isinstance(result, Kept))

@@ -1,10 +1,10 @@
-"""Who won, from all that was said: the players' results in the site's lists, and the record itself.
+"""Find the winner from the players' results in the site's lists and from the record itself.
 
-Lists name players, records have a first and a second one. They are matched by the API's order where it is known, else
-by name; a name that Latin-1 cannot hold stands in the record with question marks, and matches so. Where no name
-matches (players rename themselves) but the lists say that the game was decided, its last mover won: that holds for
-99.96 % of 19,269 decided games of another game of the site, whose records end without a word when somebody resigns
-or runs out of time.
+Lists name players; records have a first and a second player. They are matched by the API's order where it is known,
+and otherwise by name. A name with characters outside Latin-1 has question marks in the record and is matched in that
+form. If no name matches (players rename themselves) but the lists say that the game was decided, the side that moved
+last is the winner: this holds for 99.96 % of 19,269 decided games of another game of the site, whose records do not
+mention resignations and losses on time.
 """
 
 import re
@@ -20,12 +20,12 @@ EVIDENCE: tuple[Evidence, ...] = ("resignation", "position", "order", "names", "
 
 
 class Players(NamedTuple):
-    """Which of the site's seats plays first and which second; None where nothing tells."""
+    """The site's seats of the first and the second player; None where unknown."""
 
     first: Seat | None
     second: Seat | None
     evidence: Evidence
-    """How they were matched: ``order`` or ``names``."""
+    """Basis of the match: ``order`` or ``names``."""
 
 
 class Outcome(NamedTuple):
@@ -53,24 +53,24 @@ def match_players(raw: RawGame, record: ParsedRecord) -> Players:
         return Players(None, None, "names")
     found = [[seat for seat in raw.seats if _comparable(seat.name) == name] for name in names]
     first, second = (seats[0] if len(seats) == 1 else None for seats in found)
-    if len(raw.seats) == 2 and any(len(seats) == 1 for seats in found):  # one known: the other is the other
+    if len(raw.seats) == 2 and any(len(seats) == 1 for seats in found):  # the other player has the other seat
         first = first or next(seat for seat in raw.seats if seat is not second)
         second = second or next(seat for seat in raw.seats if seat is not first)
     return Players(first, second, "names")
 
 
 def find_winner(raw: RawGame, players: Players, plies: int, resigned: bool, of_record: Winner | None) -> Outcome:
-    """The winner, everything that was said being of one mind.
+    """Return the winner if all the evidence agrees.
 
     Args:
-        raw: with what the lists said of each player.
+        raw: the crawled game, with the players' results from the lists.
         players: from `match_players`.
         plies: number of turns played.
-        resigned: the record ends in a resignation.
-        of_record: the winner by the record itself, if it tells.
+        resigned: whether the record ends in a resignation.
+        of_record: the winner by the record itself, if it names one.
 
     Raises:
-        RecordError: ``contradiction``; ``unfinished`` where nothing says who won.
+        RecordError: ``contradiction``; ``unfinished`` if nothing names a winner.
     """
     results = [seat.result for seat in raw.seats if seat.result]
     if "draw" in results:
@@ -97,5 +97,5 @@ def _said_of(seat: Seat | None, player: Winner, opponent: Winner) -> Winner | No
 
 
 def _comparable(name: str) -> str:
-    """A name as a Latin-1 record shows it, blanks evened out."""
+    """Return a name as a Latin-1 record shows it, with blanks normalised."""
     return re.sub(r"\s+", " ", name.encode("latin-1", errors="replace").decode("latin-1")).strip()

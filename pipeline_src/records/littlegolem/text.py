@@ -1,16 +1,16 @@
-r"""The text of a LittleGolem record: its header, names and nodes, for any of the site's SGF-like games.
+r"""Parser for the text of LittleGolem records: header, names and nodes, for any of the site's SGF-like games.
 
     (;FF[4]EV[null]PB[first player]PW[second player]SO[http://www.littlegolem.com];W[j4-g7/d7];B[g10-h9/g8])
 
-Values are not escaped, so it is not SGF: ``PB[lazy\player]PW[Shumacher;]]`` holds the names ``lazy\player`` and
-``Shumacher;]``. A text is read in up to two ways:
+Values are not escaped, so this is not SGF: ``PB[lazy\player]PW[Shumacher;]]`` contains the names ``lazy\player`` and
+``Shumacher;]``. A text is parsed in up to two ways:
 
-- from the left: a value of the header ends at the first ``]`` after which the record goes on as a record does, with
-  another property (two or more capitals and ``[``) or with a node;
-- from the right, where that does not lead to the end of the text, as for the name ``x];W[a4-a5/a6``: players choose
-  their names and nothing else, so the last ``]SO[`` is the site's, and so is all that follows it.
+- from the left: a value of the header ends at the first ``]`` that is followed by another property (two or more
+  capitals and ``[``) or by a node;
+- from the right, if the first way does not reach the end of the text, as for the name ``x];W[a4-a5/a6``: players
+  choose only their names, so the last ``]SO[`` and everything after it was written by the site.
 
-Each scan moves one way, so reading takes time linear in the body's length, whatever the body is.
+Each scan moves in one direction, so parsing takes time linear in the length of any body.
 """
 
 import contextlib
@@ -29,32 +29,32 @@ _END = re.compile(r"\s*\)")
 _LAST_SITE = re.compile(r"\]\s*SO\[")
 _LAST_PROPERTY = re.compile(r"\]\s*([A-Z]{2})\[([^\[\]]*)$")
 _BETWEEN = ("KM", "SZ", "HA", "AB", "VA", "GC", "RE")
-"""Properties that the site may write between the players' names and its own."""
+"""Properties that the site may write between the players' names and ``SO``."""
 _GGF = re.compile(r"\(\s*;\s*GM\[\w*\]\s*PC\[GGS")
 _NUMBERED_MOVE = re.compile(r"\d+\s*\.")
 _HTML = ("<!doctype", "<html", "<head", "<body")
 
 
 class Node(NamedTuple):
-    """One node of a record: a move, or what else the site writes in a move's place."""
+    """One node of a record: a move, or another word that the site writes in place of a move."""
 
     colour: str
-    """``W`` or ``B``; some games have letters of their own."""
+    """``W`` or ``B``; some games use other letters."""
     value: str
 
 
 class ParsedRecord(NamedTuple):
-    """A record taken apart; nothing in it is interpreted yet."""
+    """A parsed record. Its values are not interpreted yet."""
 
     header: dict[str, str]
     """Values by property (EV, PB, PW, SO, ...), in the record's order."""
     nodes: tuple[Node, ...]
     trailing: str
-    """What follows the closing parenthesis."""
+    """Text after the closing parenthesis."""
 
 
 def decode(body: bytes) -> str:
-    """Text of a body: UTF-8 where it is valid, else Latin-1, which takes any bytes."""
+    """Decode a body as UTF-8 if it is valid, and otherwise as Latin-1, which accepts any bytes."""
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -62,12 +62,12 @@ def decode(body: bytes) -> str:
 
 
 def whole_text(text: str) -> str:
-    """A text that UTF-8 can write: half characters (JSON escapes can hold them, and some charsets) become ``?``."""
+    """Return a text that UTF-8 can encode: lone surrogates, which JSON escapes can contain, become ``?``."""
     return text.encode("utf-8", "replace").decode()
 
 
 def split_records(body: bytes) -> list[bytes]:
-    """The records of a page that holds many, in its order; blank lines, CRLF or LF, stand between them.
+    """Split a page into its records, which are separated by blank lines (CRLF or LF).
 
     A blank line within a record of another format (PGN has them) does not split it: a new record starts with ``(;``.
     """
@@ -83,7 +83,7 @@ def split_records(body: bytes) -> list[bytes]:
 
 
 def parse_text(body: bytes) -> ParsedRecord:
-    """Take one record apart; of two readings the one that takes in the whole text.
+    """Parse one record; of two readings, return the one that covers the whole text.
 
     Raises:
         RecordError: as `readings`.
@@ -92,10 +92,10 @@ def parse_text(body: bytes) -> ParsedRecord:
 
 
 def readings(body: bytes) -> tuple[ParsedRecord, ...]:
-    """One record, taken apart in each way in which its text can be read: one, or two where a name is hostile.
+    """Return all readings of a record: one, or two if a name imitates the format.
 
     Raises:
-        RecordError: ``empty``; ``other_game`` for the notations of the site's other games that are not SGF-like;
+        RecordError: ``empty``; ``other_game`` for the site's games with a notation that is not SGF-like;
             ``bad_text`` for anything else that is not a whole record, with the number of nodes read as its ply.
     """
     text = decode(body)
@@ -118,10 +118,10 @@ def readings(body: bytes) -> tuple[ParsedRecord, ...]:
 
 
 def pick_legal(found: Sequence[ParsedRecord], replay: Callable[[ParsedRecord], Any]) -> ParsedRecord:
-    """The reading whose moves are legal, where there are several; ``replay`` raises a `RecordError` if they are not.
+    """Return the only reading with legal moves. ``replay`` raises a `RecordError` for illegal ones.
 
     Raises:
-        RecordError: ``ambiguous``, the moves of none or of more than one reading are legal.
+        RecordError: ``ambiguous``: several readings, and none or more than one of them has legal moves.
     """
     if len(found) == 1:
         return found[0]
@@ -137,13 +137,13 @@ def pick_legal(found: Sequence[ParsedRecord], replay: Callable[[ParsedRecord], A
 
 
 def join_text(header: Mapping[str, str], nodes: Iterable[Node]) -> str:
-    """The record of a header and nodes: `parse_text`'s inverse."""
+    """Return the text of a record with this header and these nodes: the inverse of `parse_text`."""
     head = ";" + "".join(f"{name}[{value}]" for name, value in header.items()) if header else ""
     return f"({head}{''.join(f';{colour}[{value}]' for colour, value in nodes)})"
 
 
 def _read_header(text: str, at: int, before: str = "") -> tuple[dict[str, str], int]:
-    """The properties from ``at`` on, up to one called ``before``, and where they end."""
+    """Return the properties from ``at`` up to the one called ``before``, and their end."""
     header: dict[str, str] = {}
     while (match := _PROPERTY.match(text, at)) and match[1] != before:
         name, begin = match[1], match.end()
@@ -171,7 +171,7 @@ def _read_nodes(text: str, header: dict[str, str], at: int) -> ParsedRecord:
 
 
 def _from_right(text: str, at: int) -> ParsedRecord | None:
-    """The reading in which the last ``SO`` is the site's; None where that is none, or does not reach the text's end."""
+    """Return the reading that takes the last ``SO`` as the site's; None if it fails or stops before the text's end."""
     last = max((found.start() for found in _LAST_SITE.finditer(text, at)), default=-1)
     try:
         header, begin = _read_header(text, at, before="PB")
@@ -193,7 +193,7 @@ def _from_right(text: str, at: int) -> ParsedRecord | None:
 
 
 def _foreign(text: str) -> RecordError:
-    """The error for a text that does not begin as a record does."""
+    """Return the error for a text that does not begin like a record."""
     if not text:
         return RecordError("empty", "nothing in the body")
     if text[:10].lower().startswith(_HTML):

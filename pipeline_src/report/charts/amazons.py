@@ -54,15 +54,15 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def learning(folder: Path) -> Chart | None:
-    """What the nets name of the validation split, by epoch."""
+    """Accuracy of the nets on the validation split, by epoch."""
     found = _found(folder, "train/{}.csv", NETS)
     if not found:
         return None
     figure, axes = panels(3, height=1.75)
     columns = {
-        "validation_move_top1": "moves (from, to) named first",
-        "validation_arrow_top1": "arrows named first",
-        "validation_arrow_value_accuracy": "winners named",
+        "validation_move_top1": "top-1 accuracy, move (from, to)",
+        "validation_arrow_top1": "top-1 accuracy, arrow given the move",
+        "validation_arrow_value_accuracy": "value accuracy",
     }
     longest = max(max(rows.numbers("epoch")) for rows in found.values())
     for one, (column, words) in zip(axes, columns.items(), strict=True):
@@ -70,16 +70,16 @@ def learning(folder: Path) -> Chart | None:
             shift = 0.02 * max(1, longest - 1) * (place - (len(found) - 1) / 2)  # points of one epoch would hide others
             epochs = [epoch + shift for epoch in rows.numbers("epoch")]
             curve(one, epochs, rows.numbers(column), _words(name), LOOKS[name])
-        one.set_title(f"share of {words}")
+        one.set_title(words)
         from_zero(one)
     axes[-1].set_xlabel("epoch")
     count_axis(axes[-1].xaxis)
     legend(figure, axes[0])
     return chart(
         "amazons-learning",
-        "What the Amazons nets learn",
-        "Shares of the validation split's moves, arrows and winners that each net names, after each epoch: those of "
-        "Amazons-Net, under the names of readings of its loss, and of the residual net.",
+        "Amazons nets: accuracy during training",
+        "Top-1 accuracy of move and arrow and value accuracy on the validation split after each epoch: of Amazons-Net, "
+        "under the name of its loss, and of the residual net.",
         f"{REPORTS}/train/*.csv",
         "dvc repro amazons_train",
         figure,
@@ -87,15 +87,15 @@ def learning(folder: Path) -> Chart | None:
 
 
 def phases(folder: Path) -> Chart | None:
-    """What nets and baselines name of held-out games, by phase of the game."""
+    """Top-1 accuracy of nets and baselines on held-out games, by phase of the game."""
     found = _found(folder, "evaluate/{}.phases.csv", tuple(LOOKS))
     if not found:
         return None
     figure, axes = panels(3, height=1.85)
     columns = {
-        "from_to_top1": "moves (from, to) named first",
-        "arrow_top1": "arrows named first",
-        "turn_top1": "whole turns named first",
+        "from_to_top1": "top-1 accuracy, move (from, to)",
+        "arrow_top1": "top-1 accuracy, arrow given the move",
+        "turn_top1": "top-1 accuracy, whole turn",
     }
     names = list(dict.fromkeys(phase for rows in found.values() for phase in rows.words("phase")))
     for one, (column, words) in zip(axes, columns.items(), strict=True):
@@ -104,7 +104,7 @@ def phases(folder: Path) -> Chart | None:
             at = [names.index(phase) + shift for phase in rows.words("phase")]
             values = rows.estimates(column, f"{column}_low", f"{column}_high")
             measured(one, at, values, _words(name), LOOKS[name], joined=False)
-        one.set_title(f"share of {words}")
+        one.set_title(words)
         from_zero(one)
         one.grid(visible=False, axis="x")
     axes[-1].set_xticks(range(len(names)), [_phase(name) for name in names])
@@ -112,10 +112,9 @@ def phases(folder: Path) -> Chart | None:
     legend(figure, axes[0])
     return chart(
         "amazons-phases",
-        "Turns of held-out games named, by phase",
-        "Shares of the test split's turns whose move, arrow and both a net names first, with 95 % intervals that take "
-        "games as clusters. One ply looks one ply ahead by the engine's evaluation; uniform gives all legal turns the "
-        "same chance.",
+        "Amazons nets: top-1 accuracy by phase of the game",
+        "Top-1 accuracy on the test split, with 95 % intervals clustered by game. One ply is the player that looks one "
+        "ply ahead with the engine's evaluation; uniform is a random choice among the legal turns.",
         f"{REPORTS}/evaluate/*.phases.csv",
         "dvc repro amazons_evaluate amazons_baselines",
         figure,
@@ -138,9 +137,9 @@ def calibration(folder: Path) -> Chart | None:
     legend(figure, axes)
     return chart(
         "amazons-calibration",
-        "Win rates predicted and observed",
-        "Turns of the test split in tenths of the win rate predicted for the mover, and the share that was won, "
-        "with 95 % intervals that take games as clusters. Cross entropy is Amazons-Net.",
+        "Amazons nets: calibration of the win rate",
+        "Turns of the test split, binned by the win rate predicted for the side to move, and the observed win rate, "
+        "with 95 % intervals clustered by game. Cross entropy is Amazons-Net.",
         f"{REPORTS}/evaluate/*.calibration.csv",
         "dvc repro amazons_evaluate amazons_baselines",
         figure,
@@ -159,12 +158,12 @@ def matches(folder: Path) -> Chart | None:
     ranked(axes, words, [found.estimate(f"{name}.score") for name in names], "", Look(0))
     level(axes, 0.5, across=True)
     share_axis(axes.xaxis)
-    axes.set_xlabel("score of the player named first")
+    axes.set_xlabel("score of A in A v B")
     return chart(
         "amazons-matches",
         "Matches of the Amazons nets",
-        "Score of the player named first, with 95 % intervals, in colour-swapped pairs; the nets play the turn that "
-        "they name first. The dashed line is equal strength.",
+        "Score of A in A v B, with 95 % intervals, in colour-swapped pairs. The nets play their most likely turn "
+        "without search. The dashed line is equal strength.",
         f"{REPORTS}/match.json",
         "dvc repro amazons_match",
         figure,

@@ -20,7 +20,7 @@ DOUBLING = re.compile(r"doubling_(\d+)_(\d+)")
 
 
 def doublings(folder: Path) -> Chart | None:
-    """What twice the time is worth to the engine."""
+    """Score of the engine against itself with half the time."""
     found = metrics(folder / MEASURED)
     steps = [step for name in found.keys("matches") if (step := DOUBLING.fullmatch(name))] if found else []
     if found is None or not steps:
@@ -54,12 +54,12 @@ def matches(folder: Path) -> Chart | None:
     ranked(axes, words, [found.estimate(f"matches.{name}.score") for name in names], "", Look(0))
     level(axes, 0.5, across=True)
     share_axis(axes.xaxis)
-    axes.set_xlabel("score of the player named first")
+    axes.set_xlabel("score of A in A v B")
     return chart(
         "amazons-engine-matches",
         "Matches of the Amazons engine",
-        "Score of the player named first, with 95 % intervals, in colour-swapped pairs with the time or nodes a move "
-        "that are named. The dashed line is equal strength.",
+        "Score of A in A v B, with 95 % intervals, in colour-swapped pairs. Time or nodes are per move. The dashed "
+        "line is equal strength.",
         str(MEASURED),
         "make measure-amazons_engine",
         figure,

@@ -25,9 +25,9 @@ from pipeline_src.report.registry import REGISTRY
 REPORTS = Path("artifacts/reports/depth")
 MEASURED = Path("docs/measured/search_depth.json")
 PLAYERS = {"cnn": Look(0), "ours": Look(1), "table_cnn": Look(2), "table_ours": Look(3), "deepening": Look(6)}
-"""Of whom depth and clock are shown by move number."""
+"""Players shown by move number."""
 CHOOSERS = ("cnn_", "ours_")
-"""Whose committed matches are shown; the others tell what computing is worth."""
+"""Players that choose a depth; the other committed matches compare amounts of compute."""
 ENOUGH = 0.2
 """Share of a player's games that must have come to a move, for its mean to be shown."""
 
@@ -61,9 +61,9 @@ def learning(folder: Path) -> Chart | None:
     legend(figure, axes)
     return chart(
         "depth-learning",
-        "What the depth nets learn",
-        "Mean of the classes' F1 on the validation split by training step, for each model of depth_train.models. "
-        "Ours needed has other labels than the rest, the depth that was needed.",
+        "Depth nets: macro F1 during training",
+        "Macro F1 on the validation split by training step, for each model of depth_train.models. The model 'ours "
+        "needed' is trained on another label, the depth that was needed.",
         f"{REPORTS}/train/*.csv",
         "dvc repro depth_train",
         figure,
@@ -88,13 +88,13 @@ def balance(folder: Path) -> Chart | None:
     bars(axes, names, told("accuracy"), "accuracy", Look(4), 1, 2)
     share_axis(axes.xaxis)
     axes.set_xlim(0, 1)
-    axes.set_xlabel("on the test split, its classes as they fall")
+    axes.set_xlabel("on the test split, not balanced")
     legend(figure, axes)
     return chart(
         "depth-balance",
         "Ways to balance the classes",
-        "Mean of the classes' F1, and share of the positions whose depth is named, on the test split; smote is the "
-        "published way. Intervals of 95 % take games as clusters. Ours needed has other labels than the rest.",
+        "Macro F1 and accuracy of the depth on the test split; smote is the published method. The 95 % intervals are "
+        "clustered by game. The model 'ours needed' is trained on another label.",
         f"{REPORTS}/balance.csv and evaluate.json",
         "dvc repro depth_evaluate",
         figure,
@@ -102,7 +102,7 @@ def balance(folder: Path) -> Chart | None:
 
 
 def confusion(folder: Path) -> Chart | None:
-    """Labels against choices of each model."""
+    """Confusion matrix of each model."""
     rows = table(folder / REPORTS / "confusion.csv")
     if rows is None:
         return None
@@ -126,8 +126,8 @@ def confusion(folder: Path) -> Chart | None:
     return chart(
         "depth-confusion",
         "Depths chosen, by label",
-        "Positions of the test split, by their label, the depth that the search reached (of ours needed: that it "
-        "needed), and the depth that the net chose; the darker, the greater the share of the label's row.",
+        "Confusion matrix of the test split: the label, which is the depth that the search reached (for 'ours needed' "
+        "the depth that was needed), against the depth that the net chose. Darker cells are larger shares of a row.",
         str(REPORTS / "confusion.csv"),
         "dvc repro depth_evaluate",
         figure,
@@ -158,14 +158,14 @@ def matches(folder: Path) -> Chart | None:
         axes.plot([published] * 2, [-0.5, tables - 0.5], label=f"published, {published:g}", **dashes)
     level(axes, 0.5, across=True)
     share_axis(axes.xaxis)
-    axes.set_xlabel("score of the player named first")
+    axes.set_xlabel("score of A in A v B")
     legend(figure, axes)
     return chart(
         "depth-matches",
         "Matches of the players that choose their depth",
-        "Score of the player named first, with 95 % intervals, in colour-swapped pairs; cnn is the published net, "
-        "table the published opponent, against which the published score (unbeaten) is dashed dark. The grey line is "
-        "equal strength.",
+        "Score of A in A v B, with 95 % intervals, in colour-swapped pairs. cnn is the published net, table the "
+        "published opponent; the dark dashes mark the published unbeaten rate against it. The grey line is equal "
+        "strength.",
         f"{REPORTS}/match.json and {MEASURED}",
         "dvc repro depth_match and make measure-search_depth",
         figure,

@@ -1,4 +1,4 @@
-"""Charts of the joseki library: its growth, the moves that it names, and how long it takes to build."""
+"""Charts of the joseki library: its growth, the accuracy of the recommender, and the time to build it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def growth(rows: Table | None, suffix: str, games: str, source: str, rerun: str) -> Chart | None:
-    """What the library holds after so many games, beside the published one."""
+    """Size of the library by number of games, beside the published one."""
     if rows is None:
         return None
     published = REGISTRY["joseki"]
@@ -59,15 +59,15 @@ def growth(rows: Table | None, suffix: str, games: str, source: str, rerun: str)
 
 
 def accuracy(rows: Table | None, suffix: str, games: str, source: str, rerun: str) -> Chart | None:
-    """Which share of held-out moves the recommender names, by move number."""
+    """Accuracy of the recommender on held-out moves, by move number."""
     if rows is None:
         return None
     figure, (axes,) = panels()
     columns = {
-        "hit_rate": "pattern known",
-        "recommend_top3": "among the first three",
-        "recommend_top1": "named first",
-        "baseline_top3": "three most played",
+        "hit_rate": "hit rate",
+        "recommend_top3": "top-3 accuracy",
+        "recommend_top1": "top-1 accuracy",
+        "baseline_top3": "baseline, top-3 accuracy",
     }
     for place, (column, words) in enumerate(columns.items()):
         curve(axes, rows.numbers("number"), rows.numbers(column), words, Look(place))
@@ -78,10 +78,10 @@ def accuracy(rows: Table | None, suffix: str, games: str, source: str, rerun: st
     legend(figure, axes)
     return chart(
         f"joseki-accuracy{suffix}",
-        f"Held-out joseki moves named, {games}",
-        "Share of the held-out games' corner moves, by their number in the corner: how often the library knows the "
-        "pattern before the move, names the move first or among three, and how often it is among the three points "
-        "played most there.",
+        f"Joseki recommender: accuracy on held-out moves, {games}",
+        "Accuracy on the corner moves of held-out games, by the number of the move in its corner. The hit rate is how "
+        "often the library has the pattern before the move. The baseline is the three most frequent points of that "
+        "move number.",
         source,
         rerun,
         figure,

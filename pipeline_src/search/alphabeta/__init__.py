@@ -1,1 +1,1 @@
-"""Alpha-beta for any game whose kernels and evaluation are registered by the type of its state."""
+"""Alpha-beta for any game with kernels and an evaluation registered for the type of its state."""

@@ -1,11 +1,11 @@
-"""Principal variation search: the compiled part, one call an iteration of the deepening.
+"""Principal variation search, the compiled part: one call for each iteration of the deepening.
 
-All that costs is `rank`, which evaluates every action of a node: 2,000 of them in the Amazons. So the table's action,
-and then *killers*, actions that last refuted at the same ply, are tried before a node is ranked at all: one ply above
-the horizon an evaluation each. Nodes there are ranked and no more; and the width of those further up, how many of their
-best actions by one-ply values are searched deeper, can be limited.
+Nearly all the time goes to `rank`, which evaluates every action of a node, 2,000 of them in the Amazons. Therefore the
+table's action and the *killers*, the actions that last caused a cutoff at the same ply, are tried before a node is
+ranked: one ply above the horizon, each of them costs one evaluation. Nodes at that ply are only ranked. Further up, the
+width, the number of best actions by one-ply value that are searched deeper, can be limited.
 
-Values are seen from the side to move. A game that ends is worth ``WIN`` less the plies from the root to its end.
+Values are those of the side to move. The end of a game is worth ``WIN`` less the plies from the root to it.
 
 Sources: Knuth and Moore, "An analysis of alpha-beta pruning", Artificial Intelligence 6 (1975); Akl and Newborn, "The
 principal continuation and the killer heuristic", ACM Annual Conference (1977); Marsland and Campbell, "Parallel search
@@ -41,19 +41,19 @@ NEXT, REDUCED, MINIMAL, WHOLE = range(4)
 """Stages of an action: not begun; a ply less deep; with a minimal window; with the whole one."""
 INFINITY = 2.0 * WIN
 DECIDED = WIN - 2000.0
-"""Values beyond it are proofs: games that are over, or counted to their end; looking deeper would change nothing."""
+"""Larger values are proofs: games that are over or counted to their end. A deeper search would not change them."""
 LOST = WIN / 2
-"""Values between it and `DECIDED` are beliefs: the side that loses has actions that nobody looked at. A search prefers
-them to any evaluation, as it does proofs, and `told` gives them back as squares."""
+"""Values between this and `DECIDED` are beliefs: the losing side has actions that were not searched. A search prefers
+them to any evaluation, like proofs, and `told` reports them as squares."""
 _BELIEF = WIN - 4000.0
 LEAST = 0.5
-"""The margin of a belief that rests on the end of the game, which has none."""
+"""Margin of a belief that follows from the end of the game, which has no margin of its own."""
 STEP = 1e-3
-"""Width of a minimal window. Values between its ends are returned as they are, so no result depends on it."""
+"""Width of a minimal window. Values inside it are returned unchanged, so no result depends on the width."""
 
 
 class Space(NamedTuple):
-    """Memory of one search. P: plies that it may go deep; A: room for the legal actions of any position."""
+    """Memory of one search. P: greatest depth in plies; A: room for the legal actions of any position."""
 
     actions: npt.NDArray[np.int32]
     """[P + 1, A]: of the node at each ply."""
@@ -74,7 +74,7 @@ class Space(NamedTuple):
     futility: npt.NDArray[np.float64]
     """[1]: see `searcher.Options`."""
     stop: npt.NDArray[np.uint8]
-    """[1]: not 0 once the search is to end."""
+    """[1]: 0 until the search should end."""
 
 
 def make_space(plies: int, actions: int, widths: tuple[int, ...], killers: int, stop: npt.NDArray[np.uint8]) -> Space:
@@ -98,7 +98,7 @@ def make_space(plies: int, actions: int, widths: tuple[int, ...], killers: int, 
 
 @njit(cache=True)
 def _ended(value: float, ply: int) -> float:
-    """A one-ply value as the search counts it, where the action leads to ``ply`` plies from the root."""
+    """Convert a one-ply value to the search's scale, for an action that leads to ``ply`` plies from the root."""
     if value >= WIN:
         return WIN - ply
     if value <= -WIN:
@@ -108,12 +108,12 @@ def _ended(value: float, ply: int) -> float:
 
 @njit(cache=True)
 def believed(value: float) -> float:
-    """A proven loss, as it counts where the loser has actions that were not searched."""
+    """Return the value of a proven loss if the loser has actions that were not searched."""
     return -_BELIEF - LEAST if value < -PROVEN else value + COUNTED - _BELIEF
 
 
 def told(value: float) -> float:
-    """A value as it is given to others: a belief is the margin on which it rests, in the evaluation's unit."""
+    """Return a value for reports: a belief becomes the margin that it follows from, in the evaluation's unit."""
     return math.copysign(abs(value) - _BELIEF, value) if LOST < abs(value) < DECIDED else value
 
 
@@ -138,7 +138,7 @@ def _holds(actions: npt.NDArray[np.int32], n: int, action: int) -> bool:
 
 @njit(cache=True)
 def _one_ply(state: Any, evaluator: Any, space: Space, ply: int, action: int) -> float:
-    """One-ply value of an action, as `rank` would give it."""
+    """Return the one-ply value of an action, the same as from `rank`."""
     play(state, action)
     over, result = outcome(state)
     if over:
@@ -154,9 +154,9 @@ def _one_ply(state: Any, evaluator: Any, space: Space, ply: int, action: int) ->
 def _refute(
     state: Any, evaluator: Any, space: Space, ply: int, beta: float, remembered: int
 ) -> tuple[bool, float, int]:
-    """(whether the table's action or a killer is worth ``beta`` one ply deep, its value, the action).
+    """Return (whether the table's action or a killer reaches ``beta`` one ply deep, its value, the action).
 
-    That takes one evaluation each, in place of one for every action of the node.
+    This takes one evaluation for each of them instead of one for every action of the node.
     """
     if remembered >= 0:
         value = _one_ply(state, evaluator, space, ply, remembered)
@@ -178,7 +178,7 @@ def _refute(
 def _leaf(
     state: Any, evaluator: Any, space: Space, table: Table, depth: int, ply: int, alpha: float, beta: float
 ) -> tuple[bool, float]:
-    """(whether a position needs no search of its own, its value if so); else its frame is made ready."""
+    """Return (whether a position needs no search, its value if so); otherwise prepare its frame."""
     counts = space.counts
     over, result = outcome(state)
     if over:
@@ -221,7 +221,7 @@ def _leaf(
 
 @njit(cache=True)
 def _next_action(state: Any, evaluator: Any, space: Space, ply: int) -> int:
-    """The action of a node to be searched next, -1 where there are no more."""
+    """Return the next action of a node to search, -1 if none is left."""
     marks, actions, values = space.marks[ply], space.actions[ply], space.values[ply]
     if marks[RANKED] == 0:
         if marks[REMEMBERED] >= 0 and marks[SEARCHED] == 0:
@@ -260,7 +260,7 @@ def _next_action(state: Any, evaluator: Any, space: Space, ply: int) -> int:
 
 @njit(cache=True)
 def _finish(state: Any, space: Space, table: Table, ply: int) -> float:
-    """Value of a node whose search is done, which is stored."""
+    """Store and return the value of a finished node."""
     bounds, marks = space.bounds[ply], space.marks[ply]
     best = bounds[BEST]
     if best > bounds[FLOOR]:
@@ -275,9 +275,9 @@ def _finish(state: Any, space: Space, table: Table, ply: int) -> float:
 
 @njit(cache=True)
 def _resume(state: Any, space: Space, table: Table, ply: int, below: float) -> tuple[bool, float]:
-    """Take what the search of a node's action has returned; (whether the node is done, its value if so).
+    """Process the value of a node's action; return (whether the node is finished, its value if so).
 
-    Afterwards `STAGE` says how the same action is searched again, or `NEXT`.
+    Afterwards `STAGE` is the next search of the same action, or `NEXT`.
     """
     marks, bounds, value = space.marks[ply], space.bounds[ply], -below
     if marks[STAGE] == REDUCED and value > bounds[ALPHA]:
@@ -299,10 +299,10 @@ def _resume(state: Any, space: Space, table: Table, ply: int, below: float) -> t
 
 @njit(cache=True)
 def _search(state: Any, evaluator: Any, space: Space, table: Table, depth: int, alpha: float, beta: float) -> float:
-    """Value of a position one ply below the root, searched ``depth`` plies deep.
+    """Return the value of a position one ply below the root, searched ``depth`` plies deep.
 
-    Where it lies outside ``alpha`` to ``beta`` it is a bound (fail-soft). After `STOPPED` is raised it means nothing.
-    The stack is explicit: numba crashes in calls of a function by itself that are loaded from its cache.
+    Outside ``alpha`` to ``beta`` it is a bound (fail-soft). It is meaningless after `STOPPED` is set. The stack is
+    explicit, because numba crashes in recursive functions that are loaded from its cache.
     """
     counts, ply, entering, value = space.counts, 1, True, 0.0
     while True:
@@ -342,7 +342,7 @@ def _search(state: Any, evaluator: Any, space: Space, table: Table, depth: int, 
 def _rank_root(state: Any, evaluator: Any, space: Space) -> float:
     """Write the root's actions, best one-ply value first, to ``space.root``, values in that order to the first ply's.
 
-    Where an action wins at once the others may be missing. Returns the best value.
+    If an action wins at once, the others may be missing. Returns the best value.
     """
     actions, values = space.actions[1], space.values[1]
     n = rank(state, evaluator, actions, values, WIN)
@@ -357,10 +357,11 @@ def _rank_root(state: Any, evaluator: Any, space: Space) -> float:
 
 @njit(cache=True, nogil=True)
 def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: int, alpha: float, beta: float) -> float:
-    """Search the root ``depth`` plies deep within a window; first of all one ply deep, whatever the window.
+    """Search the root ``depth`` plies deep within a window. The first iteration, one ply deep, ignores the window.
 
-    Each action that turns out best so far moves to the front of ``space.root``, so that also a search that is cut off
-    leaves its answer there. Returns the value, of the actions that were searched to their end.
+    Each new best action moves to the front of ``space.root``, so that an interrupted search leaves its answer there
+    too.
+    Returns the value over the actions that were searched to their end.
     """
     counts, best, root = space.counts, -INFINITY, space.root
     counts[ROOT_DONE] = 0
@@ -398,9 +399,9 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
 
 @njit(cache=True, nogil=True)
 def read_variation(state: Any, space: Space, table: Table, depth: int, out: npt.NDArray[np.int32]) -> int:
-    """Write the root's best action and what the table says follows, up to ``depth`` plies; return how many.
+    """Write the principal variation, from the root's best action and the table; return its length.
 
-    Each is looked up among the legal ones. The state is left as it was.
+    It has at most ``depth`` plies. Each action is checked for legality. The state is not changed.
     """
     out[0] = space.root[0]
     play(state, out[0])

@@ -1,7 +1,7 @@
-"""The best of many actions, one after the other: a binary heap built in one pass.
+"""A binary heap, built in one pass, that yields the best of many actions one after the other.
 
-Most nodes look at a few of their actions only, so sorting them all would be a waste (Williams, "Heapsort",
-Communications of the ACM 7, 1964).
+Most nodes use only a few of their actions, so a full sort would be wasteful (Williams, "Heapsort", Communications of
+the ACM 7, 1964).
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ def heapify(actions: Actions, values: Values, n: int) -> None:
 
 @njit(cache=True)
 def pop(actions: Actions, values: Values, n: int) -> int:
-    """Take the best action out of a heap of ``n``; the rest is a heap of ``n - 1``."""
+    """Remove and return the best action of a heap of ``n``; the rest is a heap of ``n - 1``."""
     action = actions[0]
     actions[0], values[0] = actions[n - 1], values[n - 1]
     _sink(actions, values, 0, n - 1)

@@ -1,4 +1,4 @@
-"""`AlphaBeta`: iterative deepening around the compiled search."""
+"""`AlphaBeta`: iterative deepening around the compiled search of `nodes`."""
 
 import math
 import time
@@ -15,38 +15,42 @@ from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
 
 MAX_DEPTH = 96
-"""Plies that a search goes deep at most, whatever its limit."""
+"""Greatest depth of a search in plies, whatever its limit."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a search looks at, and in what order."""
+    """Options of the search: the actions that it examines, and their order."""
 
     widths: tuple[int, ...] = (100, 40, 20)
-    """How many of a node's actions, best one-ply values first, are searched deeper: at 2 plies of remaining depth, at
-    3, and so on; the last holds for all greater depths. 0 is all."""
+    """Number of actions of a node, the best by one-ply value, that are searched deeper: with 2 plies of remaining
+    depth,
+    with 3, and so on. The last number applies to all greater depths. 0 is all."""
     table_mb: float = 32.0
-    """Size of the transposition table; 0 for a search without one."""
+    """Size of the transposition table in MiB; 0 for none."""
     scout: bool = True
     """Whether all actions of a node but the first are tried with a minimal window."""
     killers: int = 8
-    """How many of the actions that last refuted at a ply are tried before a node just above the horizon is ranked."""
+    """Number of killer actions, the last to cause a cutoff at a ply, that are tried before a node one ply above the
+    horizon
+    is ranked."""
     inner_killers: int = 4
-    """How many of them, at the most, where a node further up is searched with a minimal window."""
+    """Largest number of killers for nodes further up that are searched with a minimal window."""
     reduce_after: int = 8
-    """After how many actions of a node the others are first searched a ply less deep; 0 is never."""
+    """Number of actions of a node after which the others are first searched one ply less deep; 0 is never."""
     breadth: int = 0
-    """Just above the horizon, how many likely moves of a position are looked at (`evaluator.shortlist`); 0 is all."""
+    """Number of likely moves of a position examined one ply above the horizon (`evaluator.shortlist`); 0 is all."""
     inner_breadth: int = 0
-    """The same further up, but for the root."""
+    """`breadth` further above the horizon, except at the root."""
     proofs: bool = True
-    """Whether values beyond `nodes.DECIDED` are proofs: where a node has lost by the actions that its width lets it
-    search, the others are searched too, and if some are left even then, the loss is a belief (`nodes.LOST`)."""
+    """Whether values beyond `nodes.DECIDED` are proofs. If a node loses by all actions within its width, the others are
+    searched too; if some remain unsearched even then, the loss is a belief (`nodes.LOST`)."""
     futility: float = math.inf
-    """With two plies to go, an action is left out if its one-ply value is so far below alpha (Heinz, "Extended futility
-    pruning", ICCA Journal 21, 1998), and with it all that rank below it."""
+    """With two plies left to search, an action with a one-ply value this far below alpha is left out, with all
+    lower-ranked
+    ones (Heinz, "Extended futility pruning", ICCA Journal 21, 1998)."""
     aspiration: float = 0.0
-    """Half the window around the last iteration's value in which the next one begins; 0 is the whole range."""
+    """Half the width of the first window of an iteration, around the last iteration's value; 0 is an open window."""
 
     def __post_init__(self) -> None:
         if not self.widths:
@@ -64,10 +68,15 @@ class Options:
 
 
 class AlphaBeta:
-    """Alpha-beta with iterative deepening, for any game that has kernels and an evaluation; see `limits.Searcher`."""
+    """Alpha-beta with iterative deepening, for any game with kernels and an evaluation; see `limits.Searcher`.
+
+    ``AlphaBeta(make_evaluator()).search(state, Limit(depth=3))`` searches a position of the Amazons three plies deep;
+    the
+    evaluator is that of `search.amazons.evaluation`.
+    """
 
     def __init__(self, evaluator: Any, options: Options | None = None) -> None:
-        """``evaluator`` is a NamedTuple of arrays of the search's own, as the evaluations below `search` make them."""
+        """``evaluator`` is made by ``make_evaluator`` of a game's evaluation. It has scratch space: do not share it."""
         self.evaluator, self.options = evaluator, options or Options()
         self._stop = StopFlag()
         self._table = make_table(self.options.table_mb)
@@ -75,18 +84,18 @@ class AlphaBeta:
         self._generation = 0
 
     def stop(self) -> None:
-        """End the search under way, from another thread; it still answers with a legal action.
+        """End the running search, from another thread. It still answers with a legal action.
 
-        A search clears it when it begins, so a stop that comes before that is lost.
+        A search clears the request when it begins, so an earlier one is lost.
         """
         self._stop.set()
 
     def use_memory(self, size: int) -> None:
-        """Let the table take so many bytes at most, where that is less than the options say."""
+        """Limit the table to a size in bytes, if that is less than the options set."""
         self._table = make_table(min(self.options.table_mb, size / 1e6))
 
     def take_memory(self, size: int) -> None:
-        """Let the table take so many bytes, whatever the options say."""
+        """Set the size of the table in bytes, whatever the options set."""
         self._table = make_table(size / 1e6)
 
     def needs(self, state: Any) -> list[Need]:
@@ -107,11 +116,12 @@ class AlphaBeta:
         seed: int = 0,  # noqa: ARG002
         on_info: OnInfo | None = None,
     ) -> SearchResult:
-        """Search an unfinished position, which stays as it was; nothing is random, so ``seed`` is not used.
+        """Search an unfinished position, which is not changed. Nothing is random, so ``seed`` is ignored.
 
-        The answer of a search that is cut off is the best action of the iteration under way, if that got past the
-        action that was best before, and else of the last whole one. ``on_info`` is told after each iteration, and last
-        of all the answer.
+        An interrupted search answers with the best action of the unfinished iteration, if that has searched the
+        previous
+        best action to its end, and otherwise of the last finished one. ``on_info`` receives a report after each
+        iteration, and finally the answer.
 
         Raises:
             ValueError: the game is over.
@@ -129,7 +139,7 @@ class AlphaBeta:
             return self._deepen(state, limit, space, began, on_info)
 
     def _start(self, state: Any, limit: Limit) -> nodes.Space:
-        """The memory, as a new search wants it."""
+        """Return the memory, prepared for a new search."""
         room = int(max_actions(state))
         if self._space is None or self._space.root.size < room:
             self._space = nodes.make_space(
@@ -182,7 +192,7 @@ class AlphaBeta:
         return result
 
     def _iteration(self, state: Any, space: nodes.Space, depth: int, last: float) -> float:
-        """Value at ``depth``; first in a window around the ``last`` value, if the options ask for it."""
+        """Return the value at ``depth``, searched first in a window around the ``last`` value if the options say so."""
         if self.options.aspiration:
             low, high = last - self.options.aspiration, last + self.options.aspiration
             value = self._search(state, space, depth, low, high)

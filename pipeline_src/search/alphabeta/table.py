@@ -1,8 +1,9 @@
-"""Transposition table: what was found out about a position, under the whole 64-bit hash of it.
+"""Transposition table: results of searches by the full 64-bit hash of a position.
 
-Flat arrays, in pairs of entries: the even one gives way to a search at least as deep, the odd one to anything. Entries
-carry the number of the search that wrote them and are empty to every other, so that no search depends on earlier ones
-and none has to clear the table.
+Entries come in pairs: a search that is at least as deep replaces the even one, any search replaces the odd one. An
+entry has the number of the search that wrote it and counts as empty for all others, so that no search depends on
+earlier
+ones, and the table is never cleared.
 """
 
 from typing import Any, NamedTuple
@@ -14,11 +15,11 @@ from pipeline_src.jit import njit
 from pipeline_src.search.evaluator import WIN
 
 EXACT, LOWER, UPPER = 0, 1, 2
-"""What a stored value is: the value, a bound below it, or a bound above it."""
+"""Kind of a stored value: exact, a lower bound, or an upper bound."""
 PROVEN = WIN - 500.0
-"""Values beyond it, on either side, are games that end, counted from the root: ``WIN`` minus the plies to the end.
+"""Larger absolute values are ends of games, counted from the root: ``WIN`` minus the plies to the end.
 
-Positions that are settled but not over lie below it (`evaluator.settle`)."""
+Positions that are settled but not over have smaller values (`evaluator.settle`)."""
 
 
 class Table(NamedTuple):
@@ -26,9 +27,9 @@ class Table(NamedTuple):
 
     keys: npt.NDArray[np.uint64]
     actions: npt.NDArray[np.int32]
-    """Best action, or the one that refuted."""
+    """Best action, or the one that caused the cutoff."""
     values: npt.NDArray[np.float32]
-    """Seen from the side to move; plies to a win are counted from this position, not from the root."""
+    """Values of the side to move. Plies to a win are counted from this position, not from the root."""
     generations: npt.NDArray[np.int32]
     """Number of the search that wrote the entry, from 1."""
     depths: npt.NDArray[np.int16]
@@ -36,11 +37,11 @@ class Table(NamedTuple):
 
 
 ENTRY = np.dtype(list(zip(Table._fields, ("<u8", "<i4", "<f4", "<i4", "<i2", "u1"), strict=True)), align=True)
-"""The columns lie side by side in memory, so that a probe waits for one line of it and not for six."""
+"""The columns of an entry are adjacent in memory, so that a probe needs one cache line instead of six."""
 
 
 def make_table(megabytes: float) -> Table:
-    """An empty table of the largest power of two of entries that fit (at least 2); 0 megabytes give none."""
+    """Return an empty table with the largest power of two of entries that fit, at least 2; 0 megabytes give none."""
     entries = 0
     if megabytes > 0:
         entries = 2
@@ -53,7 +54,7 @@ def make_table(megabytes: float) -> Table:
 
 @njit(cache=True)
 def find(table: Table, key: Any, generation: int) -> int:
-    """Index of the entry of a position, -1 if this search has none."""
+    """Return the index of a position's entry, -1 if this search has none."""
     if table.keys.size == 0:
         return -1
     at = np.int64(key & np.uint64(table.keys.size - 1))
@@ -65,7 +66,7 @@ def find(table: Table, key: Any, generation: int) -> int:
 
 @njit(cache=True)
 def store(table: Table, key: Any, generation: int, depth: int, bound: int, value: float, action: int, ply: int) -> None:
-    """Write what a search of ``depth`` plies at ``ply`` plies from the root has found."""
+    """Write the result of a search of ``depth`` plies, at ``ply`` plies from the root."""
     if table.keys.size == 0:
         return
     even = np.int64(key & np.uint64(table.keys.size - 1)) & ~1
@@ -88,7 +89,7 @@ def store(table: Table, key: Any, generation: int, depth: int, bound: int, value
 
 @njit(cache=True)
 def value_at(table: Table, slot: int, ply: int) -> float:
-    """Value of an entry for a position ``ply`` plies from the root."""
+    """Return the value of an entry for a position ``ply`` plies from the root."""
     value = float(table.values[slot])
     if value > PROVEN:
         return value - ply

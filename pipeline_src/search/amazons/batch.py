@@ -1,8 +1,9 @@
-"""The evaluation terms of many Amazons positions at once.
+"""The terms of the Amazons evaluation for many positions at once.
 
 `LANES` positions lie side by side: row ``r`` of a scratch array holds one word of each. Every loop over the lanes is
-straight-line integer code, which the compiler turns into vector instructions; a flood fill goes on until it is done in
-all lanes, which costs the others time and changes nothing in them.
+straight-line integer code, which the compiler turns into vector instructions. A flood fill continues until it is done
+in
+all lanes; this costs time in the other lanes, but changes nothing there.
 
 With O and X the cumulative sets of squares that the side to move and the other side reach within k moves, and B those
 that both reach in the end, the terms need few counts:
@@ -33,9 +34,9 @@ from pipeline_src.search.amazons.flood import (
 LANES = 32
 """Positions side by side."""
 MAX_STEPS = 110
-"""No way on a board of 100 squares is longer."""
+"""Largest number of steps of a fill: no path on a board of 100 squares is longer."""
 FRACTION = 40
-"""Binary digits kept of w, and of c1 but one."""
+"""Binary digits of w that are kept; one less for c1."""
 OWN, OTHER, EMPTY, OWN_ALL, OTHER_ALL, OWN_NOW, OTHER_NOW = 0, 2, 4, 6, 8, 10, 12
 """Rows of `Lanes.words`, two each: amazons, empty squares, all that a side reaches, all it has reached so far."""
 OWN_NEAR, OTHER_NEAR, OWN_NEAR_KING, OTHER_NEAR_KING, RUNS = 14, 16, 18, 20, 22
@@ -56,7 +57,7 @@ class Lanes(NamedTuple):
     apart: npt.NDArray[np.uint64]
     """[MAX_STEPS * 2 * LANES]: squares whose D1 differ by i or more, for each i."""
     rays: npt.NDArray[np.uint64]
-    """[RAY_ROWS * LANES]: what `amazons_mobility` looks at."""
+    """[RAY_ROWS * LANES]: scratch space of `mobility`."""
     sums: npt.NDArray[np.int64]
     """[5 * LANES]."""
     terms: npt.NDArray[np.float64]
@@ -64,7 +65,7 @@ class Lanes(NamedTuple):
 
 
 def make_lanes() -> Lanes:
-    """Scratch space for one thread."""
+    """Return scratch space for one thread."""
     return Lanes(
         np.zeros(WORDS * LANES, np.uint64),
         np.zeros((MAX_STEPS + 1) * 4 * LANES, np.uint64),
@@ -77,7 +78,7 @@ def make_lanes() -> Lanes:
 
 @njit(cache=True)
 def king_fills(lanes: Lanes) -> int:
-    """Reach of both sides by king moves, step by step; returns how many steps brought something new."""
+    """Compute the reach of both sides by king moves, step by step; return the number of steps with new squares."""
     s, kings = lanes.words, lanes.kings
     for i in range(4 * LANES):
         kings[i] = s[i]
@@ -110,7 +111,7 @@ def king_fills(lanes: Lanes) -> int:
 
 @njit(cache=True)
 def king_balance(lanes: Lanes, steps: int) -> None:
-    """c2, after `king_fills`."""
+    """Compute c2, after `king_fills`."""
     s, kings, sums = lanes.words, lanes.kings, lanes.sums
     for i in range(LANES):
         own = count(s[OWN_ALL * LANES + i], s[(OWN_ALL + 1) * LANES + i])
@@ -183,7 +184,7 @@ def _queen_step(s: Any, source: int, target: int) -> None:
 
 @njit(cache=True)
 def queen_fills(lanes: Lanes) -> int:
-    """c1 and w, after `king_fills`; returns the number of steps."""
+    """Compute c1 and w, after `king_fills`; return the number of steps."""
     s, apart, sums = lanes.words, lanes.apart, lanes.sums
     for i in range(LANES):
         _line_runs(s, i, RUNS, 1)
@@ -238,7 +239,7 @@ def queen_fills(lanes: Lanes) -> int:
 
 @njit(cache=True)
 def count_apart(lanes: Lanes, steps: int) -> None:
-    """w, after `queen_fills`."""
+    """Compute w, after `queen_fills`."""
     s, apart, sums = lanes.words, lanes.apart, lanes.sums
     for i in range(LANES):
         low = s[OWN_ALL * LANES + i] & s[OTHER_ALL * LANES + i]
@@ -257,7 +258,7 @@ def count_apart(lanes: Lanes, steps: int) -> None:
 
 @njit(cache=True)
 def collect(lanes: Lanes, tempo: float) -> None:
-    """`Lanes.terms` but for m, after all others."""
+    """Write `Lanes.terms` except m, after all others."""
     s, sums, terms = lanes.words, lanes.sums, lanes.terms
     for i in range(LANES):
         low = s[OWN_ALL * LANES + i] & s[OTHER_ALL * LANES + i]

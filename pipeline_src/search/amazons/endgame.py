@@ -1,12 +1,12 @@
-"""Endings of the Amazons that are settled by counting: each side has squares of its own, and who has more of them wins.
+"""Endings of the Amazons that counting decides: each side has squares of its own, and the side with more of them wins.
 
 The *own squares* of a side are the empty ones that king moves through empty squares join to its amazons and to none of
-the other's. In them it can make some number of turns whatever the other does, if its guards (`amazons_endgame_fill`)
-let nobody in. The other side then gets at most one turn from each empty square it can reach. Where neither side can
-reach a square of the other's, the position is *closed* and both numbers are filling numbers.
+the other's. There it can make a number of turns whatever the other side does, if its guards (`endgame_fill`) keep the
+other side out. The other side then gets at most one turn from each empty square that it can reach. If neither side can
+reach a square of the other's, the position is *closed*, and both numbers are filling numbers.
 
-The margin of the side to move is its turns less the other's. It wins if the margin is 1 or more: with equal numbers it
-runs out first.
+The margin of the side to move is its number of turns less the other side's. It wins if the margin is 1 or more; with
+equal numbers it runs out first.
 """
 
 from typing import Any, NamedTuple
@@ -24,11 +24,11 @@ from pipeline_src.search.amazons.flood import U64, Words, count
 from pipeline_src.search.evaluator import COUNTED
 
 MOST_EMPTY = 64
-"""`settle_amazons` leaves positions with more empty squares alone."""
+"""Largest number of empty squares for `settle_amazons`."""
 SEARCH_NODES = 60
-"""For a region at an inner node of a search."""
+"""Node limit for a region at an inner node of a search."""
 PLAY_NODES = 2_000
-"""For a region in a game."""
+"""Node limit for a region at the move of a game."""
 
 
 class Territory(NamedTuple):
@@ -41,10 +41,10 @@ class Territory(NamedTuple):
     other_high: Any
     reach_low: Any
     reach_high: Any
-    """Empty squares that its amazons come to by king moves, through empty squares."""
+    """Empty squares that its amazons reach by king moves through empty squares."""
     far_low: Any
     far_high: Any
-    """The same for the other side's."""
+    """`reach_high` for the other side's amazons."""
 
 
 class Filling(NamedTuple):
@@ -56,14 +56,14 @@ class Filling(NamedTuple):
 
     @property
     def value(self) -> float:
-        """As `settle_amazons` has it where the game is decided; else the middle of the bounds, in squares."""
+        """Value in squares: that of `settle_amazons` if the game is decided, else the middle of the bounds."""
         if self.least > 0:
             return COUNTED + self.least - 0.5
         return -COUNTED + self.most - 0.5 if self.most <= 0 else (self.least + self.most) / 2
 
 
 def endgame_scratch(amazons: int = 4) -> EndgameScratch:
-    """Scratch space for one thread, for positions with up to so many amazons a side.
+    """Return scratch space for one thread, for positions with up to this number of amazons per side.
 
     An evaluator holds it as a field, ``endgame: EndgameScratch``, and settles with
     ``settle_amazons(state, evaluator.endgame)``.
@@ -152,14 +152,14 @@ def _own_turns(t: Territory, stride: int, nodes: int, scratch: EndgameScratch) -
 
 @njit(cache=True)
 def closed(state: AmazonsState) -> bool:
-    """Whether no empty square can be reached by both sides, as they stand."""
+    """Whether no empty square is reachable for both sides in the present position."""
     t = _territory_of(state)
     return bool((t.reach_low & t.far_low) | (t.reach_high & t.far_high) == U64(0))
 
 
 @njit(cache=True)
 def sealed(state: AmazonsState) -> bool:
-    """Whether the position is closed and stays so whatever is played: no amazons of the two sides touch."""
+    """Whether the position is closed and stays closed whatever is played: no amazons of the two sides touch."""
     t = _territory_of(state)
     low, high = _guards(t, state.board.shape[1] + 1)
     return bool((t.reach_low & t.far_low) | (t.reach_high & t.far_high) | low | high == U64(0))
@@ -186,10 +186,11 @@ def _margin(t: Territory, stride: int, nodes: int, scratch: EndgameScratch, full
 
 @njit(cache=True)
 def count_out(state: AmazonsState, nodes: int, scratch: EndgameScratch) -> tuple[int, int, int]:
-    """(least, most, turn): bounds of the margin of the side to move, and a turn that keeps ``least`` (-1: none).
+    """Return (least, most, turn): bounds of the margin of the side to move, and a turn that keeps ``least`` (-1: none).
 
-    The side to move can bring about a margin of ``least`` or more, the other one of ``most`` or less, in any position
-    between turns. They seldom meet unless it is closed. ``turn`` is as in `most_turns`.
+    In any position between turns, the side to move can achieve a margin of at least ``least``, and the other side one
+    of
+    at most ``most``. The two are seldom equal unless the position is closed. ``turn`` is as in `most_turns`.
     """
     return _margin(_territory_of(state), state.board.shape[1] + 1, nodes, scratch, True)
 
@@ -228,10 +229,11 @@ def settle_words(
 
 @njit(cache=True)
 def settle_amazons(state: AmazonsState, scratch: EndgameScratch) -> tuple[bool, float]:
-    """(whether counting decides the game, its value for the side to move if so); see `evaluator.settle`.
+    """Return (whether counting decides the game, its value for the side to move if so); see `evaluator.settle`.
 
-    The value is half a turn less than the margin, so that it only changes sign when a side makes a turn that wastes
-    nothing. Where the margin is not known exactly, it is the part of it that is certain.
+    The value is half a turn less than the margin, so that a turn that wastes nothing only changes its sign. If the
+    margin
+    is not known exactly, the value is the certain part of it.
     """
     if state.turn[1] >= 0:
         return False, 0.0
@@ -257,10 +259,10 @@ def best_filling_turn(state: AmazonsState, nodes: int = PLAY_NODES) -> Filling:
 
 
 def closing_turn(state: AmazonsState) -> Filling | None:
-    """The turn to play at once where there is nothing left to search for, else None.
+    """Return the turn to play at once if a search has nothing left to find, else None.
 
-    That is where the side to move is sure to win by filling its own squares, where it is sure to lose a closed
-    position, and where a position can no longer be opened.
+    This is the case if the side to move certainly wins by filling its own squares, if it certainly loses a closed
+    position, or if the position can no longer be opened.
     """
     if state.turn[1] >= 0:
         return None

@@ -1,11 +1,11 @@
-"""How many turns running a side can make in a part of the board that is its own: its filling number.
+"""The filling number: how many turns in a row a side can make in a region of its own.
 
-A region is a set of empty squares and amazons of one side, joined by king moves. Each turn takes exactly one square out
-of it, the one the arrow hits, so its empty squares bound the number of turns; cut points and dead ends can make it less
+A region is a set of empty squares and amazons of one side, connected by king moves. Each turn removes exactly one
+square, the one that the arrow hits, so the empty squares bound the number of turns; cut points and dead ends reduce it
 ('defective territories': Mueller and Tegos, "Experiments in computer Amazons", More Games of No Chance, 2002). Counting
 is NP-complete (Buro, "Simple Amazons endgames and their connection to Hamilton circuits in cubic subgrid graphs",
-2000), hence the limit on nodes. Here it is a depth-first search that asks whether so many turns are possible. It first
-shoots back at the square just left, where that does not cut the region, and with that usually gets all at once.
+2000), hence the limit on nodes. Here a depth-first search decides whether a given number of turns is possible. It first
+tries to shoot back at the square just left, if that does not cut the region, which usually succeeds at once.
 
 Sets of squares are as in `amazons_endgame_sets`. A region includes the squares of its amazons. *Guards* are amazons
 next to squares that the other side might enter: they may leave only with an arrow at the square they left.
@@ -22,7 +22,7 @@ from pipeline_src.search.amazons.endgame_shots import PLACE, write_shots
 from pipeline_src.search.amazons.flood import U64, count
 
 NO, YES, UNKNOWN, NONE = 0, 1, 2, 3
-"""What `fills` answers; UNKNOWN where the nodes ran out. NONE: not answered yet."""
+"""Answers of `fills`. UNKNOWN: the nodes ran out. NONE: not answered yet."""
 NODES, RUN, TURN, LONGEST = range(4)
 """Places in `EndgameScratch.counters`: nodes left; number of the count; the turn that begins the longest line seen in a
 region of one piece all along, and the turns of that line."""
@@ -30,11 +30,11 @@ TARGET, LEAST, MOST, KIND, NEXT, LENGTH, MADE, SLACK = range(8)
 """Places in a frame of the search: turns asked for; what is known of the region; what it tries now; next in the list of
 turns and its length; of two pieces, the turns of the first and how many may yet be lost."""
 BACK, OTHERS, FIRST, REST = range(4)
-"""What a frame tries: turns that shoot back, the other turns; the first of two pieces, the rest."""
+"""Kinds of a frame: turns that shoot back, other turns; the first of two pieces, the rest."""
 ENTRIES = 1 << 13
-"""Of the table of regions seen in one count."""
+"""Number of entries in the table of regions of one count."""
 FEW = 16
-"""Nodes that the later, easier questions about a region get at least."""
+"""Least number of nodes for the later, easier questions about a region."""
 _LIST = 16  # turns written that count as a node, about as long as one takes
 
 

@@ -1,8 +1,8 @@
-"""A static evaluation of the Amazons: territory, closeness and mobility, weighed by how open the board is.
+"""The static evaluation of the Amazons: territory, closeness and mobility, weighted by the openness of the board.
 
-The terms are those of `amazons_terms`; their weights are interpolated between knots in w. At w = 0 no square is open
-to both sides any more: t1 is the difference of the squares left to each side, and half a square off it makes the sign
-right for the side to move, which loses when both have as many.
+The terms are those of `terms`; their weights are interpolated between knots in w. At w = 0 no square is open to both
+sides: t1 is then the difference between the squares left to each side. Half a square is subtracted, because the side to
+move loses if both have the same number.
 
 Source: Lieberum, "An evaluation function for the game of Amazons", Theoretical Computer Science 349 (2005).
 """
@@ -40,17 +40,18 @@ from pipeline_src.search.amazons.terms import Terms, terms
 from pipeline_src.search.evaluator import WIN
 
 PARITY = 0.5
-"""Taken off the value of the side to move at w = 0."""
+"""Squares subtracted from the value of the side to move at w = 0."""
 
 
 class AmazonsEvaluator(NamedTuple):
-    """The evaluation as searches take it: weights, and scratch space for one thread."""
+    """The evaluation in the form that searches take: weights, and scratch space for one thread."""
 
     knots: npt.NDArray[np.float64]
-    """[K, 8]: w rising from 0; the weights there of t1, t2, c1, c2, m and 1; one over the distance in w from the knot
-    before."""
+    """[K, 8]: w, rising from 0; the weights of t1, t2, c1, c2, m and 1 there; one over the distance in w from the
+    previous
+    knot."""
     tempo: npt.NDArray[np.float64]
-    """[2]: worth of a square that both sides reach at once; the least w at which m may weigh anything."""
+    """[2]: value of a square that both sides reach at once; the least w at which m may have a weight."""
     moves: npt.NDArray[np.int32]
     likely: npt.NDArray[np.float32]
     """Values of the moves of a position before the arrow."""
@@ -60,7 +61,10 @@ class AmazonsEvaluator(NamedTuple):
 
 
 def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> AmazonsEvaluator:
-    """An evaluator for positions with up to ``amazons`` a side, with the default weights if none are given."""
+    """Return an evaluator for positions with up to ``amazons`` amazons per side, by default with the default weights.
+
+    ``evaluate(get_game("amazons").initial_state(), make_evaluator())`` is the value of the start position in squares.
+    """
     engine = engine or AmazonsEngine()
     table = engine.table()
     parity, inverse = np.zeros(len(table)), np.zeros(len(table))
@@ -81,7 +85,7 @@ def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> Ama
 
 @njit(cache=True)
 def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
-    """The weighted sum of the terms. `weigh_lanes` does the same sums in the same order."""
+    """Return the weighted sum of the terms. `weigh_lanes` computes the same sums in the same order."""
     total = knots[0, 1] * found.t1
     total += knots[0, 2] * found.t2
     total += knots[0, 3] * found.c1
@@ -103,7 +107,7 @@ def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
 
 @njit(cache=True)
 def weigh_lanes(lanes: Lanes, knots: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
-    """The weighted sum of the terms in each lane."""
+    """Compute the weighted sum of the terms in each lane."""
     found = lanes.terms
     t1, t2, c1, c2, m, one = knots[0, 1], knots[0, 2], knots[0, 3], knots[0, 4], knots[0, 5], knots[0, 6]
     for i in range(LANES):
@@ -132,7 +136,7 @@ def weigh_lanes(lanes: Lanes, knots: npt.NDArray[np.float64], values: npt.NDArra
 
 @njit(cache=True)
 def value_lanes(evaluator: "AmazonsEvaluator") -> None:
-    """Write the value of the position in each lane to ``evaluator.found``; ``-WIN`` where the mover has no turn."""
+    """Write the value of the position in each lane to ``evaluator.found``; ``-WIN`` if the side to move has no turn."""
     lanes, values = evaluator.lanes, evaluator.found
     s, terms = lanes.words, lanes.terms
     steps = king_fills(lanes)
@@ -153,7 +157,7 @@ def value_lanes(evaluator: "AmazonsEvaluator") -> None:
 
 @njit(cache=True, nogil=True)
 def evaluate_words(words: npt.NDArray[np.uint64], evaluator: AmazonsEvaluator, values: npt.NDArray[np.float32]) -> None:
-    """Write the values of positions given as words, to ``values`` float32 [N]; ``-WIN`` where the mover has no turn.
+    """Write the values of positions given as words to ``values``, float32 [N]; ``-WIN`` if the mover has no turn.
 
     ``words`` is uint64 [N, 6]: the mover's amazons, the other side's and the empty squares, low and high word of each
     (see `amazons_flood`).
@@ -185,7 +189,7 @@ def _value_turns(
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> int:
-    """Write the values of ``n`` turns, and go no further than one that is worth ``stop_at``; return how many."""
+    """Write the values of ``n`` turns, up to the first of at least ``stop_at``; return their number."""
     squares, bits = state.board.size, BITS[state.board.shape[1]]
     empty_low, empty_high = empty_squares(state.board)
     own_low, own_high = amazon_squares(state.amazons, state.turn[0], state.board.shape[1])
@@ -282,13 +286,13 @@ def _shortlist(
 def rank_all(
     state: AmazonsState, evaluator: AmazonsEvaluator, actions: npt.NDArray[np.int32], values: npt.NDArray[np.float32]
 ) -> int:
-    """`evaluator.rank` without a bound, compiled by itself: what Python calls."""
+    """`evaluator.rank` without a bound, compiled by itself for calls from Python."""
     return int(_rank(state, evaluator, actions, values, np.inf))
 
 
 @njit(cache=True, nogil=True)
 def value_of(state: AmazonsState, evaluator: AmazonsEvaluator) -> float:
-    """`evaluator.evaluate`, compiled by itself: what Python calls."""
+    """`evaluator.evaluate`, compiled by itself for calls from Python."""
     return float(_evaluate(state, evaluator))
 
 

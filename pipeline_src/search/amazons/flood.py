@@ -1,4 +1,4 @@
-"""Sets of squares of an Amazons board in two 64-bit words, and how far kings and queens get in them.
+"""Sets of squares of an Amazons board in two 64-bit words, and the reach of king and queen moves in them.
 
 Square (r, c) is bit ``11 * r + c`` whatever the board's width: a constant distance between rows lets compilers fold
 the shifts, and the columns from W to 10 are never empty, so no shift wraps around an edge. A 10x10 board takes 110

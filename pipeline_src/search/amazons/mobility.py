@@ -13,7 +13,7 @@ from pipeline_src.search.amazons.batch import EMPTY, LANES, OTHER, OTHER_ALL, OW
 from pipeline_src.search.amazons.flood import U64, count, down, up
 
 FURTHEST = 9
-"""The most squares that lie in one direction."""
+"""Largest number of squares in one direction."""
 OPEN, OWN_RAYS, OTHER_RAYS = 0, 8, 32
 """Rows of `Lanes.rays`: ones, twos, fours and eights of the empty neighbours, two words each, on squares that both
 sides reach; then for each side the rays in eight directions, two words each, and their sum like the neighbours'."""
@@ -92,7 +92,7 @@ def _further(s: Any, rays: Any, i: int, row: int, upwards: bool, k: int) -> tupl
 
 @njit(cache=True, forceinline=True)
 def _look(lanes: Lanes, row: int, distance: int, sign: int) -> bool:
-    """One square further in all directions; whether anything was seen there."""
+    """Look one square further in all directions; return whether any square was seen."""
     s, rays, sums = lanes.words, lanes.rays, lanes.sums
     left, many = U64(0), U64(0)
     share = np.int64(FURTHEST - distance)
@@ -128,7 +128,7 @@ def _look(lanes: Lanes, row: int, distance: int, sign: int) -> bool:
 
 @njit(cache=True)
 def mobility(lanes: Lanes) -> None:
-    """m, after `amazons_batch.king_fills`."""
+    """Compute m, after `batch.king_fills`."""
     s, rays, sums, terms = lanes.words, lanes.rays, lanes.sums, lanes.terms
     _neighbours(lanes)
     for i in range(LANES):

@@ -11,10 +11,10 @@ from pipeline_src.project.params import Count, Fraction, Items, Params
 
 
 class Phase(Params):
-    """Weights of the terms at one openness of the board; between two phases they are interpolated."""
+    """Weights of the terms at one openness of the board. They are interpolated between two phases."""
 
     w: float
-    """Openness: the squares that both sides reach, each worth less the more unevenly they do; 70 at the start."""
+    """Openness: squares that both sides reach, weighted less the more their distances differ; 70 at the start."""
     t1: float
     """Territory by queen moves."""
     t2: float = 0.0
@@ -28,22 +28,22 @@ class Phase(Params):
 
 
 class AmazonsEngine(Params):
-    """The evaluation, Territory (t1, t2), Position (c1, c2) and Mobility (m) by openness w, and the search's memory."""
+    """The evaluation: territory (t1, t2), position (c1, c2), mobility (m) by openness w; and the search memory."""
 
     tempo: Fraction = 0.2
-    """Worth to the side to move of a square that both sides reach in the same number of moves."""
+    """Value, to the side to move, of a square that both sides reach in the same number of moves."""
     phases: Items[Phase] = (
         Phase(w=0.0, t1=1.0),
         Phase(w=8.0, t1=0.40, t2=0.35, c2=0.02),
         Phase(w=30.0, t1=0.17, t2=0.30, c1=0.17, c2=0.32),
         Phase(w=60.0, t1=0.17, t2=0.09, c1=-0.10, c2=0.19),
     )
-    """By rising w, the first at 0: the closed board, where t1 counts the squares of each side.
+    """Weights by rising w. The first phase is at w = 0, the closed board, where t1 counts the squares of each side.
 
-    The defaults foresee what a deeper search says (``python -m bench.fit_amazons``), and were better in matches than
-    those found by matches alone; mobility made no player stronger."""
+    The defaults were fitted to the values of a deeper search (``python -m bench.fit_amazons``). In matches they were
+    better than weights tuned by matches alone; mobility made no player stronger."""
     table_mb: Count = 64
-    """Memory of the transposition table, in MiB."""
+    """Size of the transposition table in MiB."""
 
     @model_validator(mode="after")
     def _begins_at_the_closed_board(self) -> Self:
@@ -56,5 +56,5 @@ class AmazonsEngine(Params):
         return self
 
     def table(self) -> npt.NDArray[np.float64]:
-        """The phases as float64 [K, 6]: w, t1, t2, c1, c2, m."""
+        """Return the phases as float64 [K, 6]: w, t1, t2, c1, c2, m."""
         return np.array([list(p.model_dump().values()) for p in self.phases])

@@ -1,4 +1,4 @@
-"""The terms of the Amazons evaluation, of one position."""
+"""The terms of the Amazons evaluation for one position."""
 
 from typing import Any, NamedTuple
 
@@ -19,32 +19,35 @@ from pipeline_src.search.amazons.flood import (
 
 
 class Terms(NamedTuple):
-    """A position seen from the side to move.
+    """The terms of a position, from the point of view of the side to move.
 
-    D1(s) and D2(s) are the fewest queen and king moves in which a side reaches the empty square s; a square that
-    neither side reaches counts nowhere.
+    D1(s) and D2(s) are the numbers of queen and king moves that a side needs to reach the empty square s. A square that
+    neither side reaches is ignored.
     """
 
     t1: float
-    """+1 for each square the side to move reaches sooner (by D1), -1 for each it reaches later, and a constant, the
-    tempo, for each that both reach at once. What only one side reaches, it reaches sooner."""
+    """+1 for each square that the side to move reaches sooner (by D1), -1 for each that it reaches later, and a
+    constant,
+    the tempo, for each that both reach at once. A square that only one side reaches counts as reached sooner by it."""
     t2: float
-    """The same by D2."""
+    """t1 with D2 in place of D1."""
     c1: float
-    """2 * sum over squares of 2^-D1(own) - 2^-D1(other); 2^-D1 is 0 for a side that never comes."""
+    """2 * sum over squares of 2^-D1(own) - 2^-D1(other); 2^-D1 is 0 for a side that never reaches the square."""
     c2: float
-    """Sum over squares of (D2(other) - D2(own)) / 6, clipped to -1 and 1; 1 and -1 for what only one side reaches."""
+    """Sum over squares of (D2(other) - D2(own)) / 6, clipped to -1..1; 1 or -1 if only one side reaches the square."""
     w: float
     """Sum over the squares that both sides reach of 2^-|D1(own) - D1(other)|: 0 once the areas are closed."""
     m: float
-    """Mobility of the own amazons less that of the others. An amazon's is the sum over the squares one queen move away
-    that the other side reaches too, in any number of moves, of 2^-d * e: d its distance along the line in squares, e
-    the number of empty squares next to it (of its eight neighbours; the amazon's own square is not empty)."""
+    """Mobility of the own amazons less that of the other side's. The mobility of an amazon is the sum of 2^-d * e over
+    the
+    squares one queen move away that the other side reaches too, in any number of moves: d is the distance along the
+    line in
+    squares, e the number of empty squares among the eight neighbours (the amazon's own square is not empty)."""
 
 
 @njit(cache=True)
 def _queen_step(low: Any, high: Any, empty_low: Any, empty_high: Any) -> Words:
-    """Empty squares one queen move away from a set, or in it. Walks: on one position, filling by doubling is slower."""
+    """Return the empty squares one queen move away from a set, or in it. For one position, walking beats doubling."""
     out_low, out_high = low & empty_low, high & empty_high
     for line in range(4):
         k = U64(1) if line == 0 else U64(9 + line)
@@ -93,7 +96,7 @@ def _mobility(low: Any, high: Any, empty_low: Any, empty_high: Any, both_low: An
 
 @njit(cache=True)
 def terms(state: AmazonsState, tempo: float, mobile_from: float = 0.0) -> Terms:
-    """The terms of a position between turns; m is left at 0 where w is below ``mobile_from``."""
+    """Return the terms of a position between turns; m is 0 if w is below ``mobile_from``."""
     width = state.board.shape[1]
     empty_low, empty_high = empty_squares(state.board)
     own_low, own_high = amazon_squares(state.amazons, state.turn[0], width)

@@ -1,4 +1,4 @@
-"""Whose each square is by the Amazons evaluation: who reaches it sooner, by queen moves (t1) or by king moves (t2)."""
+"""Owners of the squares by the Amazons evaluation: the side that is nearer by queen moves (t1) or king moves (t2)."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pipeline_src.games.amazons.board import EMPTY, AmazonsState
 
 NOBODY, FIRST, SECOND, BOTH = 0, 1, 2, 3
-"""A square that neither side reaches, or that is not empty; that one side reaches sooner; that both reach at once."""
+"""Owner of a square: nobody (not empty, or out of reach), the side that reaches it sooner, or both at once."""
 LINES = [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)]
 Distances = npt.NDArray[np.float64]
 
@@ -17,23 +17,23 @@ class Territory(NamedTuple):
     """Owners of the squares, int8 [N] by square."""
 
     queen: npt.NDArray[np.int8]
-    """Their first squares less their second ones are the term t1 of `terms.Terms`, for the first side to move."""
+    """Owners by queen moves. Squares of FIRST less those of SECOND are the term t1 with the first side to move."""
     king: npt.NDArray[np.int8]
-    """Likewise t2."""
+    """Owners by king moves, for the term t2."""
 
 
 def territory(state: AmazonsState) -> Territory:
-    """The owners in a position between two turns."""
+    """Return the owners in a position between two turns."""
     return Territory(*(_owners(*(distances(state, side, far) for side in (0, 1))) for far in (True, False)))
 
 
 def distances(state: AmazonsState, side: int, far: bool) -> Distances:
-    """Fewest moves in which a side reaches each empty square, float64 [H, W]; infinity where it never comes.
+    """Return the fewest moves in which a side reaches each empty square, float64 [H, W]; infinity if never.
 
     Args:
         state: the position.
         side: 0 the first, 1 the second.
-        far: by queen moves; else by king moves.
+        far: True for queen moves, False for king moves.
     """
     height, width = state.board.shape
     found = np.full((height, width), np.inf)

@@ -1,15 +1,18 @@
-"""A static evaluation of Gomoku: open windows, and the threats that decide who is faster.
+"""The static evaluation of Gomoku for `search.alphabeta` and `search.minimax`: open windows and threats.
 
-See `gomoku_windows` for these words. The windows are worth a sum of weights by how many stones they lack. Above it
-stand the threats, looked at in this order: a side to move that lacks one stone wins; a side that threatens to win on
-two cells wins next; one that forces the answer and has an open three beside it, and a side to move with an open three,
-will almost always win. Only the first two are certain.
+`windows` defines these words. Each window has a weight by the number of stones that it lacks. Threats outweigh the sum
+of
+the weights, in this order: a side to move that lacks one stone wins; a side that threatens to win on two cells wins
+next; a side that forces the answer and also has an open three, and a side to move with an open three, almost always
+win.
+Only the first two are certain.
 
-Such sums are the old way to judge Gomoku, and the threats are those of Allis, van den Herik and Huntjens, "Go-Moku and
-threat-space search" (1993). The weights come from matches (``python -m bench.tune_gomoku``); in them neither weights
-for spans nor other ones for the side to move made it any stronger. Where only just a line wins, spans do not look at
-the stones beyond their ends; the windows, and so all that is certain, do. In Renju the windows are those of exact lines
-for both sides, and know of no forbidden cells; in Caro those of freestyle.
+The threats are those of Allis, van den Herik and Huntjens, "Go-Moku and threat-space search" (1993). The weights come
+from matches (``python -m bench.tune_gomoku``), in which neither weights for spans nor separate weights for the side to
+move made the search stronger. Where only a line of exactly the winning length wins, spans ignore the stones beyond
+their
+ends; windows, and so everything certain, include them. In Renju the windows are those of exact lines for both sides and
+ignore forbidden cells; in Caro they are those of freestyle.
 """
 
 from typing import NamedTuple
@@ -43,28 +46,28 @@ from pipeline_src.search.gomoku.windows import (
 )
 
 LOST, TWO_CELLS, MOST = 6000.0, 5000.0, 900.0
-"""Worth of the threats that are certain, and the bound of the sum of weights."""
+"""Values of the two certain threats, and the bound of the sum of weights."""
 
 
 class Weights(NamedTuple):
-    """In points."""
+    """Weights in points."""
 
     windows: tuple[float, ...] = (12.0, 9.0, 3.0, 1.0)
-    """By how many stones are lacking: 1, 2, 3, ... up to `LACKING`."""
+    """Weights of windows by the number of missing stones: 1, 2, 3, ... up to `LACKING`."""
     threats: tuple[float, float] = (3000.0, 2000.0)
-    """Added to the sum: a threat to win beside an open three; an open three of the side to move."""
+    """Values added to the sum: for a threat to win with an open three; for an open three of the side to move."""
 
 
 class GomokuEvaluator(NamedTuple):
-    """The evaluation as searches take it: weights, tables, and scratch space for one thread."""
+    """The evaluation in the form that searches take: weights, tables, and scratch space for one thread."""
 
     windows: Windows
     threats: npt.NDArray[np.float64]
-    """[2]: as in `Weights`."""
+    """[2]: see `Weights`."""
 
 
 def make_evaluator(weights: Weights | None = None) -> GomokuEvaluator:
-    """An evaluator for any board and rule, with the default weights if none are given."""
+    """Return an evaluator for any board and rule, by default with the default weights."""
     weights = weights or Weights()
     table = np.zeros(LACKING + 1, np.int64)
     table[1 : 1 + len(weights.windows)] = np.round(1000 * np.array(weights.windows))
@@ -78,7 +81,7 @@ def _count(counts: int, where: int, bits: int) -> int:
 
 @njit(cache=True)
 def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
-    """(how many empty cells, 2 at the most, make a line for ``colour``, the first of them)."""
+    """Return (the number of empty cells that make a line for ``colour``, 2 at most, the first of them)."""
     board, line, kind = state.board, state.turn[LINE], moves.kind_of_line(state, colour)
     n, first = 0, -1
     for cell in range(board.size):
@@ -94,7 +97,7 @@ def _winning_cells(state: GomokuState, colour: int) -> tuple[int, int]:
 
 @njit(cache=True)
 def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int, int]:
-    """As `_winning_cells`, of the lines through a stone: on each ray the first empty cell, if stones lead up to it."""
+    """`_winning_cells` for the lines through a stone: on each ray the first empty cell, if stones lead up to it."""
     board, line, kind = state.board, state.turn[LINE], moves.kind_of_line(state, colour)
     height, width = board.shape
     n, first = 0, -1
@@ -117,7 +120,7 @@ def _winning_cells_by(state: GomokuState, stone: int, colour: int) -> tuple[int,
 
 @njit(cache=True)
 def _threes_at(state: GomokuState, cell: int, colour: int) -> int:
-    """Spans through a cell that are open threes of ``colour``."""
+    """Count the spans through a cell that are open threes of ``colour``."""
     board, line = state.board, state.turn[LINE]
     height, width = board.shape
     found = 0
@@ -141,9 +144,9 @@ def _threes_at(state: GomokuState, cell: int, colour: int) -> int:
 def _judge(
     worth: int, other_fours: int, cells: int, three: bool, other_threes: int, threats: npt.NDArray[np.float64]
 ) -> float:
-    """Value to the side that has just moved, from its worth in thousandths and from what the sides threaten.
+    """Return the value to the side that has just moved, from its sum of weights in thousandths and from the threats.
 
-    ``cells`` is on how many cells it threatens to win, ``three`` whether it has an open three beside a single one.
+    ``cells`` is the number of cells on which it threatens to win, ``three`` whether it also has an open three.
     """
     if other_fours > 0:
         return -LOST
@@ -157,7 +160,7 @@ def _judge(
 
 @njit(cache=True, nogil=True)
 def value_of(state: GomokuState, evaluator: GomokuEvaluator) -> float:
-    """`evaluator.evaluate`, compiled by itself, once for all searches; what Python calls."""
+    """`evaluator.evaluate`, compiled by itself, once for all searches and for calls from Python."""
     own = 2 - state.turn[SIDE]
     prepare(evaluator.windows, state)
     worth, counts = sums(evaluator.windows, state.board.reshape(state.board.size), own)
@@ -186,7 +189,7 @@ def rank_up_to(
     values: npt.NDArray[np.float32],
     stop_at: float,
 ) -> int:
-    """`evaluator.rank`, compiled by itself, once for all searches; what Python calls."""
+    """`evaluator.rank`, compiled by itself, once for all searches and for calls from Python."""
     n = moves.write_actions(state, actions)
     if n == 0:
         return 0

@@ -1,7 +1,7 @@
-"""Victory by continuous fours: each stone of the attacker lacks one to win, and the defender has one answer to it.
+"""Victory by continuous fours (VCF): every attacking stone makes a four, and the defender has a single answer.
 
-Depth first, with a table of positions where there is none. The line found is a proof: nothing else can be played
-against it.
+The search is depth first, with a table of positions without a win. A line that it finds is a proof, because the
+defender has no other answers.
 """
 
 from typing import NamedTuple
@@ -19,27 +19,27 @@ line has, and a number that tells this game's entries of the table from those of
 COUNT, NEXT, ANSWER = range(3)
 """Entries of a row of `FourSpace.marks`: moves of the node, the one to be tried next, the answer to the last."""
 DEPTH = 32
-"""Fours of a line at the most."""
+"""Largest number of fours in a line."""
 MOVES = 32
 ATTACKER_KEY = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 
 
 class FourSpace(NamedTuple):
-    """Memory of one search. D: fours that it may go deep, M: moves of a node, E: entries, a power of two."""
+    """Memory of one search. D: greatest depth in fours, M: moves of a node, E: entries, a power of two."""
 
     moves: npt.NDArray[np.int32]
     """[D, M]"""
     marks: npt.NDArray[np.int64]
     """[D, 3]"""
     line: npt.NDArray[np.int64]
-    """[2 D]: the stones of the win found, the attacker's and the answers in turn, but for the last one."""
+    """[2 D]: the winning line, the attacker's stones and the answers in turn, without the last stone."""
     failed: npt.NDArray[np.uint64]
-    """[E]: positions without a win."""
+    """[E]: keys of positions without a win."""
     counts: npt.NDArray[np.int64]
 
 
 def make_space(entries: int = 1 << 16) -> FourSpace:
-    """Memory for boards of any size."""
+    """Return the memory for boards of any size."""
     return FourSpace(
         np.zeros((DEPTH, MOVES), np.int32),
         np.zeros((DEPTH, 3), np.int64),
@@ -53,7 +53,7 @@ def make_space(entries: int = 1 << 16) -> FourSpace:
 def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], row: int, n: int) -> int:
     """Write cells whose class for colour c is at least ``least``, that of a threat, to a row after ``n`` others.
 
-    Returns how many there are then; those beyond the end of the row are left out.
+    Returns the new number of cells; those beyond the end of the row are left out.
     """
     left = Int(0)
     for k in range(least, 16):
@@ -73,7 +73,7 @@ def write_cells(lines: Lines, c: int, least: int, out: npt.NDArray[np.int32], ro
 
 @njit(cache=True)
 def first_cell(lines: Lines, c: int, least: int) -> int:
-    """The first cell whose class for colour c is at least ``least``, that of a threat; there has to be one."""
+    """Return the first cell with a class for colour c of at least ``least``, that of a threat. One must exist."""
     word = lines.sizes[FIRST] >> 3
     while True:
         if lines.words[At(c), At(word)] & np.uint64(0x0808080808080808) != 0:
@@ -85,7 +85,7 @@ def first_cell(lines: Lines, c: int, least: int) -> int:
 
 @njit(cache=True)
 def only_answer(lines: Lines, c: int) -> int:
-    """The only stone that keeps colour c from a line on its next move; -1 where there is none, or another one."""
+    """Return the only stone that keeps colour c from a line on its next move; -1 if none or several do."""
     if lines.counts[At(c), WINS] != 1:
         return -1
     cell = Int(first_cell(lines, c, Int(WINS)))
@@ -102,7 +102,7 @@ def only_answer(lines: Lines, c: int) -> int:
 
 @njit(cache=True)
 def _sort(lines: Lines, c: int, moves: npt.NDArray[np.int32], row: int, n: int) -> None:
-    """Best class first; of equals the first on the board."""
+    """Sort by class, best first; equal ones by their place on the board."""
     for i in range(1, n):
         cell = moves[At(row), At(i)]
         what, at = lines.classes[At(c), At(cell)], i
@@ -114,7 +114,7 @@ def _sort(lines: Lines, c: int, moves: npt.NDArray[np.int32], row: int, n: int) 
 
 @njit(cache=True)
 def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
-    """Write the fours of a node where nothing wins at once; how many."""
+    """Write the fours of a node in which nothing wins at once; return their number."""
     if lines.counts[At(1 - c), WINS] > 0:
         cell = only_answer(lines, 1 - c)
         if cell < 0 or lines.classes[At(c), At(cell)] < ONE_FOUR or not may_surely_play(lines, c, cell):
@@ -135,9 +135,9 @@ def _moves(lines: Lines, c: int, space: FourSpace, depth: int) -> int:
 
 @njit(cache=True, nogil=True)
 def win_by_fours(lines: Lines, space: FourSpace, c: int, limit: int) -> int:
-    """Plies to a win of colour c, to move, by fours alone; 0 where none was found within ``limit`` positions.
+    """Return the plies to a win by fours of colour c, to move; 0 if none was found within ``limit`` positions.
 
-    The line is left in ``space``. The board stays as it was.
+    The line is left in ``space``. The board is not changed.
     """
     counts, marks, moves = space.counts, space.marks, space.moves
     depth, entering, other, won = Int(0), True, 1 - c, False

@@ -1,9 +1,8 @@
-"""A board that knows what a stone on each empty cell would make: patterns and classes for both sides, kept by move.
+"""A board with the pattern and class of a stone on every empty cell, for both sides, updated move by move.
 
-Cells lie in one row with a border, five wide or more, that all directions share: a cell and its neighbours are fixed
-distances apart, and nothing has to be asked about edges but whether a cell is of the border. Stones are taken back in
-the reverse order of their placing. So nothing has to be kept for cells with stones: what is near them is the same when
-they are empty again.
+Cells lie in one array with a border of at least five cells that all directions share: a cell and its neighbours are at
+fixed distances, and the only test for edges is whether a cell belongs to the border. Stones are removed in the reverse
+order of their placing. So cells with stones need no updates: their surroundings are the same when they are empty again.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +20,8 @@ from pipeline_src.search.gomoku.worth import CLASS, MOVER_WORTH, ORDER, WAITER_W
 BORDER = 3
 MARGIN = 5
 Int: Any = np.int64
-"""Makes of a constant an argument like all others: numba compiles a kernel anew for each constant it is called with."""
+"""Turns a constant into an ordinary argument, since numba compiles a kernel for each constant that it is called
+with."""
 At: Any = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
 STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
@@ -32,7 +32,7 @@ _RNG = np.random.default_rng(20)
 
 
 class Lines(NamedTuple):
-    """The board. C: cells with the border, c: colour less one (0 black, 1 white)."""
+    """The board. C: cells including the border, c: colour less one (0 black, 1 white)."""
 
     cells: npt.NDArray[np.int8]
     """[C]: 0 empty, 1 black, 2 white, `BORDER`."""
@@ -43,15 +43,16 @@ class Lines(NamedTuple):
     packed: npt.NDArray[np.uint16]
     """[2, C]: patterns of a stone of colour c on a cell, four bits a line."""
     classes: npt.NDArray[np.uint8]
-    """[2, C]: of cells; 0 of those that are not empty."""
+    """[2, C]: classes of cells; 0 for those that are not empty."""
     words: npt.NDArray[np.uint64]
     """[2, C / 8]: the memory of ``classes``, eight cells at a time."""
     counts: npt.NDArray[np.int32]
-    """[2, 16]: how many empty cells have a class."""
+    """[2, 16]: number of empty cells of each class."""
     worth: npt.NDArray[np.int64]
-    """[2, 2]: sums of ``points`` over the empty cells, of a side that is to move and of one that is not."""
+    """[2, 2]: sums of ``points`` over the empty cells, for a side that is to move and for one that is not, less
+    those of the empty board, so that the value of being to move does not depend on the board's size."""
     hash: npt.NDArray[np.uint64]
-    """[1]: of the stones, whoever is to move."""
+    """[1]: hash of the stones, without the side to move."""
     sizes: npt.NDArray[np.int64]
     steps: npt.NDArray[np.int64]
     """[4]: distance of neighbours along a row, a column and both diagonals."""
@@ -60,20 +61,20 @@ class Lines(NamedTuple):
     table: npt.NDArray[np.uint8]
     """See `Patterns`."""
     points: npt.NDArray[np.int16]
-    """[2, 16^4, 4]: of a cell by its patterns, for colour c: `worth.MOVER_WORTH` and the other columns."""
+    """[2, 16^4, 4]: points of a cell by its patterns, for colour c: `worth.MOVER_WORTH` and the other columns."""
     scores: npt.NDArray[np.int32]
-    """[C]: of empty cells the points for the order of moves, of both colours; 0 elsewhere."""
+    """[C]: points of empty cells for the order of moves, of both colours; 0 elsewhere."""
 
 
 def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) -> Lines:
-    """The board of a state.
+    """Return the board of a state.
 
     Args:
-        state: unfinished or not.
-        points: int16 [2, 16^4, 4], see `worth.make_points`; those by default if not given.
+        state: a state, finished or not.
+        points: int16 [2, 16^4, 4], see `worth.make_points`; None is the default points.
 
     Raises:
-        ZugwerkError: its rule has lines that patterns do not know.
+        ZugwerkError: patterns do not support the lines of its rule.
     """
     lines = _blank(state, make_patterns(int(state.turn[LINE]), int(state.turn[RULE])), points)
     height, width = state.board.shape
@@ -87,7 +88,7 @@ def make_lines(state: GomokuState, points: npt.NDArray[np.int16] | None = None) 
 
 
 def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16] | None) -> Lines:
-    """All border, and nothing filled in."""
+    """Return a board with the border only."""
     rule = state.turn[RULE]
     height, width = state.board.shape
     stride = max(width, MARGIN) + MARGIN
@@ -117,7 +118,7 @@ def _blank(state: GomokuState, patterns: Patterns, points: npt.NDArray[np.int16]
 
 
 def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
-    """Lines as those of `make_lines`, but with nothing in them; and the kernels that fill them, and place and lift."""
+    """Return an empty board of the shape of `make_lines`, and the kernels that fill it and place and lift stones."""
     lines = _blank(state, Patterns(1, np.zeros(1, np.uint8)), None)
     kernels = [Need(fill, (lines.table, 1, 1, 1)), Need(begin, (lines,))]
     kernels += [Need(forbid, (lines.table, 1)), Need(may_play, (lines, 0, 0))]
@@ -125,23 +126,23 @@ def lines_need(state: GomokuState) -> tuple[Lines, list[Need]]:
 
 
 _KEYS = _RNG.integers(0, 1 << 64, (2, 1088), dtype=np.uint64)
-"""For boards of up to 25x25."""
+"""Random numbers of the hash for boards of up to 25x25."""
 
 
 def cell_of(action: int, width: int, lines: Lines) -> int:
-    """The cell of an action on a board so wide."""
+    """Return the cell of an action on a board of a width."""
     return int(lines.sizes[FIRST]) + action // width * int(lines.sizes[STRIDE]) + action % width
 
 
 def action_of(cell: int, width: int, lines: Lines) -> int:
-    """The action of a cell."""
+    """Return the action of a cell."""
     row, column = divmod(cell - int(lines.sizes[FIRST]), int(lines.sizes[STRIDE]))
     return row * width + column
 
 
 @njit(cache=True)
 def begin(lines: Lines) -> None:
-    """Take all stones away, and fill in what belongs to the empty board."""
+    """Remove all stones and fill in the values of the empty board."""
     for c in range(2):
         lines.worth[c, 0], lines.worth[c, 1] = 0, 0
         for k in range(16):
@@ -167,14 +168,12 @@ def begin(lines: Lines) -> None:
             packed = lines.packed[c, cell]
             lines.classes[c, cell] = lines.points[c, packed, CLASS]
             lines.counts[c, lines.classes[c, cell]] += 1
-            lines.worth[c, 0] += lines.points[c, packed, MOVER_WORTH]
-            lines.worth[c, 1] += lines.points[c, packed, WAITER_WORTH]
             lines.scores[cell] += lines.points[c, packed, ORDER]
 
 
 @njit(cache=True)
 def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
-    """Bring an empty cell up to date with a new key of one of its lines."""
+    """Update an empty cell for a new key of one of its lines."""
     lines.near[At(cell), At(d)] = key
     both, shift = Int(lines.table[At(key)]), 4 * d
     for c in range(2):
@@ -192,7 +191,7 @@ def _renew(lines: Lines, cell: int, d: int, key: int) -> None:
 
 @njit(cache=True)
 def _exchange(lines: Lines, c: int, cell: int, old: int, new: int) -> None:
-    """Count the points of new patterns of a cell in place of the old ones."""
+    """Replace the points of a cell's old patterns by those of the new ones in the sums."""
     points = lines.points
     lines.worth[At(c), 0] += Int(points[At(c), At(new), MOVER_WORTH]) - Int(points[At(c), At(old), MOVER_WORTH])
     lines.worth[At(c), 1] += Int(points[At(c), At(new), WAITER_WORTH]) - Int(points[At(c), At(old), WAITER_WORTH])
@@ -201,7 +200,7 @@ def _exchange(lines: Lines, c: int, cell: int, old: int, new: int) -> None:
 
 @njit(cache=True)
 def _spread(lines: Lines, cell: int, code: int) -> None:
-    """Turn the two bits ``code`` of ``cell`` over in the keys of all empty cells that see it."""
+    """Flip the two bits ``code`` of ``cell`` in the keys of all empty cells that see it."""
     half = lines.sizes[HALF]
     for d in range(4):
         step, near = lines.steps[d], cell
@@ -240,7 +239,7 @@ def place(lines: Lines, cell: int, colour: int) -> None:
 
 @njit(cache=True)
 def lift(lines: Lines, cell: int) -> None:
-    """Take back the stone placed last."""
+    """Remove the stone placed last."""
     colour = Int(lines.cells[At(cell)])
     _spread(lines, cell, colour)
     lines.sizes[At(EMPTY_CELLS)] += 1
@@ -266,7 +265,10 @@ def may_play(lines: Lines, c: int, cell: int) -> bool:
 
 @njit(cache=True)
 def may_surely_play(lines: Lines, c: int, cell: int) -> bool:
-    """The same, and whatever stones of the other side may come: not with two lines that might make a three each."""
+    """Whether colour c may play on an empty cell after any further stones of the other side as well.
+
+    Two lines that might both become threes make the answer False.
+    """
     if c != 0 or lines.sizes[FORBIDS] == 0:
         return True
     packed, threes = Int(lines.packed[0, At(cell)]), 0

@@ -1,21 +1,20 @@
-"""Line patterns: what a stone on a cell makes of one line through it, looked up by the cells around it.
+"""Line patterns: the effect of a stone on one line through its cell, looked up by the neighbouring cells.
 
 A *key* holds the cells within a few steps of a cell on one line, two bits each, the nearest ones in the lowest bits:
-0 empty, 1 black, 2 white, 3 off the board. A pattern says how far a stone on the cell would be from a line that wins:
+0 empty, 1 black, 2 white, 3 off the board. A pattern is the distance of a stone on the cell from a winning line:
 
-* ``FIVE`` is such a line; ``FOUR`` lacks one stone, which the other side can still shut, ``OPEN_FOUR`` one that it
-  cannot: whatever cell it takes, another stone wins.
+* ``FIVE`` is a winning line. ``FOUR`` lacks one stone, and the other side can block it. ``OPEN_FOUR`` lacks one stone
+  and cannot be blocked: two cells complete it.
 * ``THREE`` becomes an open four by one more stone, ``WIDE_THREE`` on more than one cell; ``CLOSED_THREE`` a four.
 * ``TWO`` becomes a three, ``WIDE_TWO`` on three cells and more; ``CLOSED_TWO`` a closed three; ``ONE`` and
   ``CLOSED_ONE`` in turn those. ``LOST`` is a line that is full and does not win: too long, or shut; and in Renju, for
   Black, two fours in one line, which are forbidden.
 
-The names are those of lines of five; the definitions hold for any length. Only lines through the cell count, and
-nothing is said of other lines: the patterns of a cell's four lines together make its *class*, whose names are those of
-a stone there.
+The names are those for lines of five; the definitions hold for any length. Only lines through the cell count. The
+patterns of a cell's four lines together give its *class*, named after a stone there.
 
-Such tables are the usual way of strong Gomoku programs. The threats are those of Allis, van den Herik and Huntjens,
-"Go-Moku and threat-space search" (1993).
+Strong Gomoku programs commonly use pattern tables. The threats are those of Allis, van den Herik and Huntjens, "Go-Moku
+and threat-space search" (1993).
 """
 
 from functools import lru_cache
@@ -37,16 +36,16 @@ QUIET, ONE_THREE, THREE_MORE, TWO_THREES, ONE_FOUR, FOUR_MORE, FOUR_THREE, SURE,
 """Classes of cells: a stone there makes no threat; a three; one beside a closed three or twos; two threes; a four; one
 beside such; one beside a three; an open four or two fours, so that the next stone wins; a line that wins."""
 THREAT = 8
-"""Bit that the classes of threats have."""
+"""Bit that is set in the classes of threats."""
 
 COMPLETES = 128
-"""Bit of an entry while a table is made: one more stone wins."""
+"""Bit of an entry while a table is being made: one more stone wins."""
 
 Bytes = npt.NDArray[np.uint8]
 
 
 class Patterns(NamedTuple):
-    """Tables of a rule; ``half`` is how many cells a key has to each side."""
+    """Tables of a rule. ``half`` is the number of cells of a key on each side."""
 
     half: int
     table: Bytes
@@ -136,10 +135,10 @@ def make_classes(renju: bool = False) -> Bytes:
 
 @lru_cache
 def make_patterns(line: int, rule: int) -> Patterns:
-    """The tables of a rule (`games.gomoku.board.RULES`) with lines of a length.
+    """Return the tables for a rule (`games.gomoku.board.RULES`) and a line length.
 
     Raises:
-        ZugwerkError: a line that is too short or too long for them.
+        ZugwerkError: the line is too short or too long for the tables.
     """
     if not 3 <= line <= 5:
         raise ZugwerkError(f"the threat search knows lines of 3 to 5, not {line}")

@@ -1,7 +1,7 @@
-"""A uniformly random game of Gomoku to its end.
+"""Uniformly random playouts of Gomoku.
 
-Nobody needs the state of such a game afterwards, so it is played on a copy with a border, where a cell is a number and
-its neighbours lie at fixed distances from it: no divisions, no bounds.
+The final state of a playout is not needed, so it is played on a copy of the board with a border, where neighbours of a
+cell are at fixed distances: no divisions and no bounds checks.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ BORDER = 3
 
 @njit(cache=True)
 def _stones(board: npt.NDArray[np.int8], cell: int, step: int) -> int:
-    """Length of the line through a stone, in both directions of ``step``."""
+    """Return the length of the line through a stone, in both directions of ``step``."""
     colour, length = board[cell], 1
     at = cell + step
     while board[at] == colour:
@@ -47,7 +47,7 @@ def _stones(board: npt.NDArray[np.int8], cell: int, step: int) -> int:
 
 @njit(cache=True)
 def _shut(board: npt.NDArray[np.int8], cell: int, step: int) -> bool:
-    """Whether the line through a stone has stones of the other side at both ends."""
+    """Whether both ends of the line through a stone are blocked by the other side."""
     colour, end, start = board[cell], cell, cell
     while board[end] == colour:
         end += step
@@ -58,7 +58,7 @@ def _shut(board: npt.NDArray[np.int8], cell: int, step: int) -> bool:
 
 @njit(cache=True, allocates=True)
 def _playout(state: GomokuState, actions: npt.NDArray[np.int32], random: npt.NDArray[np.uint64]) -> float:
-    """Drawing cells without putting any back gives every order of stones the same chance."""
+    """Play a random game. Drawing cells without replacement gives every order of stones the same probability."""
     side, line, renju = np.int64(state.turn[SIDE]), np.int64(state.turn[LINE]), state.turn[RULE] == RENJU
     if state.turn[STANDING] == WON:
         return -1.0

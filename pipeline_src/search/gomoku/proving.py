@@ -1,9 +1,9 @@
-"""Threat search beside an evaluator of leaves: what is won or lost for certain is not left to the net.
+"""Threat search beside an evaluator of leaves: certain wins and losses replace the net's answer.
 
-Each position that a tree search asks about is first looked at by threats, a few hundred positions deep. Where the side
-to move wins, its value is 1 and all of the prior goes to the winning move; where it loses against every defence, the
-value is -1; where the other side threatens to win, the prior is shared out among the moves that meet the threat. The
-other moves lose: their prior is -1. With `PuctOptions.solve` the tree backs all of this up as certain.
+Every leaf of a tree search first gets a threat search of a few hundred positions. If the side to move wins, the value
+is 1 and the winning move gets all of the prior. If it loses against every defence, the value is -1. If the other side
+threatens to win, the prior is distributed over the moves that meet the threat. The other moves lose: their prior is -1.
+With `PuctOptions.solve`, the tree backs all of this up as certain.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, w
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
 UNSURE = np.float32(0.9999)
-"""Largest value that the net itself may give: only what is certain is worth 1."""
+"""Largest value that the net may give. Only a certain win has the value 1."""
 
 
 @njit(cache=True, nogil=True)
@@ -40,7 +40,7 @@ def settle(
     priors: npt.NDArray[np.float32],
     values: npt.NDArray[np.float32],
 ) -> int:
-    """Correct the evaluator's answer about B positions, see the module's head; returns how many are decided.
+    """Correct the evaluator's answer about B positions (see the module's docstring); return the number of decided ones.
 
     Args:
         lines: a board of their size and rule.
@@ -106,7 +106,7 @@ def _keep(
     priors: npt.NDArray[np.float32],
     b: int,
 ) -> None:
-    """Share the prior of a position out among the first ``n`` moves of ``space``; the others get -1."""
+    """Distribute the prior of a position over the first ``n`` moves of ``space``; the others get -1."""
     total, left = 0.0, Int(0)
     for i in range(counts[At(b)]):
         step, kept = steps[At(b), At(i)], False
@@ -128,10 +128,10 @@ class ProvingEvaluator:
     """An evaluator of leaves and the threat search beside it."""
 
     def __init__(self, evaluate_batch: EvaluateBatch, nodes: int) -> None:
-        """``nodes`` are positions of each search by threats, at least 1."""
+        """``nodes`` is the number of positions of each threat search, at least 1."""
         self.evaluate_batch, self.nodes = evaluate_batch, nodes
         self.decided = 0
-        """Positions so far that were won or lost for certain."""
+        """Number of positions so far that were certainly won or lost."""
         self._lines: Lines | None = None
         self._shape, self._generation = (0, 0), 0
         self._table, self._fours = threats.make_table(1 << 18), fours.make_space()
@@ -169,7 +169,7 @@ class ProvingEvaluator:
         return [*found, settled, *needs_of(self.evaluate_batch, state)]
 
     def _begin(self, states: GomokuState) -> None:
-        """Memory for boards of this size and rule."""
+        """Allocate the memory for boards of this size and rule."""
         first = GomokuState(*(array[0] for array in states))
         self._shape = first.board.shape
         self._lines = make_lines(from_board(np.zeros_like(first.board), 0, format_variant(first)))

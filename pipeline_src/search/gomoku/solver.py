@@ -1,8 +1,8 @@
-"""`Solver`: a forced win of a position with its line, or that none was found.
+"""`Solver`: find a forced win of the side to move, with its line.
 
-Four searches follow one another, each begun where the one before has found nothing: by continuous fours; by threats
-(`threats.prove`); by threats and quiet moves that threaten to win by fours; and one quiet move of any kind, against all
-stones that the other side can then place, with a search by threats behind each.
+Four searches follow one another; each begins if the one before finds nothing: continuous fours; threats
+(`threats.prove`); threats and quiet moves that threaten to win by fours; and one quiet move of any kind, against all
+answers of the other side, with a threat search after each.
 """
 
 import time
@@ -20,50 +20,57 @@ from pipeline_src.search.gomoku.patterns import ONE_THREE, QUIET, SURE, WINS
 from pipeline_src.search.limits import Limit, StopFlag
 
 FOURS_ALONE = 20_000
-"""Positions that the search by fours alone may look at."""
+"""Node limit of the search by fours alone."""
 SHARE, STEP = 0.3, 50_000
-"""Of the limit, what threats alone get before quiet moves are tried; positions between two looks at it."""
+"""Share of the limit for threats alone before quiet moves are tried; positions between two checks of the limit."""
 WIDE, DEEP = 16, 100
-"""Quiet moves of a node, and positions of each search by fours below one."""
+"""Number of quiet moves of a node, and node limit of each search by fours below one."""
 BEHIND, CANDIDATES = 5_000, 12
-"""Positions of a search behind a quiet move of any kind, or behind an answer to it; how many such moves are tried."""
+"""Node limit of a search after a quiet move of any kind or after an answer to it; number of these moves."""
 AGAIN = 1_000_000
-"""Positions of a search that finds a proof again of which the table has lost a part."""
+"""Node limit of a search that restores a proof after the table has lost a part of it."""
 ENTRIES = 1 << 20
 NEVER = 1 << 60
 
 
 @dataclass(frozen=True)
 class Found:
-    """What was found of a position."""
+    """The result of a solver."""
 
     line: tuple[int, ...]
-    """Actions from the position to the line that wins, the attacker's and the defender's in turn; empty where no win
-    was found. The defender's are those that hold out longest, as far as the search knows."""
+    """Actions up to the winning line, the attacker's and the defender's in turn; empty if no win was found. The
+    defender's
+    actions are those that hold out longest, as far as the search knows."""
     nodes: int
-    """Positions looked at."""
+    """Number of positions searched."""
     seconds: float
 
     @property
     def win(self) -> bool:
-        """Whether the side to move wins."""
+        """Whether a win of the side to move was found."""
         return bool(self.line)
 
     @property
     def plies(self) -> int | None:
-        """Length of the line."""
+        """Length of the line; None without a win."""
         return len(self.line) or None
 
 
 class Solver:
-    """Looks for forced wins of the side to move. One search at a time."""
+    """Finds forced wins of the side to move in Gomoku. One search at a time.
+
+    >>> from pipeline_src.games.gomoku import from_fen
+    >>> found = Solver().solve(from_fen("9/9/9/9/2xxx4/9/2oo5/2o6/9 b"), Limit(nodes=1000))
+    >>> found.win, found.plies
+    (True, 3)
+    """
 
     def __init__(self, entries: int = ENTRIES, any_quiet: bool = True) -> None:
-        """How to search.
+        """Set the options.
 
         Args:
-            entries: of the transposition table, a power of two.
-            any_quiet: whether to go on to the last of the four searches.
+            entries: number of entries of the transposition table, a power of two.
+            any_quiet: whether to run the last of the four searches.
         """
         self._stop = StopFlag()
         self._table, self._fours = threats.make_table(entries), fours.make_space()
@@ -71,14 +78,14 @@ class Solver:
         self._generation, self.any_quiet = 0, any_quiet
 
     def stop(self) -> None:
-        """End the search under way, from another thread."""
+        """End the running search, from another thread."""
         self._stop.set()
 
     def solve(self, state: GomokuState, limit: Limit) -> Found:
-        """Look for a forced win of the side to move; the state stays as it was. ``Limit.depth`` means nothing here.
+        """Search for a forced win of the side to move. The state is not changed. ``Limit.depth`` is ignored.
 
         Raises:
-            ZugwerkError: the game is over, or its rule has lines that patterns do not know.
+            ZugwerkError: the game is over, or patterns do not support the lines of its rule.
         """
         if winner(state) is not None:
             raise ZugwerkError("the game is over: there is nothing to solve")
@@ -95,11 +102,11 @@ class Solver:
 
     @property
     def stopped(self) -> bool:
-        """Whether the search under way is to end."""
+        """Whether the running search should end."""
         return bool(self._stop.raised[0])
 
     def begin(self, lines: Lines) -> tuple[threats.ProofTable, threats.ThreatSpace, fours.FourSpace, int]:
-        """Memory for one search by threats, whose table is empty: with it the number of the search."""
+        """Return the memory for one threat search, with an empty table, and the number of the search."""
         if self._space.stamps.size < lines.cells.size:
             self._space = threats.make_space(lines.cells.size, self._stop.raised)
         self._generation += 1
@@ -117,10 +124,10 @@ class _Search:
         self.fours.counts[fours.SALT] = first * 0x9E3779B97F4A7C1 & NEVER - 1
         self.kinds, self.nodes, self.move = ONE_THREE, 0, -1
         self.begun: list[int] = []
-        """The line as far as the last of the searches has found it."""
+        """The beginning of the line, as found by the last of the searches."""
 
     def run(self, seconds: float | None) -> bool:
-        """Whether the attacker wins, as far as the searches see within the limit."""
+        """Whether the searches find a win of the attacker within the limit."""
         deadline = None if seconds is None else time.perf_counter() + SHARE * seconds
         if self._fours(min(FOURS_ALONE, self.limit)):
             return True
@@ -158,7 +165,7 @@ class _Search:
         return self._prove(ONE_THREE, BEHIND)[0] == 0 or self._prove(QUIET, BEHIND)[0] == 0
 
     def _any_quiet(self) -> bool:
-        """Whether a quiet move of any kind wins, whatever the answer."""
+        """Whether a quiet move of any kind wins against every answer."""
         for cell in self._candidates():
             self._place(cell, self.c)
             if self.lines.counts[1 - self.c, WINS] == 0 and self._wins():
@@ -181,7 +188,7 @@ class _Search:
         return False
 
     def _candidates(self) -> list[int]:
-        """Quiet moves, best first; those that take away the other side's threat where there is one."""
+        """Return quiet moves, best first; if the other side has a threat, those that meet it."""
         other = 1 - self.c
         for threat in (WINS, SURE):
             if self.lines.counts[other, threat]:
@@ -204,7 +211,7 @@ class _Search:
         place(self.lines, cell, c + 1)
 
     def line(self) -> list[int]:
-        """Cells of the line that wins, after `run` has found one; none where the table has lost too much of it."""
+        """Return the cells of the winning line that `run` found; empty if the table has lost too much of it."""
         cells = list(self.begun)
         for i, cell in enumerate(cells):
             self._place(cell, self.c if i % 2 == 0 else 1 - self.c)
@@ -220,7 +227,7 @@ class _Search:
             self._place(cells[-1], 1 - self.c)
 
     def _attack(self) -> tuple[int, bool]:
-        """(the attacker's next stone, whether it makes a line); (-1, False) where the proof is lost."""
+        """Return (the attacker's next stone, whether it makes a line); (-1, False) if the proof is lost."""
         lines, c = self.lines, self.c
         if lines.counts[c, WINS]:
             return int(first_cell(lines, c, WINS)), True
@@ -229,7 +236,7 @@ class _Search:
         return (int(self.move), False) if self._prove(self.kinds, AGAIN)[0] == 0 else (-1, False)
 
     def _answer(self) -> int:
-        """The defender's answer that holds out longest."""
+        """Return the defender's answer that holds out longest."""
         lines, c, space = self.lines, self.c, self.space
         self._ask(self.kinds, AGAIN)
         proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, 0)

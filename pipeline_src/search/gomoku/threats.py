@@ -1,14 +1,14 @@
-"""Threat search: forced wins, proven by threats alone (Allis, 1994), compiled.
+"""Threat search: proofs of forced wins by threats alone (Allis, 1994), compiled.
 
-The attacker plays nothing but *threats*: fours, which the other side can answer on one cell, and threes, that is stones
-after which a cell wins for certain (class `SURE`). So the defender has few answers: what takes the threat away, and
-fours of its own. All others lose, whatever they are; none is left out, and a proof is one against every defence. That
-nothing was proven says little: wins by quiet moves are not looked for.
+The attacker plays only *threats*: fours, which have a single answer, and threes, after which another stone wins for
+certain (class `SURE`). So the defender has few answers: those that remove the threat, and fours of its own. All other
+answers lose. No relevant answer is left out, so a proof holds against every defence. A failed search proves little,
+because wins by quiet moves are not searched.
 
-The tree is searched by proof numbers, depth first (Nagai, "Df-pn algorithm for searching AND/OR trees and its
-applications", 2002): where fewest positions must still be won, first. A position's *proof number* is how many leaves,
-at least, have to be won for it to be won, its *disproof number* how many have to fail. The attacker's nodes take the
-smallest proof number of their children and the sum of their disproof numbers, the defender's nodes the reverse.
+The search is depth first by proof numbers (Nagai, "Df-pn algorithm for searching AND/OR trees and its applications",
+2002). The *proof number* of a position is the least number of leaves that have to be won to prove it, the *disproof
+number* the least number that have to fail to refute it. A node of the attacker has the smallest proof number of its
+children and the sum of their disproof numbers; a node of the defender, the reverse.
 """
 
 from typing import NamedTuple
@@ -32,10 +32,10 @@ COUNT, CHILD, WORK = range(3)
 PLIES = 80
 MOVES = 96
 INFINITE = 1 << 30
-"""Proof number of what cannot be won, disproof number of what is won."""
+"""Proof number of a refuted position, and disproof number of a proven one."""
 BUCKET, ENTRY_BYTES = 4, 28
 LEAST_WORTH = 10
-"""Quiet moves on cells of less worth are not tried."""
+"""Least points of a cell for a quiet move."""
 THREE_PROOF, QUIET_PROOF = 2, 4
 """Proof numbers of threes and of quiet moves before they are searched."""
 DEFENDS_KEY = np.uint64(0x165667B19E3779F9)
@@ -48,40 +48,40 @@ class ProofTable(NamedTuple):
     proofs: npt.NDArray[np.int32]
     disproofs: npt.NDArray[np.int32]
     works: npt.NDArray[np.int32]
-    """Positions that were searched for it: what has least gives way."""
+    """Positions searched for the entry. The entry with the least work is replaced."""
     generations: npt.NDArray[np.int32]
     moves: npt.NDArray[np.int16]
-    """The cell to play; -1 where there is none."""
+    """The cell to play; -1 for none."""
     plies: npt.NDArray[np.int16]
-    """To the line that wins, where that is proven."""
+    """Plies to the winning line, if proven."""
 
 
 class ThreatSpace(NamedTuple):
-    """Memory of one search. P: plies that it may go deep, M: moves of a node, C: cells."""
+    """Memory of one search. P: greatest depth in plies, M: moves of a node, C: cells."""
 
     moves: npt.NDArray[np.int32]
     """[P, M]"""
     proofs: npt.NDArray[np.int32]
-    """[P, M]: of the children."""
+    """[P, M]: proof numbers of the children."""
     disproofs: npt.NDArray[np.int32]
     """[P, M]"""
     plies: npt.NDArray[np.int32]
-    """[P, M]: of proven children."""
+    """[P, M]: plies to the win of proven children."""
     limits: npt.NDArray[np.int64]
     """[P, 2]: proof and disproof number at which a node is left."""
     marks: npt.NDArray[np.int64]
     """[P, 3]"""
     stamps: npt.NDArray[np.int32]
-    """[C]: how many threats a stone takes away; zeros between two uses."""
+    """[C]: number of threats that a stone removes; zeros between two uses."""
     found: npt.NDArray[np.int32]
     """[2, C]: threats, and what takes them away, while moves are written."""
     counts: npt.NDArray[np.int64]
     stop: npt.NDArray[np.uint8]
-    """[1]: not 0 once the search is to end."""
+    """[1]: 0 until the search should end."""
 
 
 def make_table(entries: int) -> ProofTable:
-    """An empty table of so many entries, a power of two."""
+    """Return an empty table with a number of entries, a power of two."""
     return ProofTable(
         np.zeros(entries, np.uint64),
         np.zeros(entries, np.int32),
@@ -94,7 +94,7 @@ def make_table(entries: int) -> ProofTable:
 
 
 def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> ThreatSpace:
-    """Memory for boards of up to so many cells."""
+    """Return the memory for boards of up to this number of cells."""
     return ThreatSpace(
         np.zeros((PLIES + 1, MOVES), np.int32),
         np.zeros((PLIES + 1, MOVES), np.int32),
@@ -148,7 +148,7 @@ def _shuts(lines: Lines, c: int, cell: int, least: int, space: ThreatSpace, i: i
 
 @njit(cache=True)
 def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: int) -> int:
-    """Write all stones that leave colour c no cell of class ``least`` or more to the moves of a ply; how many."""
+    """Write all stones that leave colour c no cell of class ``least`` or more as moves of a ply; return the number."""
     threats, n, kept = write_cells(lines, c, least, space.found, Int(0), Int(0)), Int(0), 0
     for i in range(threats):
         n = _shuts(lines, c, Int(space.found[0, At(i)]), least, space, i, n)
@@ -163,7 +163,7 @@ def write_defences(lines: Lines, c: int, least: int, space: ThreatSpace, ply: in
 
 @njit(cache=True)
 def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
-    """Write the quiet cells of most worth to colour c after ``n`` moves; how many there are then."""
+    """Write the quiet cells with the most points for colour c after ``n`` moves; return the new number."""
     row, last = space.moves, min(n + space.counts[QUIETS], Int(MOVES))
     first = n
     for cell in range(lines.sizes[FIRST], lines.sizes[LAST]):
@@ -185,7 +185,7 @@ def _add_quiet(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> in
 
 @njit(cache=True)
 def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
-    """Write what the attacker tries where it does not win within three plies; how many."""
+    """Write the attacker's moves in a node without a win within three plies; return their number."""
     other, moves, kinds = 1 - c, space.moves, space.counts[KINDS]
     if lines.counts[At(other), WINS] > 0:
         return int(write_defences(lines, other, Int(WINS), space, ply))
@@ -203,7 +203,7 @@ def _attacks(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
 
 @njit(cache=True)
 def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
-    """Keep those of ``n`` moves that are not forbidden; how many. The defender's are left: too many prove no less."""
+    """Remove forbidden moves; return the number left. The defender's remain: more answers do not weaken a proof."""
     kept = Int(0)
     for i in range(n):
         cell = Int(space.moves[At(ply), At(i)])
@@ -215,7 +215,7 @@ def _allowed(lines: Lines, c: int, space: ThreatSpace, ply: int, n: int) -> int:
 
 @njit(cache=True)
 def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
-    """Write a cell after ``n`` moves unless it is among them; how many there are then."""
+    """Write a cell after ``n`` moves unless it is among them; return the new number."""
     if space.stamps[At(cell)] == 0 and n < MOVES:
         space.stamps[At(cell)] = 1
         space.moves[At(ply), At(n)] = cell
@@ -225,10 +225,10 @@ def _note(space: ThreatSpace, ply: int, cell: int, n: int) -> int:
 
 @njit(cache=True)
 def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: int) -> int:
-    """Write all stones of the defender that could spoil the line of fours just found; how many, -1: too many.
+    """Write all stones of the defender that could spoil the line of fours; return the number, -1 if too many.
 
-    They are its cells, those that could shut one of its fours, and fours of the defender's anywhere on the way. Any
-    other stone leaves each four and its answer as they were.
+    These are the cells of the line, those that could block one of its fours, and fours of the defender on the way. Any
+    other stone leaves each four and its answer unchanged.
     """
     n, length = Int(0), fours.counts[LENGTH]
     for i in range(length):
@@ -259,7 +259,7 @@ def disturbs(lines: Lines, c: int, fours: FourSpace, space: ThreatSpace, ply: in
 
 @njit(cache=True)
 def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
-    """Write what the defender can do about the threats of colour c, none of which wins at once; -1: too much."""
+    """Write the defender's answers to the threats of colour c, none of which wins at once; -1 if too many."""
     kept = write_defences(lines, c, Int(SURE), space, ply)
     n = write_cells(lines, 1 - c, Int(ONE_FOUR), space.moves, ply, kept)
     if n == MOVES:
@@ -277,7 +277,7 @@ def _answers(lines: Lines, c: int, space: ThreatSpace, ply: int) -> int:
 
 @njit(cache=True)
 def _find(table: ProofTable, key: np.uint64, generation: int) -> int:
-    """Index of the entry of a position, -1 if there is none."""
+    """Return the index of a position's entry, -1 if it has none."""
     first = Int(key & np.uint64(table.keys.size - BUCKET))
     for slot in range(first, first + BUCKET):
         if table.keys[At(slot)] == key and table.generations[At(slot)] == generation:
@@ -309,7 +309,7 @@ def _store(
 
 @njit(cache=True)
 def position_key(lines: Lines, c: int, defends: bool) -> np.uint64:
-    """Key of the question whether colour c, with the other side to move where ``defends``, wins."""
+    """Return the key of the question whether colour c wins, with the other side to move if ``defends``."""
     key = lines.hash[0] ^ ATTACKER_KEY[At(c)]
     return np.uint64(key ^ DEFENDS_KEY if defends else key)
 
@@ -318,7 +318,7 @@ def position_key(lines: Lines, c: int, defends: bool) -> np.uint64:
 def open_node(
     lines: Lines, c: int, defends: bool, space: ThreatSpace, fours: FourSpace, table: ProofTable, ply: int
 ) -> tuple[int, int, int]:
-    """(proof number, disproof number, plies to the win) of a node, (1, 1, 0) and its moves if it has to be searched."""
+    """Return (proof number, disproof number, plies to the win) of a node; (1, 1, 0), and write its moves, if open."""
     counts, other, quiet = lines.counts, 1 - c, space.counts[KINDS] == QUIET
     space.counts[NODES] += 1
     if not defends:
@@ -374,7 +374,7 @@ def open_node(
 
 @njit(cache=True)
 def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, int, int]:
-    """(proof number, disproof number, best child, the next best one's number, plies if it is proven) of a node."""
+    """Return (proof number, disproof number, best child, number of the second best, plies if proven) of a node."""
     smaller, greater = space.proofs, space.disproofs
     if defends:
         smaller, greater = greater, smaller
@@ -400,9 +400,10 @@ def _weigh(space: ThreatSpace, ply: int, defends: bool) -> tuple[int, int, int, 
 def prove(
     lines: Lines, table: ProofTable, space: ThreatSpace, fours: FourSpace, c: int, defends: bool
 ) -> tuple[int, int, int, int]:
-    """(proof number, disproof number, move, plies) of whether colour c wins by threats; the board stays as it was.
+    """Search for a win of colour c by threats; return (proof number, disproof number, move, plies).
 
-    A proof number of 0 is a proof, and the move the first of it; a disproof number of 0 says that there is none.
+    A proof number of 0 is a proof, with the first move of the win. A disproof number of 0 means that no win exists. The
+    board is not changed.
     """
     counts, marks, limits = space.counts, space.marks, space.limits
     ply, entering, other = Int(0), True, 1 - c

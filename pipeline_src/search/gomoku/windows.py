@@ -1,4 +1,4 @@
-"""The windows of a Gomoku board: what one more stone would change, for all cells in two passes over each line.
+"""The windows of a Gomoku board: the effect of one more stone, for all cells, in two passes over each line.
 
 A *window* is ``line`` cells in a row: the place of a line that wins. Those that hold stones of one colour only are open
 to that colour. A *span* is a window and one cell more, whose two ends are empty; with all cells between its ends but
@@ -20,7 +20,7 @@ from pipeline_src.jit import njit
 
 OTHER, OWN_NEXT, OTHER_NEXT, INDICES = 32, 1024, 2048, 4096
 DEAD = 1 + OTHER
-"""Index of what is open to nobody."""
+"""Index of a window that is open to neither side."""
 SUM, COUNTS, GAIN, FOUND, NEXT_GAIN, NEXT_FOUND = range(6)
 """Columns of the tables: worth to own; `OWN_FOURS` and so on; what an own stone adds to the worth when it lies inside,
 and what is found by it, `WINS` and so on; the worth that one next to a window adds, and what one on an end of a span
@@ -31,7 +31,7 @@ WINS, BLOCKS, FOURS, SHUT, THREES, USED = 0, 8, 16, 24, 32, 40
 """Where in `FOUND` they are counted, by cell: an own stone there fills a window; shuts the other side's window that
 lacks one stone; makes a window lack one; shuts an open three of the other side's; makes one; uses or shuts an own."""
 LACKING = 6
-"""Weights are by the stones that a window lacks, up to this number."""
+"""Largest number of missing stones for which a window has a weight."""
 
 
 Cells = npt.NDArray[np.int8]
@@ -105,7 +105,7 @@ def _fill_span(row: Ints, own: int, other: int, line: int) -> None:
 
 @njit(cache=True)
 def prepare(tables: Windows, state: GomokuState) -> None:
-    """Make the tables fit a board's size and rule; nothing to do if they do so already."""
+    """Fit the tables to a board's size and rule, unless they fit already."""
     height, width = state.board.shape
     line, made = state.turn[LINE], tables.made_for
     exact = np.int64(state.turn[RULE] == EXACT or state.turn[RULE] == RENJU)
@@ -140,7 +140,7 @@ def prepare(tables: Windows, state: GomokuState) -> None:
 def _read(
     cells: Cells, start: int, step: int, length: int, line: int, exact: bool, own: int, values: Ints, kinds: Any
 ) -> None:
-    """Write the indices of the windows and spans of a line to ``kinds``; ``values`` is scratch."""
+    """Write the indices of the windows and spans of a line to ``kinds``; ``values`` is scratch space."""
     for i in range(length):
         stone = cells[start + i * step]
         values[i] = 0 if stone == 0 else 1 if stone == own else OTHER
@@ -164,7 +164,7 @@ def _read(
 
 @njit(cache=True)
 def sums(tables: Windows, cells: Cells, own: int) -> tuple[int, int]:
-    """(worth, counts) of a board after `prepare`; ``own`` is the colour of the side that has just moved."""
+    """Return (sum of weights, counts) of a board after `prepare`; ``own`` is the colour that has just moved."""
     # Loops take the arrays they need out of the tuple first: a call with a tuple counts references of all its arrays.
     lines, windows, spans, values, kinds = tables.lines, tables.windows, tables.spans, tables.values, tables.kinds
     line, exact = tables.made_for[2], tables.made_for[3] == 1

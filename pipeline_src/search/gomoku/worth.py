@@ -1,9 +1,8 @@
-"""Points of cells: what a position is worth, and in which order moves are tried.
+"""Points of cells, for the evaluation of positions and the order of moves.
 
-A position's value is a sum over its empty cells, of what a stone there would make of the four lines through it
-(`patterns`); to the side that is to move a cell is worth something else than to the other side. The weights are those
-of a logistic regression on results of engine games, 400 points being a factor of e in the odds
-(``python -m bench.fit_gomoku``).
+The value of a position is a sum of points over its empty cells, by the patterns that a stone there would make in the
+four lines (`patterns`), with different points for the side to move and the other side. The weights come from a logistic
+regression on results of engine games; 400 points are a factor of e in the odds (``python -m bench.fit_gomoku``).
 """
 
 from functools import lru_cache
@@ -15,12 +14,12 @@ import numpy.typing as npt
 from pipeline_src.search.gomoku.patterns import PATTERNS, make_classes
 
 MOVER_WORTH, WAITER_WORTH, ORDER, CLASS = range(4)
-"""Columns of the points: worth to the side that is to move, and to the other one; for the order of moves; the class."""
+"""Columns of the points: for the side to move, for the other side, for the order of moves; and the class."""
 Points = npt.NDArray[np.int16]
 
 
 class Weights(NamedTuple):
-    """Points by pattern, [13], and by class, [16], of a cell's stone."""
+    """Points by pattern, [13], and by class, [16], of a stone on a cell."""
 
     patterns: tuple[float, ...]
     classes: tuple[float, ...]
@@ -28,22 +27,22 @@ class Weights(NamedTuple):
 
 MOVER = Weights((0, 2, 0, 2, 14, 24, 24, 94, 112, 70, 0, 0, 0), (0,) * 8 + (0, 60, 200, 36, 87, 900, 0, 0))
 WAITER = Weights((0, -1, 1, 6, 15, 20, 34, 48, 54, 43, 0, 0, 0), (0,) * 8 + (29, 28, 49, 18, 53, 584, 0, 0))
-TEMPO = 600
-"""Points of being to move. Games alone would have it near 50, but a search maximises: without it the values of even and
-odd depths are 400 points apart and reduced searches cannot be compared (docs/experiments.md)."""
+TEMPO = 364
+"""Points for being to move. A search maximises: without this value, even and odd depths differ by 400 points and
+reduced searches cannot be compared (docs/experiments.md)."""
 ORDER_OF_MOVES = Weights((0, 0, 1, 2, 5, 6, 6, 14, 16, 20, 60, 100, 0), (0,) * 8 + (20, 45, 120, 40, 60, 250, 400, 900))
-"""By which moves are put in order, of either side."""
+"""Points for the order of moves, of either side."""
 
 
 @lru_cache
 def make_points(mover: Weights = MOVER, waiter: Weights = WAITER, order: Weights = ORDER_OF_MOVES) -> Points:
-    """Points of a cell by the patterns of its four lines, int16 [2, 16^4, 4], by colour and `MOVER_WORTH` and so on."""
+    """Return points of a cell by the patterns of its four lines, int16 [2, 16^4, 4], by colour and by column."""
     return np.stack([_make(mover, waiter, order, False)] * 2)
 
 
 @lru_cache
 def make_renju_points() -> Points:
-    """The same for Renju, where Black has other classes."""
+    """Return `make_points` for Renju, where Black has other classes."""
     return np.stack([_make(MOVER, WAITER, ORDER_OF_MOVES, renju) for renju in (True, False)])
 
 

@@ -1,1 +1,1 @@
-"""Tree searches that grow where it pays: UCT with an evaluation, PUCT with the priors and values of a net."""
+"""Monte Carlo tree searches: UCT with playouts or a static evaluation, PUCT and Gumbel search with a net."""

@@ -1,4 +1,4 @@
-"""Many states as one: the state's own NamedTuple with a leading batch axis on every array, and rows of it as views."""
+"""Stacked states: the NamedTuple of a state with a leading batch axis on every array, and its rows as views."""
 
 import operator
 from typing import Any
@@ -11,12 +11,12 @@ from pipeline_src.jit.parts import VIEWS
 
 
 def stack(state: Any, n: int) -> Any:
-    """Copies of ``state``, n of them: its arrays with a leading axis of n."""
+    """Return n copies of ``state`` as one: its arrays with a leading axis of n."""
     return type(state)(*(np.repeat(array[None], n, axis=0) for array in state))
 
 
 def row(states: Any, b: int) -> Any:
-    """State b of a stack: views, so what a kernel does to it is done to the stack. In and out of compiled code."""
+    """Return state b of a stack as views, so that changes apply to the stack. Works in and out of compiled code."""
     return type(states)(*(array[b] for array in states))
 
 

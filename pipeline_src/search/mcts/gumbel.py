@@ -1,9 +1,10 @@
-"""Gumbel search at the root: a few simulations well spent (Danihelka et al., 2022).
+"""Gumbel search at the root, for small numbers of simulations (Danihelka et al., 2022).
 
 'Policy improvement by planning with Gumbel', ICLR 2022. The m steps of the greatest g + logits are considered, with g
 from the Gumbel distribution (Gumbel-Top-k, equations 3 to 5); sequential halving divides the simulations among them
-(algorithm 2); what is left at the end with the greatest g + logits + sigma(Q) is played. Below the root the trees
-search with PUCT as they are: the paper's choice for inner nodes (section 5) is left out.
+(algorithm 2); the remaining step with the greatest g + logits + sigma(Q) is played. Below the root the trees search
+with
+PUCT: the paper's action selection at inner nodes (section 5) is left out.
 """
 
 from collections.abc import Generator, Sequence
@@ -21,7 +22,7 @@ TINY = float(np.finfo(np.float32).tiny)
 
 
 class GumbelFound(NamedTuple):
-    """What a search of K trees has found."""
+    """The result of a search of K trees."""
 
     steps: Ints
     """[K]: the steps to play."""
@@ -64,16 +65,16 @@ def mixed_values(table: RootTable, values: Doubles) -> Doubles:
 
 
 def completed(table: RootTable, values: Doubles) -> Doubles:
-    """Q of every step [K, S] (equation 10): v_mix where there are no visits."""
+    """Return Q of every step [K, S] (equation 10): v_mix for steps without visits."""
     mixed = np.repeat(mixed_values(table, values)[:, None], table.visits.shape[1], axis=1)
     return np.divide(table.worths, table.visits, out=mixed, where=table.visits > 0)
 
 
 def rescaled(q: Doubles, counts: Ints) -> Doubles:
-    """Q [K, S] of each row's first counts [K] steps from least to greatest to 0 to 1; all alike are 0.
+    """Rescale Q [K, S] of each row's first counts [K] steps linearly to 0..1; equal values become 0.
 
-    As `mctx` has it: what sigma adds to the logits then is a matter of which step is better, not of how far the game is
-    decided or how much the values differ as yet.
+    As in `mctx`: sigma then depends on which step is better, and not on how far the game is decided or on how much the
+    values differ so far.
     """
     legal = np.arange(q.shape[1]) < counts[:, None]
     least = np.where(legal, q, np.inf).min(axis=1, keepdims=True, initial=np.inf)
@@ -94,18 +95,18 @@ class GumbelTrees:
         c_scale: float = 1.0,
         rescale: bool = False,
     ) -> None:
-        """How to search.
+        """Set the options.
 
         Args:
-            trees: what is searched; plant, advance and look at them as ever.
-            considered: m, steps of a root that are looked at.
-            simulations: of each search, at least 1; only as many steps are considered.
+            trees: the trees to search; the caller plants and advances them.
+            considered: m, the number of steps of a root that are considered.
+            simulations: simulations of each search, at least 1. At most as many steps are considered.
             c_visit: sigma(Q) = (c_visit + most visits of a step) * c_scale * Q (equation 8).
-            c_scale: likewise. Q is in -1..1.
-            rescale: Q is `rescaled` first; c_scale is then of the order of 0.1.
+            c_scale: see ``c_visit``. Q is in -1..1.
+            rescale: whether Q is `rescaled` first; c_scale is then about 0.1.
 
         Raises:
-            ZugwerkError: a number out of its range.
+            ZugwerkError: a number is out of range.
         """
         if min(considered, simulations) < 1 or not np.isfinite([c_visit, c_scale]).all() or min(c_visit, c_scale) < 0:
             raise ZugwerkError(
@@ -121,12 +122,12 @@ class GumbelTrees:
         rngs: Sequence[np.random.Generator] | None = None,
         flag: npt.NDArray[np.uint8] | None = None,
     ) -> GumbelFound:
-        """Search trees ``gs`` whose positions are unfinished; the others rest.
+        """Search the trees ``gs``, which have unfinished positions; the others rest.
 
         Args:
             gs: K trees.
-            rngs: the noise of each, None for none: then the search is deterministic, for matches.
-            flag: uint8 [1]: where it is raised, the search ends with what it has.
+            rngs: generators of the noise; None for a deterministic search, as in matches.
+            flag: uint8 [1]; when it is set, the search ends with the result so far.
         """
         return answer_all(self.rounds(gs, rngs, flag), self.trees.evaluate_batch)
 
@@ -136,7 +137,7 @@ class GumbelTrees:
         rngs: Sequence[np.random.Generator] | None = None,
         flag: npt.NDArray[np.uint8] | None = None,
     ) -> Generator[Leaves, Answer, GumbelFound]:
-        """`search` as a generator, which yields leaves and is sent the evaluator's answer."""
+        """`search` as a generator that yields leaves and receives the evaluator's answers."""
         trees, rows = self.trees, np.asarray(gs, np.int64)
         targets = np.full(trees.count, -1, np.int32)
         targets[rows] = 0

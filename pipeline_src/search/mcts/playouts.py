@@ -1,9 +1,9 @@
-"""Plain UCT: the tree grows by a node a playout, playouts are uniformly random to the end of the game.
+"""Plain UCT: each playout adds one node to the tree and is uniformly random to the end of the game.
 
-After Kocsis and Szepesvari, "Bandit based Monte-Carlo planning" (2006): at each node first every action once, in random
-order, then the one with the greatest UCB1, its mean result and ``c * sqrt(ln(visits) / tries)``; results go from 0 to 1
-(a draw is 0.5). The answer is the most tried action. No evaluation, no priors, no other knowledge: the yardstick that
-ratings stand on, so nothing here may change how it plays.
+Kocsis and Szepesvari, "Bandit based Monte-Carlo planning" (2006): each node first tries every action once, in random
+order, and then the one with the greatest UCB1, the mean result plus ``c * sqrt(ln(visits) / tries)``, with results from
+0 to 1 (a draw is 0.5). The answer is the most tried action. It uses no evaluation, no priors and no other knowledge.
+This player is the anchor of the ratings, so its moves must not change.
 """
 
 import time
@@ -22,14 +22,14 @@ from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, se
 from pipeline_src.search.mcts.xorshift import below, seeded
 
 C = 0.15
-"""Best of 0 to 1.4 for 1,000 playouts a move on 9x9, by colour-swapped matches; 0.1 to 0.2 are as good."""
+"""Exploration constant: the best of 0 to 1.4 in matches with 1,000 playouts per move on 9x9; 0.1 to 0.2 are as good."""
 MAX_DEPTH = 1024
-"""Plies of a line in the tree; a longer one is played out from there."""
+"""Longest line in the tree in plies. A longer one continues as a playout."""
 MEMORY = 1 << 29
-"""Bytes of a tree at most; what is not used of them is not taken from the system."""
+"""Largest size of a tree in bytes. Unused memory is not taken from the system."""
 NODE_BYTES, EDGE_BYTES = 16, 20
 FIRST_REPORT = 1 << 10
-"""Playouts before the first report; each after it doubles their number."""
+"""Playouts before the first report. Each further report doubles their number."""
 FOREVER = (1 << 31) - 1
 NODES, EDGES, DEPTH = 0, 1, 2
 """Entries of `PlayoutTree.used`: nodes, edges, and the longest line so far."""
@@ -39,7 +39,7 @@ Ints = npt.NDArray[np.int32]
 
 @singledispatch
 def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
-    """Result, to the side to move, of a uniformly random game from ``state``: 1, 0 or -1; the state stays as it is.
+    """Return the result, to the side to move, of a random game from ``state``: 1, 0 or -1. The state is not changed.
 
     ``actions`` is scratch with room for `games.kernels.max_actions`, ``random`` as in `xorshift`.
     """
@@ -47,7 +47,7 @@ def playout(state: Any, actions: Ints, random: npt.NDArray[np.uint64]) -> float:
 
 
 class PlayoutTree(NamedTuple):
-    """Nodes [N], 0 the root, and edges [E]. A node gets its edges, one an action, when a playout goes on from it."""
+    """Nodes [N], 0 is the root, and edges [E], one per action, made when a playout continues from the node."""
 
     first: Ints
     """[N]: a node's first edge, -1 where it has none yet."""
@@ -70,7 +70,7 @@ class PlayoutTree(NamedTuple):
 
 
 def new_tree(nodes: int, edges: int) -> PlayoutTree:
-    """Room for so much. Untouched pages cost nothing."""
+    """Return an empty tree with this capacity. Untouched pages cost nothing."""
     return PlayoutTree(
         np.empty(nodes, np.int32),
         np.empty(nodes, np.int32),
@@ -86,7 +86,7 @@ def new_tree(nodes: int, edges: int) -> PlayoutTree:
 
 @njit(cache=True)
 def clear(tree: PlayoutTree) -> None:
-    """Leave nothing but a root that has not been visited."""
+    """Reset the tree to an unvisited root."""
     tree.used[:] = 0
     _add_node(tree)
 
@@ -109,7 +109,7 @@ def _add_edges(tree: PlayoutTree, node: int, state: Any) -> None:
 
 @njit(cache=True)
 def _try_another(tree: PlayoutTree, node: int, random: npt.NDArray[np.uint64]) -> int:
-    """The edge of an action not tried before, drawn at random, with a new node as its child."""
+    """Return the edge of a random untried action, with a new node as its child."""
     first, tried = tree.first[node], tree.tried[node]
     edge, other = first + tried, first + tried + below(random, tree.branches[node] - tried)
     tree.action[edge], tree.action[other] = tree.action[other], tree.action[edge]
@@ -120,7 +120,7 @@ def _try_another(tree: PlayoutTree, node: int, random: npt.NDArray[np.uint64]) -
 
 @njit(cache=True)
 def _greatest_bound(tree: PlayoutTree, node: int, c: float) -> int:
-    """The edge with the greatest UCB1, all having been tried; the first of equals."""
+    """Return the edge with the greatest UCB1, the first of equals. All edges have been tried."""
     tries, total, first = tree.tries, tree.total, tree.first[node]
     spread, best, best_bound = c * sqrt(log(float(tree.visits[node]))), -1, -np.inf
     for edge in range(first, first + tree.branches[node]):
@@ -133,7 +133,7 @@ def _greatest_bound(tree: PlayoutTree, node: int, c: float) -> int:
 
 @njit(cache=True)
 def _grow(tree: PlayoutTree, state: Any, c: float, path: Ints, actions: Ints, random: npt.NDArray[np.uint64]) -> None:
-    """One playout, and one node more unless the line ends a game that is in the tree already."""
+    """Run one playout; add one node unless the line ends a game that is in the tree already."""
     node, depth = 0, 0
     over, result = kernels.outcome(state)
     while not over:
@@ -170,7 +170,7 @@ def grow(
     random: npt.NDArray[np.uint64],
     flag: npt.NDArray[np.uint8],
 ) -> None:
-    """Play on until the root has ``until`` visits, or a line ``depth`` plies, or ``flag`` is up, or the tree is full.
+    """Run playouts until the root has ``until`` visits, a line ``depth`` plies, ``flag`` is set or the tree is full.
 
     Args:
         tree: see there.
@@ -191,13 +191,13 @@ def grow(
 
 @njit(cache=True)
 def has_room(tree: PlayoutTree, actions: int) -> bool:
-    """Whether the tree can take one playout more in a game with so many actions."""
+    """Whether the tree has room for one more playout in a game with this number of actions."""
     return bool(tree.used[NODES] < tree.first.size and tree.used[EDGES] + actions <= tree.action.size)
 
 
 @njit(cache=True)
 def most_tried(tree: PlayoutTree, node: int) -> int:
-    """The edge to play at a node, the one with the better results of equals; -1 where none has been tried."""
+    """Return the most tried edge of a node, of equals the one with better results; -1 if none has been tried."""
     best = -1
     for edge in range(tree.first[node], tree.first[node] + tree.tried[node]):
         if best < 0 or (tree.tries[edge], tree.total[edge]) > (tree.tries[best], tree.total[best]):
@@ -206,16 +206,16 @@ def most_tried(tree: PlayoutTree, node: int) -> int:
 
 
 class PlainUct:
-    """Plain UCT, for any game that has kernels and a `playout`; see `limits.Searcher`.
+    """Plain UCT, for any game with kernels and a `playout`; see `limits.Searcher`.
 
     ``Limit.nodes`` counts playouts; values are mean results from -1 to 1.
     """
 
     def __init__(self, c: float = C, memory: int = MEMORY) -> None:
-        """``c`` is the weight of exploration, ``memory`` see `use_memory`.
+        """``c`` is the exploration constant; for ``memory`` see `use_memory`.
 
         Raises:
-            ZugwerkError: c below 0 or not finite.
+            ZugwerkError: c is below 0 or not finite.
         """
         if not 0 <= c < np.inf:
             raise ZugwerkError(f"UCT needs c of 0 or more, not {c}")
@@ -223,7 +223,7 @@ class PlainUct:
         self.tree = new_tree(1, 1)
 
     def use_memory(self, size: int) -> None:
-        """Let a tree take so many bytes at most; a search ends where it is full."""
+        """Limit the size of a tree in bytes. A search ends when the tree is full."""
         self.memory, self.tree = size, new_tree(1, 1)
 
     def stop(self) -> None:
@@ -243,7 +243,7 @@ class PlainUct:
         ]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
-        """See `Searcher`. Room for the whole tree is set aside before: a copy to a larger one could not be stopped.
+        """See `Searcher`. The whole tree is allocated first, because copying it to a larger one could not be stopped.
 
         Raises:
             ZugwerkError: the game is over.
@@ -270,7 +270,7 @@ class PlainUct:
                 upto = 2 * upto
 
     def _set_aside(self, playouts: int, actions: int) -> None:
-        """Room for the tree of so many playouts, of which each adds a node and the edges of another one at the most."""
+        """Allocate a tree for a number of playouts, each of which adds at most one node and the edges of another."""
         nodes = min(playouts + 2, max(2, self.memory // (4 * NODE_BYTES)))
         edges = min((playouts + 1) * actions, max(actions, (self.memory - NODE_BYTES * nodes) // EDGE_BYTES))
         if self.tree.first.size < nodes or self.tree.action.size < edges:

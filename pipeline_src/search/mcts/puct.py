@@ -1,4 +1,4 @@
-"""`Puct`: PUCT as a searcher of one position, or of many in lock step, that answers with actions."""
+"""`Puct`: PUCT as a search of one position, or of many in lock step, that answers with whole actions."""
 
 import time
 from collections.abc import Sequence
@@ -18,34 +18,34 @@ from pipeline_src.search.mcts.turns import actions_of, has_more, turns_need
 
 FOREVER = (1 << 31) - 1
 LEAST_NODES, NODE_BYTES = 64, 256
-"""Nodes of a tree, however little memory it may take; bytes of one, but for the priors of its steps."""
+"""Least number of nodes of a tree, however small its memory; bytes of a node without the priors of its steps."""
 FIRST_REPORT = 16
-"""Simulations before the first report; each after it doubles their number."""
+"""Simulations before the first report. Each further report doubles their number."""
 
 
 @dataclass
 class _Turn:
-    """What is known of a position whose turn is being decided, step by step."""
+    """The state of a decision on a turn, step by step."""
 
     state: Any
     left: int
-    """Simulations that it may still have."""
+    """Simulations left."""
     steps: list[int] = field(default_factory=list)
-    """Settled."""
+    """Steps that are decided."""
     line: list[int] = field(default_factory=list)
-    """From the position on, as the search sees it now."""
+    """Best line from the position on, as far as the search has found it."""
     value: float = 0.0
     spent: int = 0
     whole: bool = False
 
     def result(self, spent: int, seconds: float) -> SearchResult | None:
-        """None while the line does not make up a whole turn."""
+        """Return the result; None while the line is less than a whole turn."""
         pv = actions_of(self.state, self.line)
         return SearchResult(pv[0], self.value, len(pv), spent, pv, seconds) if pv else None
 
 
 class Puct:
-    """PUCT guided by an evaluator. ``Limit.nodes`` counts simulations; a limit of depth is refused."""
+    """PUCT guided by an evaluator. ``Limit.nodes`` counts simulations; a limit of depth alone is an error."""
 
     def __init__(
         self,
@@ -55,18 +55,19 @@ class Puct:
         per_tree: int = 1,
         first_share: float = 0.5,
     ) -> None:
-        """How to search.
+        """Set the options.
 
         Args:
-            evaluate_batch: the net, or what stands for it.
-            options: the formula's constants.
-            nodes: memory of one tree; a full tree is searched on, but grows no more.
-            per_tree: leaves of one tree in a batch.
-            first_share: where the same side steps again, the share of its limit that a step gets; the next one has the
-                rest, and what was found below the step settled.
+            evaluate_batch: the net, or a substitute.
+            options: constants of the formula.
+            nodes: capacity of one tree. A full tree is searched further, but does not grow.
+            per_tree: number of leaves of one tree in a batch.
+            first_share: in turns of two steps, the share of the limit for the first step. The second step has the rest,
+                and
+                the part of the tree below the first one.
 
         Raises:
-            ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of its range.
+            ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of range.
         """
         if not 0 < first_share <= 1:
             raise ZugwerkError(f"a step's share of the limit is above 0 and at most 1, not {first_share}")
@@ -77,7 +78,7 @@ class Puct:
         self._memory: int | None = None
 
     def use_memory(self, size: int) -> None:
-        """Let a tree take so many bytes at most, where that is less than its nodes; a full one grows no more."""
+        """Limit the size of a tree in bytes, if that is less than its capacity. A full tree does not grow."""
         self._memory, self._trees = size, None
 
     def stop(self) -> None:
@@ -86,7 +87,7 @@ class Puct:
         self._phase.set()
 
     def needs(self, state: Any) -> list[Need]:
-        """See `Searcher`; an evaluator with kernels of its own has a method ``needs``, too."""
+        """See `Searcher`. An evaluator with its own kernels also has a method ``needs``."""
         trees = PuctTrees(state, 1, self.evaluate_batch, self.options, 1)
         return [*trees.needs(), *turns_need(state), *needs_of(self.evaluate_batch, state)]
 
@@ -102,9 +103,9 @@ class Puct:
         """Search positions of one board size in lock step.
 
         Args:
-            states: unfinished positions, which stay as they were.
-            limit: simulations of each position; the time is that of all together.
-            on_info: told of the first position.
+            states: unfinished positions, which are not changed.
+            limit: simulations for each position; the time is for all together.
+            on_info: receives reports on the first position.
 
         Raises:
             ZugwerkError: a game is over, or the limit is one of depth alone.
@@ -143,7 +144,7 @@ class Puct:
     def _search_step(
         self, trees: PuctTrees, turns: list[_Turn], started: float, deadline: float | None, on_info: OnInfo | None
     ) -> None:
-        """Decide on the next step of every turn that is not whole."""
+        """Decide the next step of every unfinished turn."""
         targets = np.full(trees.count, -1, np.int32)
         going = [g for g, turn in enumerate(turns) if not turn.whole]
         targets[going] = 0
@@ -177,14 +178,14 @@ class Puct:
 
 
 def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:
-    """Bring what the turn knows up to what tree g has found."""
+    """Update a turn from tree g."""
     line, visited = trees.line(g), trees.visits(g).any()
     turn.line = turn.steps + (line if visited else [trees.likeliest(g)])
     turn.value = float(trees.q(g)[trees.best(g)]) if visited and not trees.proven(g) else trees.value(g)
 
 
 def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:
-    """Play the turn's next step in its tree."""
+    """Play the next step of a turn in its tree."""
     _look(trees, g, turn)
     done, step = int(trees.forest.done[g]), turn.line[len(turn.steps)]
     turn.spent += done

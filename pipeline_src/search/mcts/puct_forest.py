@@ -1,8 +1,8 @@
 """PUCT's trees in flat records: many searches side by side, over steps of a side (`games.kernels.play_step`).
 
-A node is one cache line and an edge half of one. Only steps that were tried have edges, side by side in a block that is
-moved to one twice as long when it is full; of the others a node keeps what the evaluator said, and where the likeliest
-of them is: as long as all untried steps of a node share one value, no other of them can be chosen.
+A node is one cache line and an edge half of one. Only tried steps have edges, in a block that moves to one of twice the
+length when it is full. For the others a node keeps the evaluator's priors and the place of the likeliest one: since all
+untried steps of a node share one value, no other of them can be chosen.
 """
 
 from typing import Any, NamedTuple
@@ -18,9 +18,9 @@ States = Any
 Records = npt.NDArray[Any]
 
 UNPROVEN, LOST, DRAWN, WON = 0, 1, 2, 3
-"""A node's certain result, to its side to move."""
+"""The proven result of a node to its side to move."""
 UNKNOWN, NONE_LEFT = -2, -1
-"""In place of a node's ``next``: it has to be looked for; every step has an edge."""
+"""Special values of a node's ``next``: to be searched for; every step has an edge."""
 
 NODE = np.dtype(
     [
@@ -66,19 +66,22 @@ class PuctOptions(NamedTuple):
 
     c: float = 1.25
     c_base: float = 19652.0
-    """0: c does not grow."""
+    """Base of the growth of c; with 0, c does not grow."""
     fpu: float = 0.0
     """First-play urgency: an edge without visits has the node's Q less fpu * sqrt(the prior of all visited edges)."""
     fpu_absolute: bool = False
-    """It has Q = fpu instead."""
+    """Whether an edge without visits has Q = fpu instead."""
     own_visit: bool = True
-    """N counts the node's own evaluation, as the pseudocode has it; False: N is the sum of n over the edges, as in the
-    papers' formula. It is 0 at a node's first selection, then, and the prior alone decides (see `choose`)."""
+    """Whether N includes the node's own evaluation, as in the pseudocode. If False, N is the sum of n over the edges,
+    as
+    in the papers' formula; it is then 0 at a node's first selection, and the prior alone decides (see `choose`)."""
     solve: bool = False
-    """What is certain is backed up as such (Winands, Bjornsson and Saito, 2008, 'Monte-Carlo tree search solver'): a
-    node with a step to a lost one is won, one all of whose steps lead to won ones is lost. A lost step is not tried
-    again, and a decided root is searched no more. Certain are finished games and what the evaluator says is: a value of
-    1 or -1 is a proof then, and a negative prior marks a step that loses."""
+    """Whether proven results are backed up (Winands, Bjornsson and Saito, 2008, 'Monte-Carlo tree search solver'): a
+    node
+    with a step to a lost node is won, a node with steps to won nodes only is lost. A losing step is not tried again,
+    and a
+    proven root is not searched further. Finished games are proven, and so are evaluator values of 1 or -1; a negative
+    prior marks a losing step."""
 
 
 class Forest(NamedTuple):
@@ -89,7 +92,7 @@ class Forest(NamedTuple):
     edges: Records
     """EDGE [G, E]"""
     used_nodes: Ints
-    """[G]: 0: the root is still to be evaluated."""
+    """[G]: nodes in use; 0 if the root is not evaluated yet."""
     used_edges: Ints
     """[G]"""
     done: Ints
@@ -101,7 +104,7 @@ class Forest(NamedTuple):
 
 
 def new_forest(trees: int, nodes: int, steps: int) -> Forest:
-    """Empty trees with room for so many nodes of so many steps each. Untouched pages cost no memory.
+    """Return empty trees with room for ``nodes`` nodes of ``steps`` steps each. Untouched pages cost no memory.
 
     Blocks of edges have lengths of powers of two, and a node's old ones together are shorter than its last: so four
     edges a node are always enough. Trees lie an odd number of cache lines apart, so that their roots do not all

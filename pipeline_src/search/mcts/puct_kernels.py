@@ -1,4 +1,4 @@
-"""One round of PUCT in many trees: back up what the evaluator said of the last leaves, select the next ones."""
+"""One round of PUCT in many trees: back up the evaluator's answers to the last leaves, and select the next leaves."""
 
 from math import log, sqrt
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ waits for the evaluator."""
 
 
 class Answers(NamedTuple):
-    """What the evaluator said of B leaves."""
+    """The evaluator's answers for B leaves."""
 
     priors: Ints
     """[B, >= S]: bits of its float32 priors, each row's first so many being those of the leaf's legal steps."""
@@ -48,11 +48,11 @@ class Waiting(NamedTuple):
     steps: Ints
     """[B, S]: the legal steps; what follows them is undefined."""
     counts: Ints
-    """[B]: how many there are."""
+    """[B]: number of legal steps."""
 
 
 def new_waiting(rows: int, steps: int) -> Waiting:
-    """Room for so many leaves with so many steps each."""
+    """Return space for a number of leaves with a number of steps each."""
     tree, node, counts = np.zeros((3, rows), np.int32)
     return Waiting(tree, node, np.zeros((rows, steps), np.int32), counts)
 
@@ -104,7 +104,7 @@ def back_up(nodes: Records, edges: Records, node: int, value: float) -> None:
 
 @njit(cache=True)
 def prove(nodes: Records, edges: Records, all_bits: Ints, node: int, proof: int) -> None:
-    """Note a node's certain result, and those above it that follow."""
+    """Store the proven result of a node, and the results above that follow from it."""
     while True:
         nodes[node].proof = proof
         side, parent = nodes[node].side, nodes[node].parent
@@ -136,10 +136,11 @@ def mark(nodes: Records, edges: Records, node: int, change: int) -> None:
 
 @njit(cache=True, forceinline=True)
 def choose(nodes: Records, edges: Records, node: int, options: PuctOptions, room: bool) -> tuple[int, int]:
-    """The edge with the greatest Q + U (see `PuctOptions`), or NEW and the place of the step that is to get one.
+    """Return the edge with the greatest Q + U (see `PuctOptions`), or NEW and the place of the step to add.
 
-    Of equals the first in the order of the legal steps; of untried steps, which share their Q, the likeliest. A virtual
-    loss counts as a visit. ENDS where only a new edge could be chosen and there is no room.
+    Ties go to the first of the legal steps, and among untried steps, which share their Q, to the likeliest. A virtual
+    loss
+    counts as a visit. Returns ENDS if only a new edge could be chosen and the tree is full.
     """
     here = nodes[node]
     visits = here.visits + here.pending
@@ -171,7 +172,7 @@ def choose(nodes: Records, edges: Records, node: int, options: PuctOptions, room
 
 @njit(cache=True, forceinline=True)
 def edge_at(nodes: Records, edges: Records, place: int) -> int:
-    """The root's edge of the step at ``place``, NEW where it has none."""
+    """Return the root's edge of the step at ``place``, NEW if it has none."""
     first = nodes[0].first
     for edge in range(first, first + nodes[0].edges):
         if edges[edge].place == place:
@@ -181,7 +182,7 @@ def edge_at(nodes: Records, edges: Records, place: int) -> int:
 
 @njit(cache=True, forceinline=True)
 def begin_node(nodes: Records, node: int, parent: int, owner: int, side: int) -> None:
-    """A node without edges that waits for the evaluator."""
+    """Begin a node without edges that waits for the evaluator."""
     new = nodes[node]
     new.total, new.seen, new.visits, new.pending = 0.0, 0.0, 0, 0
     new.first, new.edges, new.count, new.next = 0, 0, 0, UNKNOWN
@@ -227,7 +228,7 @@ def play_round(
     new: Waiting,
     states: Any,
 ) -> int:
-    """Take in the evaluator's answers, then descend in every tree until it has ``per_tree`` leaves or its target.
+    """Process the evaluator's answers, then descend in every tree until it has ``per_tree`` leaves or its target.
 
     Simulations that end in finished games are backed up at once and take no row. With one leaf a tree this is the
     sequential algorithm; with more, virtual losses spread them, and a tree whose descents meet again stops early.
@@ -239,17 +240,17 @@ def play_round(
         room: nodes that a tree may have; a full one is searched on, but grows no more.
         per_tree: at least 1.
         old: the leaves of the round before.
-        n_old: how many those are, 0 for none.
-        answers: to those leaves.
+        n_old: number of those leaves, 0 for none.
+        answers: answers to those leaves.
         targets: int32 [G]: simulations that each tree is to have; a root is evaluated even where that is 0; -1: none.
         forced: int32 [G, K]: place of the root's step that simulation k of a tree has to take; -1: the formula's, as
             from simulation K on.
-        flag: uint8 [1]: where it is raised, no further simulation begins.
+        flag: uint8 [1]; when it is set, no further simulation begins.
         new: becomes the leaves of this round.
         states: stacked states [B], B >= G * per_tree; row b becomes the state of leaf b.
 
     Returns:
-        How many leaves wait for the evaluator.
+        The number of leaves that wait for the evaluator.
     """
     n, b = 0, 0
     for g in range(targets.size):

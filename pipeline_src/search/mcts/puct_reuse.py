@@ -1,4 +1,4 @@
-"""What stays of a tree when a step is played: the part below it, moved to the front of the tree's own memory."""
+"""Tree reuse: when a step is played, the part of the tree below it moves to the front of the tree's memory."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from pipeline_src.search.mcts.puct_forest import Forest, Ints, Records
 
 @njit(cache=True, forceinline=True)
 def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) -> None:
-    """Make node ``top`` of tree g its root and forget all that is not below it; simulations count from 0.
+    """Make node ``top`` the root of tree g and drop all nodes that are not below it; simulations count from 0.
 
     Children come after their parents, before and after: so nodes only ever move forward, and one pass does it.
 
@@ -64,7 +64,7 @@ def is_step(state: Any, step: int, steps: Ints) -> bool:
 
 @njit(cache=True, nogil=True)
 def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Records, steps: Ints) -> int:
-    """Play a step at the root of every tree and keep what was searched below it.
+    """Play a step at the root of every tree and keep the part of the tree below it.
 
     Args:
         forest: the trees, none of them waiting for the evaluator.
@@ -75,7 +75,7 @@ def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Rec
         steps: int32 [>= S]: scratch.
 
     Returns:
-        -1, or the first tree where the step is not legal; no tree has changed, then.
+        -1, or the first tree in which the step is illegal; no tree is changed then.
     """
     for g in range(played.size):
         if played[g] >= 0 and not is_step(row(roots, g), played[g], steps):

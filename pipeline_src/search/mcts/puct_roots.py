@@ -1,4 +1,4 @@
-"""What many trees know of their roots, read at once."""
+"""Statistics of the roots of many trees, read at once."""
 
 from typing import Any, NamedTuple
 
@@ -25,12 +25,12 @@ class RootTable(NamedTuple):
     priors: Floats
     """[G, S], noise included."""
     counts: Ints
-    """[G]: how many steps there are; 0 before the root is evaluated."""
+    """[G]: number of steps; 0 before the root is evaluated."""
 
 
 @njit(cache=True, nogil=True)
 def write_best(forest: Forest, steps: Ints) -> None:
-    """Write each root's most visited step to int32 [G]: of equals that of the greatest sum of values; -1 for none."""
+    """Write each root's most visited step to int32 [G], -1 for none. Ties go to the greatest sum of values."""
     for g in range(steps.size):
         steps[g] = -1
         if forest.used_nodes[g] == 0:
@@ -53,7 +53,7 @@ def write_best(forest: Forest, steps: Ints) -> None:
 def write_roots(
     forest: Forest, roots: Any, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints
 ) -> None:
-    """Write what `RootTable` says; the arrays hold zeros."""
+    """Fill the arrays of a `RootTable`, which hold zeros."""
     for g in range(counts.size):
         if forest.used_nodes[g] == 0:
             continue
@@ -69,6 +69,6 @@ def write_roots(
 
 
 def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
-    """Place of the largest visit count; of equal ones that of the largest sum of values, then the first."""
+    """Return the place of the largest visit count. Ties go to the largest sum of values, then to the first."""
     most = np.flatnonzero(tries == tries.max())
     return int(most[np.argmax(worth[most])])

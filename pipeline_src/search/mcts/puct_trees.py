@@ -1,4 +1,4 @@
-"""`PuctTrees`: the forest with its states and its evaluator, as self-play and players use it."""
+"""`PuctTrees`: a forest with its states and its evaluator, for self-play and players."""
 
 from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, TypeVar
@@ -41,7 +41,7 @@ class Leaves(NamedTuple):
     steps: Ints
     """[B, S]: the legal steps; what follows them is undefined."""
     counts: Ints
-    """[B]: how many there are."""
+    """[B]: number of legal steps."""
 
 
 Result = TypeVar("Result")
@@ -59,11 +59,12 @@ def answer_all(search: Generator[Leaves, Answer, Result], evaluate_batch: Evalua
 
 
 class PuctTrees:
-    """G searches in lock step: what one finds depends on nothing of the others, if the evaluator's rows do not.
+    """G searches in lock step, each independent of the others if the rows of the evaluator are.
 
-    `simulate` is the whole search. A caller whose evaluator works beside it (a GPU) takes two `PuctTrees` and goes on
-    with the `rounds` of one (or calls its `leaves` and `absorb`) while the evaluator has the leaves of the other; the
-    trees become the same.
+    `simulate` is the whole search. A caller with an asynchronous evaluator (a GPU) uses two `PuctTrees`, and continues
+    the
+    `rounds` of one (or calls its `leaves` and `absorb`) while the evaluator works on the leaves of the other. The trees
+    are the same either way.
     """
 
     def __init__(
@@ -75,18 +76,19 @@ class PuctTrees:
         nodes: int = 1024,
         per_tree: int = 1,
     ) -> None:
-        """Room for ``trees`` searches from states shaped as ``state``.
+        """Allocate ``trees`` searches for states like ``state``.
 
         Args:
             state: any state of the game and board size.
             trees: G.
-            evaluate_batch: the net, or what stands for it.
-            options: the formula's constants.
-            nodes: of each tree, what `advance` keeps included; a full tree is searched on, but grows no more.
+            evaluate_batch: the net, or a substitute.
+            options: constants of the formula.
+            nodes: capacity of each tree, including nodes kept by `advance`. A full tree is searched further, but does
+                not grow.
             per_tree: leaves of a tree in a batch; 1 is the sequential algorithm.
 
         Raises:
-            ZugwerkError: a number below 1.
+            ZugwerkError: a number is below 1.
         """
         if min(trees, nodes, per_tree) < 1:
             raise ZugwerkError(f"PUCT needs trees, nodes and leaves of at least 1, not {trees}, {nodes}, {per_tree}")
@@ -103,7 +105,7 @@ class PuctTrees:
         self._block = np.empty(self.forest.edges.shape[1], EDGE)
 
     def needs(self, tables: bool = False) -> list[Need]:
-        """Kernels that searches call; also those of `table` and `best_steps`, where they are wanted."""
+        """Return the kernels that searches call, and with ``tables`` those of `table` and `best_steps`."""
         state, ints = row(self.roots, 0), np.empty(1, np.int32)
         found = [
             Need(kernels.outcome, (state,)),
@@ -132,7 +134,7 @@ class PuctTrees:
         self._empty(g)
 
     def advance(self, g: int, step: int) -> None:
-        """`advance_all` in tree g alone."""
+        """Play a step as `advance_all` does, in tree g only."""
         if step < 0:
             raise ZugwerkError(f"step {step} is not legal at the root of tree {g}")
         played = np.full(self.count, -1, np.int32)
@@ -140,13 +142,14 @@ class PuctTrees:
         self.advance_all(played)
 
     def advance_all(self, steps: Ints) -> None:
-        """Play legal steps at the roots, int32 [G], and keep what was searched below them; simulations count from 0.
+        """Play legal steps, int32 [G], at the roots and keep the trees below them; simulations count from 0.
 
-        Trees of step -1 stay as they are. The rest of a tree is freed. Where the game is over after the step, nothing
-        more is searched.
+        Trees with step -1 are not changed. The rest of each tree is freed. A tree is not searched further if the game
+        is
+        over after the step.
 
         Raises:
-            ZugwerkError: a step is not legal (no tree has changed), or leaves wait for the evaluator.
+            ZugwerkError: a step is illegal (no tree is changed), or leaves wait for the evaluator.
         """
         self._settled()
         wrong = play_steps(self.forest, self.roots, steps, self._moved, self._block, self._spare.steps[0])
@@ -159,36 +162,38 @@ class PuctTrees:
         flag: npt.NDArray[np.uint8] | None = None,
         forced: Ints | None = None,
     ) -> None:
-        """Search until each tree has had ``targets`` int32 [G] simulations since `plant` or `advance`, or ``flag``.
+        """Search until each tree has had ``targets``, int32 [G], simulations since `plant` or `advance`.
 
-        Trees of target -1 rest. The flag, uint8 [1], is looked at between two batches and two simulations. Simulation k
-        of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], where that is not negative.
+        Trees with target -1 rest. The search ends early if ``flag``, uint8 [1], is set, which is checked between
+        simulations.
+        Simulation k of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], unless that is
+        negative.
         """
         answer_all(self.rounds(targets, flag, forced), self.evaluate_batch)
 
     def rounds(
         self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None
     ) -> Generator[Leaves, Answer, None]:
-        """`simulate` as a generator, which yields leaves and is sent the evaluator's answer."""
+        """`simulate` as a generator that yields leaves and receives the evaluator's answers."""
         leaves = self.leaves(targets, flag, forced)
         while len(leaves.counts):
             priors, values = yield leaves
             leaves = self.exchange(priors, values, targets, flag, forced)
 
     def leaves(self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None) -> Leaves:
-        """One round of `simulate` up to the evaluator: the positions to be evaluated, none when all targets are met.
+        """Run one round of `simulate` up to the evaluator; return the positions to evaluate, none if all is done.
 
         Raises:
-            ZugwerkError: the leaves before wait still.
+            ZugwerkError: earlier leaves still wait for the evaluator.
         """
         self._settled()
         return self._round(targets, flag, forced, *_NO_ANSWER)
 
     def absorb(self, priors: Floats, values: Floats) -> None:
-        """Take in the evaluator's answer to the last `leaves`: arrays as `EvaluateBatch` returns them.
+        """Process the evaluator's answer to the last `leaves`: arrays as `EvaluateBatch` returns them.
 
         Raises:
-            ZugwerkError: not an answer for each leaf, or one that is no number.
+            ZugwerkError: a leaf has no answer, or an answer is not a number.
         """
         self._round(np.full(self.count, -1, np.int32), None, None, priors, values)
 
@@ -221,7 +226,7 @@ class PuctTrees:
     def _arguments(
         self, targets: Ints, flag: npt.NDArray[np.uint8] | None, forced: Ints | None, priors: Floats, values: Floats
     ) -> tuple[Any, ...]:
-        """Of `play_round`."""
+        """Return the arguments of `play_round`."""
         bits = np.ascontiguousarray(priors, np.float32).view(np.int32)
         return (
             *(self.forest, self.roots, self.options, self.nodes, self.per_tree, self._spare, self._asked),
@@ -274,7 +279,7 @@ class PuctTrees:
         root["next"] = UNKNOWN
 
     def table(self) -> RootTable:
-        """What is known at all roots."""
+        """Return the statistics of all roots."""
         steps, visits = np.zeros((2, *self.forest.priors[:, 0].shape), np.int32)
         table = RootTable(
             steps, visits, np.zeros(steps.shape), np.zeros(steps.shape, np.float32), np.zeros(self.count, np.int32)
@@ -283,41 +288,40 @@ class PuctTrees:
         return table
 
     def best_steps(self) -> Ints:
-        """The step of `best` at each root, int32 [G]; -1 where nothing was searched."""
+        """Return the step of `best` at each root, int32 [G]; -1 if nothing was searched."""
         steps = np.empty(self.count, np.int32)
         write_best(self.forest, steps)
         return steps
 
     def value(self, g: int) -> float:
-        """Mean value of the root to its side to move, or the certain one."""
+        """Return the mean value of the root to its side to move, or the proven one."""
         root = self.forest.nodes[g, 0]
         if self.proven(g):
             return float(root["proof"]) - DRAWN
         return float(root["total"] / root["visits"])
 
     def proven(self, g: int) -> bool:
-        """Whether the root's result is certain, see `PuctOptions.solve`."""
+        """Whether the root's result is proven; see `PuctOptions.solve`."""
         return bool(self.forest.nodes[g, 0]["proof"] != UNPROVEN)
 
     def raw_value(self, g: int) -> float:
-        """What the evaluator gave the root."""
+        """Return the evaluator's value of the root."""
         return float(self.forest.nodes[g, 0]["value"])
 
     def best(self, g: int) -> int:
-        """Place among the root's steps of the most visited, of equals that of the largest sum of values.
+        """Return the place of the root's most visited step. Ties go to the largest sum of values.
 
-        Where results are proven, a step that wins comes first, and one that loses last. Without visits it is the
-        likeliest step's.
+        With proven results, a winning step comes first and a losing one last. Without visits it is the likeliest step.
         """
         tried = self._root_edges(g)
         return int(self._best_edge(g, 0, tried)["place"] if len(tried) else np.argmax(self.priors(g)))
 
     def likeliest(self, g: int) -> int:
-        """The root's step of the largest prior, the first of equals."""
+        """Return the root's step with the largest prior, the first of equals."""
         return int(self.steps(g)[np.argmax(self.priors(g))])
 
     def line(self, g: int) -> list[int]:
-        """The steps of `best` from the root on, to the first that has no visits."""
+        """Return the steps of `best` from the root on, up to the first without visits."""
         found, node, tried = [], 0, self._root_edges(g)
         while len(tried):
             edge = self._best_edge(g, node, tried)
@@ -327,7 +331,7 @@ class PuctTrees:
         return found
 
     def _best_edge(self, g: int, node: int, tried: npt.NDArray[Any]) -> Any:
-        """Of a node's tried edges, see `best`."""
+        """Return the best of a node's tried edges; see `best`."""
         tried, nodes = np.sort(tried, order="place"), self.forest.nodes[g]
         below = nodes[tried["child"]]
         same = below["side"] == nodes[node]["side"]
@@ -366,16 +370,16 @@ _DOWN = np.zeros(1, np.uint8)
 
 
 def sample_step(steps: Ints, visits: Ints, rng: np.random.Generator, temperature: float = 1.0) -> int:
-    """A step with probability proportional to visits^(1 / temperature), temperature above 0."""
+    """Draw a step with probability proportional to visits^(1 / temperature); the temperature is above 0."""
     weights = (visits / visits.max()) ** (1.0 / temperature)
     return int(rng.choice(steps, p=weights / weights.sum()))
 
 
 def checked(options: PuctOptions) -> PuctOptions:
-    """The options as numbers of the kernel's types.
+    """Return the options as numbers of the kernel's types.
 
     Raises:
-        ZugwerkError: one out of its range.
+        ZugwerkError: an option is out of range.
     """
     c, c_base, fpu = float(options.c), float(options.c_base), float(options.fpu)
     if not np.isfinite([c, c_base, fpu]).all() or min(c, c_base) < 0:

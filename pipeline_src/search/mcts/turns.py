@@ -1,4 +1,4 @@
-"""From steps to actions: what a search over steps needs to answer in whole turns."""
+"""Conversion of steps to actions, so that a search over steps can answer in whole turns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def _action_to(state: Any, after: Any, actions: Ints) -> int:
 
 
 def turns_need(state: Any) -> list[Need]:
-    """What the functions of this module call."""
+    """Return the kernels that the functions of this module call."""
     return [
         Need(kernels.outcome, (state,)),
         Need(kernels.to_play, (state,)),
@@ -48,9 +48,9 @@ def has_more(state: Any, step: int) -> bool:
 
 
 def actions_of(state: Any, steps: Sequence[int]) -> tuple[int, ...]:
-    """The actions that a line of steps from ``state`` makes up; steps of a turn that is not whole are left out.
+    """Return the actions of a line of steps from ``state``; steps of an incomplete turn are left out.
 
-    An action is known by the position it leads to: the game need say nothing of how its actions are numbered.
+    An action is identified by the position that it leads to, so that this works for any numbering of actions.
     """
     found, before, after = [], copy_of(state), copy_of(state)
     buffer = np.empty(int(kernels.max_actions(state)), np.int32)

@@ -1,4 +1,4 @@
-"""`Uct`: the search of `uct_run` behind the face that all searches share."""
+"""`Uct`: the search of `uct_run` with the interface that all searches share."""
 
 import time
 from typing import Any
@@ -14,21 +14,21 @@ from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, expand, new_t
 from pipeline_src.search.mcts.xorshift import seeded
 
 FIRST_SLICE = 32
-"""Iterations before the first report; each slice after it doubles their number."""
+"""Iterations before the first report. Each further report doubles their number."""
 FOREVER = (1 << 31) - 1
 
 
 class Uct:
-    """UCT over whole actions, for any game whose evaluator can `rank`.
+    """UCT over whole actions, for any game with an evaluator that can `rank`.
 
     ``Limit.nodes`` counts iterations. The seed matters only with random plies before the evaluation.
     """
 
     def __init__(self, evaluator: Any, options: UctOptions | None = None, nodes: int = 1 << 16) -> None:
-        """``nodes`` bounds the memory: about 32 * `UctOptions.keep` bytes a node. A full tree is searched on.
+        """``nodes`` bounds the memory: about 32 * `UctOptions.keep` bytes per node. A full tree is searched further.
 
         Raises:
-            ZugwerkError: options outside their ranges.
+            ZugwerkError: an option is out of range.
         """
         self.evaluator, self.nodes, self.flag = evaluator, nodes, StopFlag()
         self.options = _checked(options or UctOptions())
@@ -53,7 +53,7 @@ class Uct:
         ]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
-        """See `Searcher`; reports at doubling numbers of iterations.
+        """See `Searcher`. Reports come at doubling numbers of iterations.
 
         Raises:
             ZugwerkError: the game is over.
@@ -115,7 +115,7 @@ def _scratch(state: Any, size: int, seed: int) -> UctScratch:
 def _expand_root(
     tree: UctTree, state: Any, evaluator: Any, scratch: UctScratch, options: UctOptions, size: int
 ) -> None:
-    """The root keeps all its actions, so that what is proven of it is proven."""
+    """Expand the root with all its actions, so that proofs about it are complete."""
     expand(tree, state, evaluator, scratch.actions, scratch.values, scratch.order, size, options.prior)
 
 

@@ -1,8 +1,8 @@
 """The iterations of UCT: descend by the bound on the win rate, expand or play on, evaluate, back up.
 
-After Kocsis, Szepesvari (2006), with what others added: progressive widening (Coulom, 2007; Chaslot et al., 2008), a
-few random plies before the evaluation in the Amazons (Lorentz, 2008), exact values that decide (Winands et al., 2008),
-a share of the minimax value beside the mean (Lanctot et al., 2014), priors in the bound (Rosin, 2011).
+UCT is by Kocsis and Szepesvari (2006). Extensions: progressive widening (Coulom, 2007; Chaslot et al., 2008), a few
+random plies before the evaluation in the Amazons (Lorentz, 2008), proven values (Winands et al., 2008), a share of the
+minimax value beside the mean (Lanctot et al., 2014), priors in the bound (Rosin, 2011).
 """
 
 from math import exp, log, sqrt
@@ -29,11 +29,11 @@ from pipeline_src.search.mcts.uct_tree import (
 from pipeline_src.search.mcts.xorshift import below
 
 MAX_DEPTH = 256
-"""Actions of a line; a longer one is not followed further."""
+"""Largest number of actions in a line. A longer one is not followed further."""
 
 
 class UctScratch(NamedTuple):
-    """Room for one search."""
+    """Scratch space of one search."""
 
     actions: Ints
     values: Floats
@@ -42,7 +42,7 @@ class UctScratch(NamedTuple):
     steps: Ints
     """[`games.kernels.max_steps`]"""
     path: Ints
-    """[MAX_DEPTH, 2]: nodes and edges of the line under way."""
+    """[MAX_DEPTH, 2]: nodes and edges of the current line."""
     depth: npt.NDArray[np.int64]
     """[1]: the longest line so far."""
     random: npt.NDArray[np.uint64]
@@ -51,7 +51,7 @@ class UctScratch(NamedTuple):
 
 @njit(cache=True)
 def win_rate(value: float, scale: float) -> float:
-    """A value as a win rate in -1..1."""
+    """Convert a value to a win rate in -1..1."""
     if abs(value) >= SURE:
         return 1.0 if value > 0 else -1.0
     return 2.0 / (1.0 + exp(-value / scale)) - 1.0
@@ -105,7 +105,7 @@ def _playout(state: Any, rollout: Any, evaluator: Any, scratch: UctScratch, plie
 
 @njit(cache=True)
 def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: UctOptions, scratch: UctScratch) -> None:
-    """One iteration from the open root; ``state`` is the root's and is so again afterwards."""
+    """Run one iteration from the open root. ``state`` is the root's, changed on the way and restored at the end."""
     node, depth, path = 0, 0, scratch.path
     while True:
         edge = choose_edge(tree, node, options)
@@ -160,18 +160,18 @@ def iterate(
     depth: int,
     flag: npt.NDArray[np.uint8],
 ) -> None:
-    """Iterate until the root has ``until`` visits or a final value, a line has ``depth`` actions, or ``flag`` is up.
+    """Iterate until the root has ``until`` visits or a final value, a line has ``depth`` actions, or ``flag`` is set.
 
     Args:
         tree: with the root expanded.
-        state: the root's; changed on the way, and the same again at the end.
+        state: state of the root; changed on the way and restored at the end.
         rollout: another state of the same shape, scratch.
-        evaluator: of the state (`search.evaluator`).
-        options: see there.
-        scratch: see there.
+        evaluator: evaluator of the game (`search.evaluator`).
+        options: see `UctOptions`.
+        scratch: see `UctScratch`.
         until: visits of the root.
-        depth: of the longest line.
-        flag: uint8 [1]; looked at before every iteration.
+        depth: length of the longest line.
+        flag: uint8 [1]; checked before every iteration.
     """
     while tree.visits[0] < until and tree.closed[0] == 0 and scratch.depth[0] < depth and flag[0] == 0:
         _iterate(tree, state, rollout, evaluator, options, scratch)
@@ -179,9 +179,9 @@ def iterate(
 
 @njit(cache=True)
 def answer_edge(tree: UctTree, node: int) -> int:
-    """The edge to play at a node: a certain win, else the most tried that is not lost, else the longest resistance.
+    """Return the edge to play at a node: a proven win, else the most tried edge not proven lost, else the longest loss.
 
-    Of equally tried edges the one worth more; of equals the first. -1 where the node has none.
+    Ties go to the higher value, then to the first. -1 if the node has no edges.
     """
     best, best_rank, best_tries, best_worth = -1, -1, -1, -np.inf
     for edge in range(tree.first[node], tree.first[node] + tree.branches[node]):

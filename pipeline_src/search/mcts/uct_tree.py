@@ -18,28 +18,28 @@ Ints = npt.NDArray[np.int32]
 
 
 class UctOptions(NamedTuple):
-    """How UCT searches. In matches nothing beat the defaults by more than chance (docs/experiments.md)."""
+    """Options of UCT. In matches no other values were significantly better (docs/experiments.md)."""
 
     c: float = 0.5
-    """Weight of exploration; win rates go from -1 to 1."""
+    """Exploration constant, for win rates in -1..1."""
     prior: float = 2.0
-    """Temperature, in the evaluation's unit, of the softmax of one-ply values that is the prior; 0: none (UCB1)."""
+    """Temperature, in the evaluation's unit, of the prior: the softmax of the one-ply values; 0 is no prior (UCB1)."""
     scale: float = 4.0
-    """How much of the evaluation's unit makes odds of e to 1."""
+    """Advantage, in the evaluation's unit, that corresponds to odds of e to 1."""
     widen: float = 3.0
-    """k: a node with v visits considers its first k * v^alpha actions."""
+    """Progressive widening: k in the number k * v^alpha of actions that a node with v visits considers."""
     alpha: float = 0.5
-    """The growth of that number."""
+    """Progressive widening: the exponent alpha, see `widen`."""
     minimax: float = 0.5
-    """Share of the minimax value in an edge's worth; the rest is the mean of what was seen below it."""
+    """Share of the minimax value in the value of an edge; the rest is the mean of the results below it."""
     fpu: float = 0.0
-    """What is taken off the one-ply value of an edge without a visit, in the evaluation's unit."""
+    """First-play urgency: amount subtracted from the one-ply value of an unvisited edge, in the evaluation's unit."""
     playout: int = 0
-    """Random plies before the evaluation of a leaf; 0: its value is that of its best reply."""
+    """Random plies before the evaluation of a leaf; with 0 its value is that of its best reply."""
     expand: int = 1
-    """Visits of an edge at which its child is expanded."""
+    """Number of visits of an edge at which its child is expanded."""
     keep: int = 48
-    """Actions stored of a node other than the root, the best by one-ply value."""
+    """Number of actions stored for a node other than the root, the best by one-ply value."""
 
 
 class UctTree(NamedTuple):
@@ -78,7 +78,10 @@ class UctTree(NamedTuple):
 
 
 def new_tree(nodes: int, keep: int, actions: int) -> UctTree:
-    """Room for so many nodes with ``keep`` edges each, and ``actions`` for the root. Untouched pages cost nothing."""
+    """Return a tree for ``nodes`` nodes with ``keep`` edges each, and ``actions`` for the root.
+
+    Untouched pages cost nothing.
+    """
     edges = nodes * keep + actions
     return UctTree(
         first=np.empty(nodes, np.int32),

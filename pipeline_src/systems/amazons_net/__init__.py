@@ -1,4 +1,4 @@
-"""Amazons-Net: Move-Net and Arrow-Net, supervised (patent CN 111330255 B); and a residual net of ours."""
+"""Amazons-Net: Move-Net and Arrow-Net, trained on recorded games (patent CN 111330255 B), and our residual net."""
 
 PLAYERS = {
     "amazons": {

@@ -1,4 +1,4 @@
-"""How well predictions agree with recorded games, with intervals that know that turns of a game go together."""
+"""Agreement of predictions with recorded games, with intervals that treat the turns of a game as one cluster."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
 from pipeline_src.systems.amazons_net.predictions import Floats, Predictions
 
 BINS = 10
-"""Of the calibration: predicted win rates from 0 to 0.1, and so on."""
+"""Number of bins of the calibration: predicted win rates from 0 to 0.1, and so on."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What became of T turns."""
+    """Results of the games of T turns."""
 
     results: npt.NDArray[np.integer]
     """[T], 1 where the mover won the game, 0 where it lost."""
@@ -27,18 +27,18 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Turns whose predicted win rates are about the same."""
+    """Turns with predicted win rates in one range."""
 
     predicted: float
-    """Their mean."""
+    """Mean of the predicted win rates."""
     observed: Score
-    """Share that was won."""
+    """Observed win rate."""
 
 
 def agreement(
     predictions: Predictions, outcomes: Outcomes, rows: npt.NDArray[np.bool_] | None = None
 ) -> dict[str, Score]:
-    """All figures of a system, by name, over all turns or those of ``rows`` [T].
+    """Return all figures of a system by name, over all turns or over those of ``rows`` [T].
 
     Rates and errors keep their names. Each win rate w gives ``w_accuracy`` (the likelier side won; 0.5 counts half),
     ``w_brier`` (mean squared error) and ``w_l1`` (mean absolute error).
@@ -58,7 +58,7 @@ def agreement(
 def by_phase(
     predictions: Predictions, outcomes: Outcomes, starts: Sequence[int]
 ) -> Iterator[tuple[str, dict[str, Score]]]:
-    """The same figures for each phase that has turns: ``0-19``, ``20-49``, ``50-`` for starts 0, 20, 50."""
+    """Return `agreement` for each phase that has turns: ``0-19``, ``20-49``, ``50-`` for starts 0, 20, 50."""
     for start, end in zip(starts, [*starts[1:], None], strict=True):
         rows = outcomes.plies >= start
         if end is not None:

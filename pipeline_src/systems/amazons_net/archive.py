@@ -40,11 +40,11 @@ class Archive(NamedTuple):
 
 
 def read_games(path: Path | str, size: int, variants: Sequence[str]) -> Archive:
-    """The games of one board size and of some variants of an archive (`pipeline_src.records.parquet`).
+    """Read the games of one board size and of some variants from an archive (`pipeline_src.records.parquet`).
 
     Raises:
-        ZugwerkError: an unreadable archive, no game to use, or one that cannot be used: a gid twice, another game, an
-            unknown source, no winner (or a draw, which the game does not have).
+        ZugwerkError: the archive is unreadable, or has no usable game, or has an invalid one: a repeated gid, another
+            game, an unknown source, no winner, or a draw, which the Amazons do not have.
     """
     table = read_table(path).select(["game", "gid", "source", "variant", "height", "width", "actions", "winner"])
     sized = (table["height"].to_numpy() == size) & (table["width"].to_numpy() == size)

@@ -1,7 +1,8 @@
-"""What needs no training says about recorded turns: the one-ply evaluation, and chance among the legal.
+"""Training-free baselines on recorded turns: the one-ply evaluation, and uniform chance.
 
-Rates and win rates have the names of `pipeline_src.systems.amazons_net.predict`. One ply deep, a move is worth its best
-arrow. Equal turns count by the chance that random order puts the played one first.
+Rates and win rates have the names of `pipeline_src.systems.amazons_net.predict`. The one-ply value of a move is that
+with
+its best arrow. Ties count by the probability that a random order puts the played turn first.
 """
 
 from collections.abc import Sequence
@@ -16,12 +17,12 @@ from pipeline_src.systems.amazons_net.predictions import Floats, Predictions, to
 from pipeline_src.systems.amazons_net.recorded import RecordedTurns
 
 CHUNK = 256
-"""Turns of one task."""
+"""Number of turns in a task."""
 CHOICES = ("from_to", "arrow", "turn")
 
 
 class Ranks(NamedTuple):
-    """How the one-ply evaluation ranks T played turns; columns are `CHOICES`, the arrow given the played move."""
+    """Ranks of T played turns by the one-ply evaluation. Columns are `CHOICES`; the arrow is given the played move."""
 
     better: npt.NDArray[np.int64]
     """[T, 3], alternatives worth more."""
@@ -68,13 +69,13 @@ def join_ranks(parts: Sequence[Ranks]) -> Ranks:
 
 
 def predict_one_ply(ranks: Ranks, scale: float) -> Predictions:
-    """The one-ply evaluation's answers; its win rates are logistic in the value, with ``scale`` squares."""
+    """Return the predictions of the one-ply evaluation, with win rates logistic in the value by ``scale`` squares."""
     win_rates = {"value": win_rate(ranks.value, scale), "value_before": win_rate(ranks.value_before, scale)}
     return Predictions(_rates(ranks.better, ranks.equal), win_rates, {})
 
 
 def predict_uniform(ranks: Ranks) -> Predictions:
-    """Chance: every legal alternative is as good as the others, and so is every game."""
+    """Return the predictions of chance: all legal alternatives are equal, and every win rate is one half."""
     even = np.full(len(ranks.value), 0.5)
     return Predictions(
         _rates(np.zeros_like(ranks.legal), ranks.legal), {"value": even, "value_before": even.copy()}, {}
@@ -95,10 +96,9 @@ def win_rate(value: Floats, scale: float) -> Floats:
 
 
 def fit_scale(value: Floats, results: npt.NDArray[np.integer]) -> float:
-    """The scale, in squares, at which the win rate's log-likelihood of ``results`` (1 won, 0 lost) is highest.
+    """Return the scale in squares that maximises the log-likelihood of ``results`` (1 won, 0 lost).
 
-    Between 0.1 and 1,000: values that tell all results, or nothing about them, would have it at no squares or at
-    infinitely many.
+    The scale is between 0.1 and 1,000: values that determine all results, or none, have their maximum at 0 or infinity.
     """
     low, high = 1e-3, 10.0  # of 1 / scale, in which the likelihood is concave
     for _ in range(60):

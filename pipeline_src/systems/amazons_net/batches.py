@@ -1,7 +1,8 @@
-"""Which samples a training step sees, and in which symmetry: a function of the seed and the step's number alone.
+"""Samples and symmetries of each training step, as a function of the seed and the number of the step alone.
 
-So a training that was killed goes on with exactly the batches it would have seen, from any step. Batches are cut whole
-from the memory-mapped arrays by an index array; nothing is fetched sample by sample.
+So a resumed training sees exactly the same batches, from any step. A batch is read from the memory-mapped arrays with
+one
+index array, not sample by sample.
 """
 
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ class Positions(NamedTuple):
 
 
 class StepPositions(NamedTuple):
-    """What one step sees: a batch for each net."""
+    """Input of one step: a batch for each net."""
 
     step: int
     amazon: Positions
@@ -79,10 +80,10 @@ class Plan:
 
 
 class Steps:
-    """Some steps of a plan as what a Lightning loader has to be: sized, and iterable time and again."""
+    """Some steps of a plan as a Lightning loader: sized, and iterable repeatedly."""
 
     def __init__(self, plan: Plan, first: int, stop: int, share: Share = ALL) -> None:
-        """Of steps ``first`` to ``stop`` - 1, a process's share."""
+        """Take a process's share of steps ``first`` to ``stop`` - 1."""
         self.plan, self.numbers, self.share = plan, range(first, stop), share
 
     def __len__(self) -> int:
@@ -96,7 +97,7 @@ class Validation:
     """The validation split in order, each sample once and as it was played."""
 
     def __init__(self, plan: Plan, share: Share = ALL) -> None:
-        """Of the plan's data set, a process's share.
+        """Take a process's share of the validation split.
 
         Raises:
             ZugwerkError: it has too few samples for a share to each.

@@ -1,7 +1,8 @@
 """Build the data set of a set of games, in bounded memory.
 
-The games are replayed twice. The first time only the hashes of their positions are kept, which decide what stays in
-which split; the second time what stays is written, split by split. Replaying costs less than storing would.
+The games are replayed twice. The first pass keeps only the hashes of positions, which decide the splits; the second
+pass
+writes the samples, split by split. Replaying costs less than storing them.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The data module of the nets: batches of int8 boards that grow into the nets' input where the nets are."""
+"""The data module of the nets: batches of int8 boards, encoded to the nets' input on the nets' device."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ PUBLISHED = AmazonsConfig()
 
 
 class NetInput(NamedTuple):
-    """What a net gets of a batch, and what it should answer. K is 4 before the move, 1 before the arrow."""
+    """Input and targets of a net for a batch. K is 4 before the move and 1 before the arrow."""
 
     features: Tensor
     """float32 [B, C, H, W], as the net's encoder makes it."""

@@ -1,4 +1,4 @@
-"""From boards to what Amazons-Net sees, features F; and what every net's input needs besides: squares and legality."""
+"""Encode boards as the features F of Amazons-Net, with the amazons' squares and the legal squares for any net."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from pipeline_src.systems.amazons_net.features import AMAZONS, sum_areas, write_
 
 
 class Encoded(NamedTuple):
-    """What the nets see of B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
+    """Net input for B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
 
     features: npt.NDArray[np.float32]
     """float32 [B, C, H, W], row 0 = rank H: F on its raw scale 0 to 300, plane k of amazon k; or planes."""
@@ -50,7 +50,7 @@ def encode(
 
 
 def encode_needs() -> list[Need]:
-    """What `encode` calls."""
+    """Return the kernels that `encode` calls."""
     one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
     boards, movers, moved, encoded = prepare(*one, AMAZONS)
     return [Need(_encode, (boards, movers, moved, False, False, encoded))]

@@ -17,7 +17,7 @@ DIRECTIONS = tuple((dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if dr or d
 
 
 class EncodedTensors(NamedTuple):
-    """What the nets need to know of B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
+    """Net input for B positions; N = H * W squares, s = (rank - 1) * W + (file - 1)."""
 
     features: Tensor
     """float32 [B, C, H, W], row 0 = rank H: F on its scale 0..300, plane k of amazon k; or planes."""
@@ -28,7 +28,7 @@ class EncodedTensors(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What is looked up about a board's shape; N = H * W."""
+    """Lookup tables for a board's shape; N = H * W."""
 
     corners: Tensor
     """int64 [4, N, H * W]: places in the flat summed-area table of the rectangle from square s to cell i."""

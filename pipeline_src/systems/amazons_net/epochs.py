@@ -33,7 +33,7 @@ class EpochRecord(Callback):
 
     @property
     def stalled(self) -> bool:
-        """Patience has run out."""
+        """Whether patience has run out."""
         return bool(self.rows) and self.rows[-1]["epoch"] - self.best["epoch"] >= self.patience
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
@@ -55,11 +55,11 @@ class EpochRecord(Callback):
             trainer.should_stop = True
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint carries."""
+        """Return the data for a checkpoint."""
         return {"rows": self.rows}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take it back."""
+        """Restore the data of a checkpoint."""
         self.rows = state_dict["rows"]
 
 

@@ -1,6 +1,6 @@
-"""Params of what Amazons-Net is measured by: baselines, evaluation on the test split, matches.
+"""Params of the measurements of Amazons-Net: baselines, evaluation on the test split, matches.
 
-Apart from `params`, so that another match trains nothing anew.
+They are separate from `params`, so that a changed match does not train any net again.
 """
 
 from typing import Annotated
@@ -15,38 +15,38 @@ from pipeline_src.project.params import (
 
 
 class AmazonsBaselinesParams(Params):
-    """Systems without training on the test split; the one-ply evaluation's win rate has one number to fit."""
+    """Training-free baselines on the test split. The win rate of the one-ply evaluation has one fitted number."""
 
     fit_turns: Count
-    """Turns of the validation split, spread evenly over it, that the scale of the win rate is fitted on."""
+    """Number of turns, spread evenly over the validation split, to fit the scale of the win rate."""
 
 
 class AmazonsEvaluateParams(Params):
-    """Trained nets on the test split; nothing here changes their answers but in the last bits."""
+    """Evaluation of trained nets on the test split. These params change only the last bits of results."""
 
     batch: Count
-    """Positions of a forward pass."""
+    """Number of positions in a forward pass."""
 
 
 class Pairing(Params):
     """One match."""
 
     a: str
-    """Text of the player whose score is told; ``{published}`` and ``{residual}`` stand for the models' files."""
+    """Text of player A; scores are reported for A. ``{published}`` and ``{residual}`` stand for the models' files."""
     b: str
-    """Text of its opponent, likewise."""
+    """Text of player B, the opponent, in the same form."""
     pairs: Count
-    """Openings, each played twice with the sides swapped."""
+    """Number of openings, each played twice with the sides swapped."""
 
 
 class AmazonsMatchParams(Params):
-    """Matches of the nets, limited by nodes or depth, never by the clock."""
+    """Matches of the nets, limited by nodes or depth and never by time."""
 
     loss: str
-    """Reading of the loss whose nets are ``{published}``, and whose figures are the headline: soft_argmax,
-    expected_distance or cross_entropy."""
+    """Reading of the loss for the nets ``{published}`` and the headline figures: soft_argmax, expected_distance or
+    cross_entropy."""
     opening_plies: Annotated[int, Field(ge=1, le=20)]
-    """Random plies before the players take over; from the bare start position, players that draw no lots would play the
-    same game again and again."""
+    """Number of random plies before the players take over. Without them, deterministic players would repeat one
+    game."""
     matches: Annotated[Named[Pairing], Field(min_length=1)]
     """Matches by name."""

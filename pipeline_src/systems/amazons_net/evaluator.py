@@ -1,4 +1,4 @@
-"""A net as PUCT asks it: priors of the legal steps and values, for positions before a move and before an arrow."""
+"""A net as the evaluator of PUCT: priors of the legal steps, and values, before a move and before an arrow."""
 
 from typing import Protocol
 
@@ -14,7 +14,7 @@ _COLOUR = np.array(COLOUR, np.int8)
 
 
 class Forward(Protocol):
-    """What is asked of a net: `amazons_forward.NetsForward`, or another with the same answers."""
+    """Interface of a net: `forward.NetsForward`, or another with the same answers."""
 
     def move(self, boards: Boards, movers: npt.NDArray[np.int8]) -> MoveAnswer:
         """Before a move."""

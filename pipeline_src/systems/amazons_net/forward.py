@@ -1,4 +1,4 @@
-"""Nets asked about boards, in batches of one constant size."""
+"""Forward passes of nets on boards, in batches of one constant size."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float32]
 
 
 class MoveAnswer(NamedTuple):
-    """What Move-Net says of B positions."""
+    """Output of Move-Net for B positions."""
 
     win_rate: Floats
     """[B], the mover's chance to win."""
@@ -35,7 +35,7 @@ class MoveAnswer(NamedTuple):
 
 
 class ArrowAnswer(NamedTuple):
-    """What Arrow-Net says of B positions in which an amazon has moved and not shot yet."""
+    """Output of Arrow-Net for B positions in which an amazon has moved and not shot yet."""
 
     win_rate: Floats
     """[B], the mover's chance to win."""
@@ -146,7 +146,7 @@ def after_move(boards: Boards, movers: npt.NDArray[np.int8], start: Squares, to:
 
 @contextmanager
 def torch_threads(threads: int | None) -> Iterator[None]:
-    """Let torch use so many threads within the block; None changes nothing."""
+    """Set the number of torch's threads within the block; None changes nothing."""
     before = torch.get_num_threads()
     wanted = before if threads is None else threads
     if wanted != before:

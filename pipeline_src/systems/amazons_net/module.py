@@ -25,7 +25,7 @@ of games whose winner the value names."""
 
 
 class Answer(NamedTuple):
-    """What one net made of a batch."""
+    """Loss and measures of one net on a batch."""
 
     loss: Tensor
     """[], the mean over the batch."""

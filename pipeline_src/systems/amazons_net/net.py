@@ -39,12 +39,12 @@ POLICY = (Layer(2, 128, "relu"), Layer(2, 64, "relu"), Layer(2, 32, "tanh"), Lay
 """The four layers of tables 2 and 4, ahead of the fully connected one."""
 
 EMPTY, SPREAD = 100.0, 40.0
-"""Of the features: their value on an empty board, and their standard deviation over the positions of games (41)."""
+"""Value of the features on an empty board, and their approximate standard deviation over positions of games (41)."""
 
 
 @dataclass(frozen=True)
 class AmazonsConfig:
-    """What fixes the shape of the nets and the meaning of their input."""
+    """The shape of the nets and the meaning of their input."""
 
     size: int = 10
     """Squares along one side of the board."""
@@ -59,7 +59,7 @@ class AmazonsConfig:
     moved_first: bool = False
     """The Arrow-Net's first plane is the amazon that just moved."""
     starting_weights: StartingWeights = "he"
-    """Of the convolutions."""
+    """Initial weights of the convolutions."""
     batch_norm: bool = False
     """Convolutions of the trunk are normalised over the batch."""
     shortcuts: bool = False
@@ -71,7 +71,7 @@ class AmazonsConfig:
 
     @property
     def options(self) -> Mapping[str, bool]:
-        """Of the encoder."""
+        """Keyword arguments of the encoder."""
         return {"mover_relative": self.mover_relative, "moved_first": self.moved_first}
 
 

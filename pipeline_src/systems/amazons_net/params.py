@@ -1,4 +1,4 @@
-"""Params of Amazons-Net: its archive of engine games, crawl, samples and trainings."""
+"""Params of Amazons-Net: the archive of engine games, crawl, samples and training."""
 
 from typing import Annotated, Literal, Self
 
@@ -21,27 +21,28 @@ ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residu
 
 
 class AmazonsArchive(Params):
-    """The archive that the site replica serves: games of the engine's own players."""
+    """The archive that the replica of the site serves: games between search players."""
 
     games: Count
     """Number of games."""
     players: Annotated[Items[str], Field(min_length=2)]
-    """Texts of the players, see `zugwerk players amazons`; every game pairs two of them."""
+    """Texts of the players, see `zugwerk players amazons`. Two of them play each game."""
     opening_plies: Annotated[int, Field(ge=0, le=20)]
-    """Random plies before the players take over, so that games differ."""
+    """Number of random plies before the players take over, so that games differ."""
     cross_share: BelowOne
-    """Fraction of games from the 'Cross' start; the datasets leave them out by default, as they do on the real site."""
+    """Fraction of games from the 'Cross' start position. The data sets leave them out by default, like those of the
+    site."""
 
 
 class AmazonsCrawlParams(GamesParams):
-    """The games of the Amazons to crawl; the site's ids are amzn, and DEFAULT and CROSS."""
+    """The games of the Amazons to crawl. The site's id is amzn, with the variants DEFAULT and CROSS."""
 
 
 class AmazonsParseParams(Params):
     """Filters that turn crawled records into an archive of games."""
 
     min_plies: Count
-    """Shortest game to keep, in turns of both sides together; shorter ones are mostly given up or lost on time."""
+    """Shortest game to keep, in turns of both sides. Most shorter games were resigned early or lost on time."""
     variants: Distinct[StartPosition]
     """Start positions to keep."""
 
@@ -50,20 +51,20 @@ class SplitShares(Params):
     """Shares of the games, in any unit; published: 7:2:1."""
 
     train: Positive
-    """For learning."""
+    """Share for training."""
     validation: Positive
-    """For early stopping and for choosing among models."""
+    """Share for early stopping and for the choice of a model."""
     test: Positive
-    """For the figures that are reported."""
+    """Share for the reported figures."""
 
 
 class AmazonsSamplesParams(Params):
-    """The games that become samples, and how they are split."""
+    """The games that become samples, and their splits."""
 
     size: Literal[6, 8, 10]
-    """Side of the board; games of other sizes are skipped and counted."""
+    """Side of the board. Games of other sizes are skipped and counted."""
     variants: Distinct[StartPosition]
-    """Start positions whose games are used; cross is for size 10 alone."""
+    """Start positions of the games to use; cross exists for size 10 only."""
     split: SplitShares
     """Shares of the games, in any unit; published: 7:2:1."""
 
@@ -88,73 +89,73 @@ class AmazonsModelsParams(Params):
 
 
 class TrainingParams(Devices):
-    """Training of a net for the Amazons, whichever it is."""
+    """Training of a net for the Amazons."""
 
     augment: bool
-    """Each sample under a symmetry of the board drawn anew each epoch."""
+    """Whether each sample is seen under a random symmetry of the board, drawn in each epoch."""
     batch: Count
-    """Samples of each type, before the move and before the arrow, in a step."""
+    """Number of samples of each type, before the move and before the arrow, in a step."""
     epochs: Count
-    """Passes over the training split, unless patience ends first."""
+    """Largest number of passes over the training split; patience can end training earlier."""
     patience: Count
-    """Epochs without a lower validation loss after which training ends."""
+    """Number of epochs without a lower validation loss after which training ends."""
     optimizer: Literal["rmsprop", "sgd", "adadelta", "adagrad", "adamw"]
-    """rmsprop and sgd are with Nesterov momentum."""
+    """Optimizer; rmsprop and sgd have Nesterov momentum."""
     learning_rate: Positive
-    """Highest rate of the schedule."""
+    """Highest learning rate of the schedule."""
     schedule: Literal["constant", "linear", "cosine"]
-    """How the rate falls to 0 over all epochs once warm."""
+    """Shape of the learning rate's fall to 0 after the warm-up, over all epochs."""
     warmup: BelowOne
-    """Fraction of all steps over which the rate rises from 0."""
+    """Fraction of all steps over which the learning rate rises from 0."""
     rho: BelowOne
     """Decay of the running mean square, for rmsprop, adadelta and adamw."""
     momentum: BelowOne
     """Momentum of rmsprop and sgd; for adamw the decay of the running mean."""
     epsilon: Positive
-    """Added to the root of the mean square; large values leave small gradients small."""
+    """Number added to the root of the mean square. Large values leave small gradients small."""
     weight_decay: NonNegative = 0.0
-    """Share of a weight taken off it in a step, times the learning rate; for adamw alone."""
+    """Share of a weight that a step subtracts, times the learning rate; for adamw only."""
     value_weight: NonNegative
-    """Factor on the value's part of the loss, beside the policy's; published: 1."""
+    """Factor of the value loss, relative to the policy loss; published: 1."""
     gradient_clip: Positive | None = None
-    """Longest gradient, as a norm over all weights; null clips none."""
+    """Highest norm of the gradient over all weights; null does not clip."""
     precision: Literal["auto", "32-true", "bf16-mixed"]
-    """auto is bf16-mixed on a GPU and 32-true elsewhere."""
+    """Precision of training; auto is bf16-mixed on a GPU and 32-true otherwise."""
     checkpoint_steps: Count
-    """Steps between checkpoints; at most so many are lost by a kill."""
+    """Number of steps between checkpoints, and so the largest number that a kill can lose."""
 
 
 class ResidualParams(TrainingParams):
-    """A newer net on the same samples, with a training of its own; no figures of it were published."""
+    """A more recent net on the same samples, with its own training. No figures were published for it."""
 
     channels: Count
-    """Filters of each convolution of the trunk."""
+    """Number of filters of each convolution of the trunk."""
     blocks: Count
-    """Residual blocks, of two convolutions each."""
+    """Number of residual blocks of two convolutions each."""
     embedding: Count
-    """Numbers by which the policy of moves knows a square to start from, and one to go to."""
+    """Length of the embeddings of from and to squares in the move policy."""
 
 
 class AmazonsTrainParams(TrainingParams):
-    """Training of Move-Net and Arrow-Net together, the same for each reading of the loss; and of the residual net."""
+    """Training of Move-Net and Arrow-Net together, the same for each reading of the loss, and of the residual net."""
 
     width: Positive
     """Factor on the published filter counts; 1 is the published net."""
     fewest_filters: Count
-    """No layer has fewer, whatever the width; published: 16, the narrowest layer at width 1."""
+    """Least number of filters of a layer at any width; published: 16, the narrowest layer at width 1."""
     dropout: BelowOne
-    """Share of activations dropped after layers 4, 8 and 12; published: 0.3."""
+    """Dropout rate after layers 4, 8 and 12; published: 0.3."""
     mover_relative: bool
-    """Features show the mover's amazons as White's; published: false."""
+    """Whether features show the amazons of the side to move as White's; published: false."""
     moved_first: bool
-    """Arrow-Net's first plane is the amazon that just moved; published: not said."""
+    """Whether Arrow-Net's first plane is the amazon that just moved; the publication does not say."""
     starting_weights: Literal["he", "glorot", "torch"] = "he"
-    """Of the convolutions: uniform ones of He or Glorot, or PyTorch's own; published: not said."""
+    """Initial weights of the convolutions: uniform, He's, Glorot's or PyTorch's; the publication does not say."""
     batch_norm: bool = False
-    """Convolutions of the trunk are normalised over the batch; published: false."""
+    """Whether convolutions of the trunk are followed by batch norm; published: false."""
     shortcuts: bool = False
-    """Layers of the trunk add their input; published: false."""
+    """Whether each layer of the trunk adds its input to its output; published: false."""
     spatial_heads: bool = False
-    """Heads of 1x1 convolutions, as the residual net has, in place of fully connected layers; published: false."""
+    """Whether the heads are 1x1 convolutions, as in the residual net, and not fully connected; published: false."""
     residual: ResidualParams
-    """The residual net, a training of its own on the same samples."""
+    """The residual net, with its own training on the same samples."""

@@ -1,4 +1,4 @@
-"""What the residual net sees of a position: planes of zeros and ones, and how soon each side reaches each square.
+"""Input planes of the residual net: pieces, reachable squares and distances.
 
 | plane | on square s |
 | --- | --- |
@@ -52,7 +52,7 @@ def encode_planes(boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], mo
 
 
 def planes_need() -> list[Need]:
-    """What `encode_planes` calls."""
+    """Return the kernels that `encode_planes` calls."""
     one = np.empty((1, 1, 1), np.int8), np.empty(1, np.int8), np.empty(1, np.int16)
     return [Need(_encode_planes, prepare(*one, PLANES))]
 

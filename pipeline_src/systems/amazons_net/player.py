@@ -1,4 +1,4 @@
-"""Nets as a player, Amazons-Net or another: two forward passes a turn (patent CN 111330255 B, 'move generation')."""
+"""A net as a player without search: two forward passes per turn (patent CN 111330255 B, 'move generation')."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,13 +21,13 @@ BATCH = 16
 
 
 class NetsTurn(NamedTuple):
-    """A turn and what the nets expect of it."""
+    """A turn and its win rates by the nets."""
 
     action: int
     win_rate: float
-    """The mover's chance to win as Arrow-Net sees it, knowing the amazon's move."""
+    """Win rate of the side to move by Arrow-Net, after the amazon's move."""
     win_rate_move_net: float
-    """The same before the move, by Move-Net."""
+    """Win rate of the side to move by Move-Net, before the amazon's move."""
 
 
 class NetsPlayer(Player):

@@ -1,4 +1,4 @@
-"""The players ``nets`` and ``puct``: their options, and their makers, which bring in torch where one is made."""
+"""The players ``nets`` and ``puct``: their options and makers. Torch is imported when a player is made."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
 TREE = 1 << 14
-"""Nodes of a tree where only time limits the search."""
+"""Number of nodes of a tree if only time limits the search."""
 FORMULA = PuctOptions()
 
 
 class NetsOptions(Options):
-    """The nets' likeliest turn, without a search."""
+    """The most probable turn of the nets, without a search."""
 
     EXAMPLE = "nets:artifacts/models/amazons/cross_entropy/nets.pt"
     VALUE = "model"
 
     model: str = ""
-    """File of the nets; without one, the packaged nets of the board."""
+    """File of the nets; by default the packaged net of the board."""
 
 
 def nets_player(options: NetsOptions) -> Player:
@@ -46,7 +46,7 @@ def nets_player(options: NetsOptions) -> Player:
 
 
 class PuctPlayerOptions(Nodes):
-    """Monte Carlo tree search guided by the nets; 200 simulations a turn if no limit is given."""
+    """Monte Carlo tree search guided by the nets; 200 simulations per turn if no limit is given."""
 
     EXAMPLE = "puct:artifacts/models/amazons/residual/nets.pt,simulations=200"
     VALUE = "model"
@@ -54,19 +54,19 @@ class PuctPlayerOptions(Nodes):
     DEFAULT = Limit(nodes=200)
 
     model: str = ""
-    """File of the nets; without one, the packaged nets of the board."""
+    """File of the nets; by default the packaged net of the board."""
     batch: Count = 16
-    """Positions of a forward pass; fewer are padded."""
+    """Number of positions in a forward pass; smaller batches are padded."""
     leaves: Count = 1
-    """Leaves of one tree in a batch."""
+    """Number of leaves of one tree in a batch."""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Share of the limit that is spent before the amazon's move is settled; the rest goes to the arrow."""
+    """Share of the limit for the amazon's move; the rest is for the arrow."""
     c: NonNegative = FORMULA.c
-    """Weight of exploration, or its value at the start."""
+    """Exploration constant c_puct, or its initial value."""
     c_base: NonNegative = FORMULA.c_base
-    """c grows with a node's visits N by ln((1 + N + c_base) / c_base); 0: it does not."""
+    """Base of the growth of c with the visits N of a node: ln((1 + N + c_base) / c_base) is added; 0 is no growth."""
     fpu: float = FORMULA.fpu
-    """How far below its node's Q an edge without visits begins, times sqrt(visited prior)."""
+    """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
 
 
 def amazons_puct(options: PuctPlayerOptions) -> Player:

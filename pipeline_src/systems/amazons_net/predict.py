@@ -1,4 +1,4 @@
-"""What nets say about recorded turns, and whether its own turns there are legal.
+"""Predictions of nets on recorded turns, and the legality of the nets' own turns.
 
 Rates: ``from_to_top1``, ``from_to_top5`` (the amazon's move), ``arrow_top1``, ``arrow_top5`` (the arrow, given the
 played move), ``turn_top1`` (the whole turn, as the player plays: best move, then best arrow), ``turn_top5`` (by joint
@@ -21,13 +21,13 @@ from pipeline_src.systems.amazons_net.predictions import Floats, Predictions, jo
 from pipeline_src.systems.amazons_net.recorded import RecordedTurns
 
 BEAM = 5
-"""Moves whose arrows are looked at for ``turn_top5``."""
+"""Number of moves for which ``turn_top5`` examines the arrows."""
 CHUNK = 1_024
-"""Turns at a time, which bounds the memory."""
+"""Number of turns at a time, which bounds the memory."""
 
 
 def predict_nets(nets: NetsForward, turns: RecordedTurns) -> Predictions:
-    """The nets' answers about all turns; a progress bar in a terminal.
+    """Return the predictions of the nets for all turns, with a progress bar in a terminal.
 
     Raises:
         ZugwerkError: a played turn is not legal in its position, or the nets were made for other boards.

@@ -1,4 +1,4 @@
-"""What a system says about recorded turns: the one form in which systems are compared."""
+"""`Predictions` of a system on recorded turns: the common form in which systems are compared."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,23 +11,23 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Predictions:
-    """A system's answers about T turns, each float64 [T], by the name under which it is reported."""
+    """A system's predictions for T turns, each float64 [T], by the name of the figure."""
 
     rates: Mapping[str, Floats]
-    """0 to 1: whether something held of the turn, such as that the played move was among the first five."""
+    """Hits from 0 to 1, such as whether the played move is among the first five."""
     win_rates: Mapping[str, Floats]
-    """0 to 1: the mover's chance to win."""
+    """Win rates of the side to move, 0 to 1."""
     errors: Mapping[str, Floats]
-    """0 or more: how far the system's answer was from what was played."""
+    """Distances, 0 or more, of the system's answer from the played move."""
 
 
 def top_hits(better: npt.ArrayLike, equal: npt.ArrayLike, k: int) -> Floats:
-    """Chance that the played move is among the first ``k`` when equally good moves stand in random order.
+    """Return the probability that the played move is among the first ``k`` with ties in random order.
 
     Args:
-        better: [T], moves the system prefers to the played one.
-        equal: [T], moves it finds as good, the played one among them.
-        k: how many come first.
+        better: [T], number of moves that the system prefers to the played one.
+        equal: [T], number of moves that it rates equal, including the played one.
+        k: number of first places.
 
     Returns:
         float64 [T]; 0 or 1 wherever no tie reaches across the k-th place.

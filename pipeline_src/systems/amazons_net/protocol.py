@@ -1,4 +1,4 @@
-"""What all nets for the Amazons have in common, so that training, evaluation and play need not know which they hold."""
+"""The common interface of nets for the Amazons, used by training, evaluation and play."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -18,7 +18,7 @@ class Config(Protocol):
 
     @property
     def encoding(self) -> str:
-        """What the net's input is made by: ``features`` (F) or ``planes``."""
+        """Name of the net's encoder: ``features`` (F) or ``planes``."""
 
     @property
     def options(self) -> Mapping[str, bool]:
@@ -26,7 +26,7 @@ class Config(Protocol):
 
 
 class Nets(nn.Module):
-    """A net asked twice a turn: about the amazon's move, and, once she has moved, about the arrow.
+    """A net that is called twice per turn: for the amazon's move, and then for the arrow.
 
     Input is float32 [B, C, H, W] as the encoder of ``config.encoding`` makes it; N = H * W squares.
     """

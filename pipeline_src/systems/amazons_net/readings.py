@@ -18,10 +18,10 @@ from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNe
 
 
 class Model(NamedTuple):
-    """What is trained, and on which loss: ``value_weight`` times the value's, and the policy's."""
+    """A model to train, with its loss: ``value_weight`` times the value loss, plus the policy loss."""
 
     params: Callable[[AmazonsTrainParams], TrainingParams]
-    """Those of its training, out of the section's."""
+    """Returns the training params of the model from the section's params."""
     make: Callable[[AmazonsTrainParams, int], Nets]
     """Fresh nets for boards of a size, from the section and the global torch generator."""
     value_loss: ValueLoss

@@ -1,4 +1,4 @@
-"""Whole turns of recorded games, put together from a data set's samples, for players to be asked about."""
+"""Whole turns of recorded games, assembled from the samples of a data set, for the evaluation of players."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""From games to samples: the one loop over a record."""
+"""Convert games to samples: the only loop over the turns of a record."""
 
 from collections.abc import Sequence
 

@@ -23,7 +23,7 @@ MAX_SIDE = 10
 
 @dataclass(frozen=True)
 class ResidualConfig:
-    """What fixes the shape of the net."""
+    """The shape of the net."""
 
     size: int = 10
     """Squares along one side of the boards that it is trained on; the weights themselves fit any size up to 10."""
@@ -32,13 +32,13 @@ class ResidualConfig:
     blocks: int = 4
     """Residual blocks of two convolutions each."""
     embedding: int = 32
-    """Numbers by which the policy of moves knows a square to start from, and one to go to."""
+    """Length of the embeddings of from and to squares in the move policy."""
 
     encoding: ClassVar[str] = "planes"
 
     @property
     def options(self) -> Mapping[str, bool]:
-        """Of the encoder, which has none."""
+        """Keyword arguments of the encoder, which has none."""
         return {}
 
 
@@ -86,7 +86,7 @@ class Block(nn.Module):
         self.one, self.two = _convolution(channels, channels), _convolution(channels, channels, scale=0.0)
 
     def forward(self, x: Tensor) -> Tensor:
-        """What goes to the next block."""
+        """Return the input of the next block."""
         out: Tensor = self.two(self.one(x).relu_())
         return (out + x).relu_()
 

@@ -1,4 +1,4 @@
-"""What a sample is: table 5 of patent CN 111330255 B, and what we add to it.
+"""Fields of a sample: table 5 of patent CN 111330255 B, and our additions.
 
 Each turn of a game gives two samples, one of type Amazon (the position before the turn; from, to) and one of type Arrow
 (the amazon has moved, the arrow is not shot yet; arrow). The table and the examples of the patent disagree on From, To
@@ -35,9 +35,9 @@ class Field:
     """One array of the data set."""
 
     name: str
-    """Of the file, and of the attribute of `Samples` (``from_`` there, since ``from`` is a keyword)."""
+    """Name of the file and of the attribute of `Samples` (``from_`` there, since ``from`` is a keyword)."""
     patent: str | None
-    """The patent's name for it; None where it is ours."""
+    """The patent's name of the field; None for our additions."""
     dtype: type[np.generic]
     ndim: int
     """Axes of one sample: 0 a number, 1 an [x, y] pair, 2 a board."""

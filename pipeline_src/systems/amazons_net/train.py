@@ -1,4 +1,4 @@
-"""Train a model on a data set, from the start or from where a kill left off."""
+"""Train a model on a data set, from the start or from the last checkpoint of a killed run."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ from pipeline_src.systems.amazons_net.readings import MODELS
 
 
 class Trained(NamedTuple):
-    """What a training leaves."""
+    """Result of a training."""
 
     best_nets: Path
     """Nets of the lowest validation loss, as `save_nets` writes them."""
@@ -44,7 +44,7 @@ class Trained(NamedTuple):
 def work_folder(
     root: Path, dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int, threads: int
 ) -> Path:
-    """A folder for this very training: another one under any other data, params, seed, threads, code or torch."""
+    """Return a folder that is specific to the data, params, seed, threads, code and torch of a training."""
     name = hashlib.sha256(digest(__name__).encode())
     key = [params.model_dump(), dataset.manifest["sha256"], dataset.manifest["splits"], seed, threads]
     name.update(json.dumps([key, torch.__version__], sort_keys=True).encode())

@@ -1,4 +1,4 @@
-"""What nets make of one turn of the Amazons, square by square: for pictures."""
+"""Outputs of nets for one turn of the Amazons, square by square, for pictures."""
 
 from dataclasses import dataclass
 

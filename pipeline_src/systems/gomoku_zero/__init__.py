@@ -1,4 +1,4 @@
-"""Gomoku by Monte Carlo tree search and one residual network, from self-play (Li et al.)."""
+"""Gomoku by Monte Carlo tree search and one residual net, trained by self-play (Li et al.)."""
 
 PLAYERS = {
     "gomoku": {

@@ -1,4 +1,4 @@
-"""Backends run a self-play net: the protocol that all backends follow, and what their models tell of themselves."""
+"""The protocol of backends, which run a self-play net, and the description of a model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ BackendName = Literal["auto", "torch", "onnx", "onnx-int8", "cuda"]
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model is for, and what it sees."""
+    """Description of a model: its game, its board and its input."""
 
     game: str
     variant: str
     version: int
-    """Of the game's rules."""
+    """Version of the game's rules."""
     kind: str
     height: int
     width: int
     positions: int
-    """Of history in its planes."""
+    """Number of positions of history in its planes."""
 
 
 class Backend(Protocol):
@@ -43,16 +43,16 @@ class Backend(Protocol):
 
     info: ModelInfo
     dtype: type[np.float32] | type[np.uint8]
-    """Of planes that need no conversion."""
+    """Type of planes that need no conversion."""
 
     def run(self, planes: Planes) -> Answer:
-        """The answer to a batch."""
+        """Return the answer to a batch."""
 
     def submit(self, planes: Planes) -> Any:
         """Begin a batch; ``planes`` may be overwritten as soon as this returns."""
 
     def wait(self, handle: Any) -> Answer:
-        """The answer to what `submit` began; each handle once."""
+        """Return the answer to a batch that `submit` began; use each handle once."""
 
 
 class Synchronous:
@@ -73,5 +73,5 @@ class Synchronous:
 
 
 def empty_state(info: ModelInfo) -> GomokuState:
-    """The position that games of a model begin with."""
+    """Return the start position of a model's games."""
     return from_board(np.zeros((info.height, info.width), np.int8), FIRST, info.variant)

@@ -1,7 +1,6 @@
-"""`open_backend`, which makes a model ready to run.
+"""`open_backend`: prepare a model to run.
 
-Nothing here brings in torch before a backend needs it: a worker of self-play that is handed an ONNX model starts
-without it.
+Torch is imported only if a backend needs it, so that self-play workers with an ONNX model start without torch.
 """
 
 import importlib.util
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName = "auto", threads: int = 1) -> Backend:
-    """Make a model ready to run.
+    """Prepare a model to run.
 
     Args:
         model: a ``.pt`` or ``.onnx`` file, the bytes of an ONNX model, or a model in memory.
@@ -68,7 +67,7 @@ def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: 
 
 
 def resolve(backend: BackendName) -> BackendName:
-    """What ``auto`` stands for on this machine; any other name is what it is."""
+    """Return the backend that ``auto`` stands for on this machine; other names are returned unchanged."""
     if backend != "auto":
         return backend
     import torch

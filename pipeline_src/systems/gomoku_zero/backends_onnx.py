@@ -57,7 +57,7 @@ class OnnxBackend(Synchronous):
 
 
 def read_info(metadata: dict[str, str]) -> ModelInfo:
-    """What the metadata of an exported model say of it.
+    """Read the description of an exported model from its metadata.
 
     Raises:
         KeyError, ValueError: they are not there, or not readable.

@@ -29,7 +29,7 @@ class TorchBackend(Synchronous):
 
 
 def info_of(model: ZeroModel) -> ModelInfo:
-    """What a model is for."""
+    """Return the description of a model."""
     config = model.config
     return ModelInfo(
         model.game, model.variant, model.version, config.kind, config.height, config.width, config.positions

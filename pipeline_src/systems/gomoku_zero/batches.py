@@ -1,7 +1,8 @@
-"""Which positions a step of self-play training sees, and in which symmetry.
+"""Positions and symmetries of each step of self-play training.
 
-It follows from the seed, the generation and the step's number alone, so a training that was killed goes on with the
-batches it would have seen. The positions are tensors where the net is, and a batch is cut from them by index there.
+They depend only on the seed, the generation and the number of the step, so a resumed training sees the same batches.
+The
+positions are tensors on the net's device, where a batch is indexed from them.
 """
 
 import math

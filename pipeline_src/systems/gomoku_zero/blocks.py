@@ -1,4 +1,4 @@
-"""What the nets of self-play are made of: a convolution that keeps the board's size, and its batch norm."""
+"""Building block of the self-play nets: a convolution that keeps the size of the board, with batch norm."""
 
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval

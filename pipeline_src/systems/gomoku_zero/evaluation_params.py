@@ -1,6 +1,6 @@
 """Params of the matches that measure the nets of Gomoku.
 
-Apart from `params`, so that another match trains nothing anew.
+They are separate from `params`, so that a changed match does not train any net again.
 """
 
 from typing import Literal, Self
@@ -21,27 +21,27 @@ Search = Literal["puct", "gumbel"]
 
 
 class GomokuOpponent(Params):
-    """A player that learns nothing."""
+    """A fixed opponent, which does not learn."""
 
     player: str
     """Text of the player, see `zugwerk players gomoku`."""
     pairs: Count
-    """Pairs of games of the best player against it."""
+    """Number of pairs of games of the best player against it."""
 
 
 class GomokuOpenings(Params):
-    """Openings that all matches choose from: random stones that decide nothing yet."""
+    """The openings of all matches: random stones without a decisive advantage."""
 
     count: Count = 64
-    """Number of openings; a match plays each one once."""
+    """Number of openings. A match uses each one once."""
     plies: Whole = 3
-    """Stones; 0 is the empty board for all, on which players that draw no lots repeat one game."""
+    """Number of stones. With 0 all games begin on the empty board, and deterministic players repeat one game."""
     area: Whole = 7
-    """The stones lie in the square of this side in the middle of the board; 0 is all of it."""
+    """Side of the central square that contains the stones; 0 is the whole board."""
     judge: str = "alphabeta:depth=2"
-    """Text of the player whose search says what an opening is worth."""
+    """Text of the player that evaluates the openings by its search."""
     bound: Positive = 40.0
-    """The most that it may be worth to either side, in the unit of the judge's evaluation."""
+    """Largest value of an opening for either side, in the unit of the judge's evaluation."""
 
 
 OPPONENTS = {
@@ -53,36 +53,36 @@ OPPONENTS = {
 
 
 class GomokuEvaluateParams(Params):
-    """The published tables and the headline matches: who plays whom, from which openings, and how much."""
+    """The published tables and the headline matches: opponents, openings and numbers of games."""
 
     simulations: Count = 300
-    """Simulations of a model's move."""
+    """Number of simulations of a model's move."""
     search: Search = "puct"
-    """The models' search, see gomoku_self_play."""
+    """Search of the models, see gomoku_self_play."""
     options: str = ""
     """Further options of a model's player, e.g. ``chunk=16,leaves=4``."""
     opponents: Named[GomokuOpponent] = OPPONENTS
-    """Opponents by name; the metrics are called ``score_vs_<name>``."""
+    """Opponents by name. The metrics are named ``score_vs_<name>``."""
     anchor: str = "mcts1000"
-    """The opponent whose Elo is 0."""
+    """Name of the opponent with Elo 0."""
     anchor_pairs: Count = 5
-    """Pairs of each rated model against the anchor."""
+    """Number of pairs of each rated model against the anchor."""
     every: Count = 3
-    """Rated are the models 1, 1 + every, ..., and the last one."""
+    """Distance between rated models: 1, 1 + every, ..., and the last one are rated."""
     table2_games: Even = 2
-    """Games between any two of the rated models; sides are swapped."""
+    """Number of games between any two of the rated models, with the sides swapped."""
     table3_games: Even = 20
-    """Games of each of them against each of ``tables_against``, sides swapped; published: 20."""
+    """Number of games of each rated model against each of ``tables_against``, with the sides swapped; published: 20."""
     tables_against: Items[str] = ("minimax", "alphabeta4")
     """Names of the opponents of tables 3 and 4."""
     best_of: Count = 5
-    """Games of a match of table 4, odd, unless it is decided before."""
+    """Largest number of games in a match of table 4, odd. A decided match ends earlier."""
     replays: Whole = 4
-    """Drawn games of such a match that are played again, at most."""
+    """Largest number of drawn games of a match of table 4 that are replayed."""
     openings: GomokuOpenings = GomokuOpenings()
     """The openings of all matches."""
     group: Count = 40
-    """Games that a task plays in lock step; changes no game."""
+    """Number of games that a task plays in lock step. It does not change any game."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -99,10 +99,10 @@ class GomokuEvaluateParams(Params):
         return self
 
     def model_text(self, path: str) -> str:
-        """Text of the player that a model is here."""
+        """Return the text of the player for a model."""
         more = f",{self.options}" if self.options else ""
         return f"zero:{path},simulations={self.simulations},search={self.search}{more}"
 
     def rated(self, generations: list[int]) -> list[int]:
-        """Those of the generations, from 1 on, whose models play in the tables."""
+        """Return the generations, from 1 on, with models that play in the tables."""
         return sorted({*generations[:: self.every], generations[-1]})

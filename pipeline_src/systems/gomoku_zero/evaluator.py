@@ -1,4 +1,4 @@
-"""A self-play net as the tree searches ask it: planes in, priors of the legal steps and values out."""
+"""A self-play net as the evaluator of tree searches: priors of the legal steps, and values."""
 
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class ZeroEvaluator:
     """
 
     def __init__(self, run: Backend | Run, positions: int, chunk: int) -> None:
-        """What to ask, and how.
+        """Set the net and its batches.
 
         Args:
             run: a backend, or a function from planes float32 [chunk, C, H, W] to policy logits and values.
@@ -44,7 +44,7 @@ class ZeroEvaluator:
             raise ZugwerkError(f"a net's batch must have at least 1 row, not {chunk}")
         self.backend, self.positions, self.chunk = run, positions, chunk
         self.evaluated = 0
-        """Positions that were asked about so far."""
+        """Number of positions evaluated so far."""
         self._planes: Planes = np.empty((0, 0, 0, 0), np.float32)
 
     def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
@@ -96,7 +96,7 @@ class ZeroEvaluator:
 
     @property
     def _dtype(self) -> Any:
-        """Of the planes."""
+        """Type of the planes."""
         return np.float32 if callable(self.backend) else self.backend.dtype
 
     def _check(self, height: int, width: int) -> None:

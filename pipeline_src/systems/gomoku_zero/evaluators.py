@@ -1,4 +1,4 @@
-"""What self-play asks about positions: a model, opened once a process, or nobody."""
+"""Evaluators of self-play: a model, opened once per process, or even priors without a model."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -16,13 +16,13 @@ Floats = npt.NDArray[np.float32]
 
 
 def even(states: object, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:  # noqa: ARG001
-    """No net: the legal steps are equally likely, and every position is worth 0."""
+    """Answer without a net: equal priors for all legal steps, and value 0."""
     shares = (np.float32(1) / counts.astype(np.float32))[:, None]
     return np.broadcast_to(shares, steps.shape), np.zeros(len(counts), np.float32)
 
 
 def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
-    """The file that tasks open: what ONNX Runtime is to run, exported into ``folder``, so that no task needs torch.
+    """Return the file that tasks open. For ONNX Runtime, export it into ``folder``, so that no task needs torch.
 
     Raises:
         ZugwerkError: no model there, or a damaged one.
@@ -39,6 +39,6 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
 
 @lru_cache(maxsize=2)
 def open_evaluator(model: Path, backend: BackendName, chunk: int) -> ZeroEvaluator:
-    """The evaluator of a model file, which does not change while a generation is made."""
+    """Return the evaluator of a model file. The file does not change while a generation is made."""
     opened = open_backend(model, backend)
     return ZeroEvaluator(opened, opened.info.positions, chunk)

@@ -1,11 +1,11 @@
-"""Where the files of a generation are, and those of a board that grows."""
+"""Paths of the files of a generation, and of the files of a growing board."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 ARTIFACTS = Path("artifacts")
 WORK = Path("work/gomoku")
-"""Of generations under way: not in git, no outs of DVC, gone when a generation is whole."""
+"""Folder of unfinished generations: not in git, no outs of DVC, removed when a generation is complete."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class BoardFiles:
         return self.artifacts / "models/growing" / str(self.size)
 
     def model(self, generation: int) -> Path:
-        """What a generation trained; 0 is the net that the first one began with."""
+        """Return the path of a generation's net; 0 is the net at the start of the first generation."""
         return self.models / f"{generation:02d}.pt"
 
     @property

@@ -1,4 +1,4 @@
-"""One generation: self-play, training, the gate. What each leaves is kept until all is done, so a kill costs little."""
+"""One generation: self-play, training, gate. Finished phases are kept until the end, so that a kill costs little."""
 
 import shutil
 import time

@@ -1,4 +1,4 @@
-"""What a learner takes from generation to generation beside the weights: the state of its optimizer."""
+"""The optimizer state that a learner carries from generation to generation beside the weights."""
 
 import io
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def make_learner(
 
 
 def state_of(optimizer: Optimizer) -> LearnerState:
-    """What `make_learner` goes on from, on the CPU."""
+    """Return the state that `make_learner` continues from, on the CPU."""
     name = "sgd" if isinstance(optimizer, SGD) else "adamw"
     state: dict[int, dict[str, Any]] = optimizer.state_dict()["state"]
     return {"optimizer": name, "state": {number: _copies(entries) for number, entries in state.items()}}

@@ -1,4 +1,4 @@
-"""The file format of self-play nets: game, variant, which net it is, its config, its weights."""
+"""The file format of self-play nets: game, variant, kind of net, config and weights."""
 
 import copy
 import dataclasses
@@ -27,23 +27,23 @@ KINDS: dict[str, tuple[type[Any], type[Any]]] = {
 }
 """Config and net, by the name that the file gives them."""
 VERSIONS = {"gomoku": 1}
-"""Of each game's rules and action numbering; a model made under another one is refused."""
+"""Versions of each game's rules and action numbering. A model of another version is an error."""
 
 
 @dataclass(frozen=True)
 class ZeroModel:
-    """A net and what it is for."""
+    """A net, with its game and variant."""
 
     net: ZeroNet
-    """In evaluation mode."""
+    """The net, in evaluation mode."""
     game: str
     variant: str
     version: int
-    """Of the game's rules."""
+    """Version of the game's rules."""
 
     @property
     def config(self) -> ZeroConfig:
-        """What fixes the net's shape."""
+        """The shape of the net."""
         return self.net.config
 
 
@@ -101,7 +101,9 @@ def save_model(
 
 
 def load_model(path: Path | str, game: str = "gomoku") -> ZeroModel:
-    """Read what `save_model` wrote; the net comes back on the CPU and in evaluation mode.
+    """Read a model that `save_model` wrote; the net is on the CPU and in evaluation mode.
+
+    ``load_model("artifacts/models/gomoku/13/best.pt").net(planes)`` gives policy logits and values.
 
     Raises:
         ZugwerkError: the file is missing or damaged, or the model is of another game or other rules; names the file.

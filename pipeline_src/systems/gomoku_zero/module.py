@@ -42,12 +42,12 @@ class ZeroModule(LightningModule):
         self.rows: list[dict[str, float]] = []
         """The learning curves so far: ``step``, ``policy_loss``, ``value_loss``, their sum ``loss``, ..."""
         self.trained_steps = 0
-        """Of this process."""
+        """Number of steps trained by this process."""
         self.register_buffer("sums", torch.zeros(len(MEASURES) + 1))
 
     @property
     def batches(self) -> Batches:
-        """What is trained on."""
+        """The training positions."""
         return self._held[0]
 
     def on_fit_start(self) -> None:

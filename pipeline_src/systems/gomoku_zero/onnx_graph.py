@@ -21,7 +21,7 @@ from pipeline_src.systems.gomoku_zero.uniform import UniformNet
 
 Floats = npt.NDArray[np.float64]
 OPSET, FORMAT = 17, 8
-"""Of ONNX: old enough for every runtime in use."""
+"""Versions of ONNX, old enough for every runtime in use."""
 
 
 def export_onnx(model: ZeroModel) -> bytes:
@@ -65,7 +65,7 @@ def export_onnx(model: ZeroModel) -> bytes:
 
 
 def describe(model: ZeroModel) -> dict[str, str]:
-    """What a model is for, as its ONNX file's metadata."""
+    """Return the description of a model as metadata of its ONNX file."""
     config = model.config
     fields = {"game": model.game, "variant": model.variant, "version": model.version, "kind": config.kind}
     fields |= {"height": config.height, "width": config.width, "positions": config.positions}

@@ -32,12 +32,12 @@ Layers = Annotated[Items[Count], Field(min_length=1)]
 
 
 class GomokuGame(Params):
-    """Board and rules; each model is made for one board size and one length of a line."""
+    """Board and rules. Each model is made for one board size and one length of the winning line."""
 
     size: Side = 15
     """Side of the board; published: 15."""
     variant: str = "freestyle"
-    """``freestyle`` (five or more win) or ``exact`` (just five); ``freestyle-4`` has lines of four."""
+    """``freestyle`` (five or more win) or ``exact`` (exactly five); ``freestyle-4`` has lines of four."""
 
     @model_validator(mode="after")
     def _line_fits(self) -> Self:
@@ -55,9 +55,9 @@ class PlainParams(Params):
     batch_norm: bool = True
     """Batch normalization after each convolution; published for growing boards: false."""
     signed: bool = False
-    """The net sees one plane, 1 on own stones, -1 on the other side's and 0 elsewhere, and nothing of the rest."""
+    """Whether the input is a single plane: 1 on own stones, -1 on the other side's and 0 elsewhere."""
     head: Literal["dense", "convolutional"] = "dense"
-    """dense: fully connected layers, made for the board's size; convolutional: none of the layers knows that size."""
+    """dense: fully connected layers for one board size; convolutional: layers that work for any board size."""
     policy_planes: Count = 4
     """Filters before the policy's last layer."""
     value_planes: Count = 2
@@ -78,13 +78,13 @@ class ResidualParams(Params):
     blocks: Count = 5
     """Blocks of each width, of two convolutions each."""
     shortcut: Literal["pad", "project"] = "pad"
-    """Where the width grows: zeros in the new channels, or a 1x1 convolution."""
+    """Shortcut where the width grows: zeros in the new channels (pad), or a 1x1 convolution (project)."""
     head_planes: Count = 1
     """1x1 filters of the last convolution."""
     head_relu: bool = False
-    """Whether a ReLU follows it."""
+    """Whether a ReLU follows the last convolution."""
     value_hidden: Whole = 0
-    """Units of a hidden layer before the value; 0 for none."""
+    """Number of units of a hidden layer before the value; 0 for none."""
 
     @model_validator(mode="after")
     def _has_a_shape(self) -> Self:
@@ -97,12 +97,12 @@ class ResidualParams(Params):
 
 
 class GomokuNet(Params):
-    """The net that self-play trains: its kind, what it sees, and the sizes of each kind."""
+    """The net that self-play trains: its kind, its input, and the sizes of each kind."""
 
     kind: Literal["plain", "residual"] = "plain"
-    """Published: residual; for growing boards: plain."""
+    """Kind of the net; published: residual; for growing boards: plain."""
     positions: Count = 5
-    """Positions of history that the net sees, the present one among them; published: 5."""
+    """Number of positions of history in the input, including the present one; published: 5."""
     plain: PlainParams = PlainParams()
     """Sizes of the plain net."""
     residual: ResidualParams = ResidualParams()
@@ -113,92 +113,97 @@ class GomokuSelfPlay(Params):
     """Self-play of the best player."""
 
     games: Count = 200
-    """Games of a generation; published: 200."""
+    """Number of games in a generation; published: 200."""
     group: Count = 50
-    """Games that a task plays in lock step; fixed, so that the number of workers changes nothing."""
+    """Number of games that a task plays in lock step. It is fixed, so that the number of workers changes nothing."""
     first: Literal["search", "random"] = "search"
-    """The first generation has no net: it searches with even priors and value 0, or plays uniformly random moves."""
+    """Player of the first generation, which has no net: a search with even priors and value 0, or random moves."""
     search: Search = "puct"
-    """``gumbel`` is sequential halving at the root (Danihelka et al., 2022), better with few simulations; published:
-    puct."""
+    """Search of self-play. ``gumbel`` is sequential halving at the root (Danihelka et al., 2022), better with few
+    simulations; published: puct."""
     simulations: Count = 300
-    """Simulations of a move; published: 300, for growing boards 800."""
+    """Number of simulations of a move; published: 300, for growing boards 800."""
     c: Positive = 1.0
-    """c_puct, or its value at the start; published for growing boards: 5."""
+    """Exploration constant c_puct, or its initial value; published for growing boards: 5."""
     c_base: NonNegative = 0.0
-    """c grows with a node's visits N by ln((1 + N + c_base) / c_base), as in AlphaZero, with 19652; 0: it does not."""
+    """Base of the growth of c with a node's visits N: ln((1 + N + c_base) / c_base) is added; AlphaZero: 19652; 0:
+    none."""
     fpu: NonNegative = 0.0
-    """First-play urgency: how far below its node's Q an edge without visits begins, times sqrt(visited prior)."""
+    """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
     own_visit: bool = True
-    """The formula's N counts the node's own evaluation, as AlphaZero has it; false: only its edges, as published."""
+    """Whether N in the formula includes the node's own evaluation, as in AlphaZero; published: false."""
     leaves: Count = 1
-    """Leaves of one tree in a batch of the net; more fill a GPU and cost some strength."""
+    """Number of leaves of one tree in a batch of the net. More leaves fill a GPU and cost some strength."""
     noise_alpha: Positive = 0.05
-    """Concentration of the Dirichlet noise on the root's prior, about 10 / (legal moves); for puct alone."""
+    """Concentration of the Dirichlet noise on the root's prior, about 10 / (legal moves); for puct only."""
     noise_fraction: Fraction = 0.25
-    """Share of the root's prior that noise replaces; 0 is none; for puct alone."""
+    """Share of the root's prior that noise replaces; 0 is no noise; for puct only."""
     temperature_plies: Whole = 10
-    """Plies at temperature 1, in which moves are drawn by their visits; for puct alone."""
+    """Number of plies at temperature 1, in which moves are drawn in proportion to their visits; for puct only."""
     temperature_decay: Fraction = 0.9
-    """Factor by which the temperature falls each ply after those; for puct alone."""
+    """Factor of the temperature for each ply after `temperature_plies`; for puct only."""
     decay_from_start: bool = False
-    """The temperature is temperature_decay^t at ply t of the game, so that it falls at once after temperature_plies."""
+    """Whether the temperature after temperature_plies is temperature_decay^t with t counted from the game's start."""
     tempered_policy: bool = False
-    """The policy learnt is visits^(1 / temperature) too, not the visits; for puct alone."""
+    """Whether the policy target is visits^(1 / temperature) instead of the visits; for puct only."""
     considered: Count = 16
-    """Actions that the root considers at first; for gumbel alone."""
+    """Number of actions that the root considers at first; for gumbel only."""
     c_visit: Positive = 50.0
-    """Q weighs (c_visit + most visits) * c_scale (Danihelka et al., 2022, equation 8); for gumbel alone."""
+    """c_visit in the weight of Q, (c_visit + most visits) * c_scale (Danihelka et al., 2022, equation 8); gumbel
+    only."""
     c_scale: Positive = 1.0
-    """See c_visit; published: 1.0, where Q is not rescaled; for gumbel alone."""
+    """c_scale, see c_visit; published: 1.0, without rescaling of Q; for gumbel only."""
     rescale: bool = False
-    """The search's Q of a position's moves go from 0 to 1 before c_scale weighs them; for gumbel alone."""
+    """Whether the Q values of a position's moves are rescaled to 0..1 before c_scale applies; for gumbel only."""
     opening_plies: Whole = 0
-    """A game begins with 0 to so many uniformly random stones."""
+    """Largest number of random stones at the start of a game. The number is drawn from 0 to this."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8", "cuda"] = "auto"
-    """Program that runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
+    """Program that runs the net; auto is cuda with a GPU, else onnx if it is installed, else torch."""
     chunk: Count = 64
-    """Positions of a forward pass; fewer are padded, so that an answer depends on its position alone."""
+    """Number of positions in a forward pass. Smaller batches are padded, so that an answer depends on its position
+    only."""
 
 
 class GomokuTrainParams(Devices):
-    """Training after each generation's self-play, on the replay window; the paper prints none of these."""
+    """Training on the replay window after each generation's self-play. The paper does not print these numbers."""
 
     window: Count
-    """Positions of the newest games that are kept to train on."""
+    """Size of the replay window in positions, from the newest games."""
     passes: Positive
-    """Times that a position is seen on average while it is in the window."""
+    """Mean number of times that a position is seen while it is in the window."""
     batch: Count
-    """Positions in a step, drawn from the whole window."""
+    """Number of positions in a step, drawn from the whole window."""
     augment: bool
-    """Each drawn position under a random one of the board's eight symmetries."""
+    """Whether each position is seen under a random one of the eight symmetries of the board."""
     optimizer: Literal["adamw", "sgd"]
-    """sgd is with Nesterov momentum; its state goes on from generation to generation; published for growing boards:
+    """Optimizer; its state is kept between generations. sgd has Nesterov momentum; published for growing boards:
     sgd."""
     learning_rate: Positive
-    """Rate of the first generation; published for growing boards: 0.01."""
+    """Learning rate of the first generation; published for growing boards: 0.01."""
     schedule: Named[Positive] | None = None
-    """From a generation on, the factor on ``learning_rate``, e.g. {12: 0.3, 20: 0.1}; null is constant."""
+    """Factors of ``learning_rate`` by the first generation to which they apply, e.g. {12: 0.3, 20: 0.1}; null is
+    none."""
     momentum: BelowOne = 0.9
     """Momentum of sgd; for adamw the decay of the running mean; published for growing boards: 0."""
     rho: BelowOne = 0.999
     """Decay of the running mean square, for adamw."""
     weight_decay: NonNegative = 0.0
-    """Share of a weight taken off it in a step, times the learning rate; for adamw alone."""
+    """Share of a weight that a step subtracts, times the learning rate; for adamw only."""
     l2: NonNegative = 0.0
-    """c of the published loss, whose last term is c ||theta||^2."""
+    """c in the last term c ||theta||^2 of the published loss."""
     value_weight: NonNegative = 1.0
-    """Factor on the value's part of the loss; published: 1."""
+    """Factor of the value loss; published: 1."""
     gradient_clip: Positive | None = None
-    """Longest gradient, its norm over all weights; null is any."""
+    """Largest norm of the gradient over all weights; null is no limit."""
     threads: Count = 1
-    """Threads of torch on the CPU; on a small net a second one gains little, and on a busy machine it costs a lot."""
+    """Number of CPU threads of torch. For a small net a second one gains little, and on a busy machine it costs
+    much."""
     precision: Literal["auto", "32-true", "bf16-mixed"] = "auto"
-    """auto is bf16-mixed on a GPU and 32-true elsewhere."""
+    """Precision of training; auto is bf16-mixed on a GPU and 32-true otherwise."""
     log_steps: Count = 20
-    """Steps that a row of the learning curves is the mean of."""
+    """Number of steps over which a row of the learning curves averages."""
     checkpoint_steps: Count = 1000
-    """Steps between checkpoints; at most so many are lost by a kill."""
+    """Number of steps between checkpoints, and so the largest number that a kill can lose."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -221,23 +226,24 @@ class GomokuTrainParams(Devices):
         return self.learning_rate * (begun[max(begun)] if begun else 1.0)
 
     def steps(self, new_positions: int) -> int:
-        """Steps of a generation that brought so many positions; at least one."""
+        """Return the number of steps, at least one, for a generation with this many new positions."""
         return max(1, round(self.passes * new_positions / self.batch))
 
 
 class GomokuGate(Params):
-    """Games of the newly trained player against the best one, whose place it takes if it scores more than half."""
+    """Games of the new player against the best one. With a score above one half, the new player replaces the best."""
 
     games: Even = 20
-    """Games, in pairs with the sides swapped."""
+    """Number of games, in pairs with the sides swapped."""
     simulations: Count = 300
-    """Simulations of a move, without noise and temperature."""
+    """Number of simulations of a move, without noise and temperature."""
     search: Search = "puct"
-    """The players' search, see gomoku_self_play."""
+    """Search of the players, see gomoku_self_play."""
     opening_plies: Whole = 2
-    """Random stones before the players take over, the same in both games of a pair."""
+    """Number of random stones before the players take over, the same in both games of a pair."""
     always: bool = False
-    """The new player takes the place whatever the score, as in AlphaZero; the games are played for the record."""
+    """Whether the new player always replaces the best, as in AlphaZero. The games are then played for the record
+    only."""
 
 
 class GomokuGeneration(Params):

@@ -17,14 +17,14 @@ from pipeline_src.systems.gomoku_zero.blocks import Normed
 
 @dataclass(frozen=True)
 class PlainConfig:
-    """What fixes the shape of the net."""
+    """The shape of the net."""
 
     height: int
     width: int
     positions: int
-    """Of history; the net sees 2 * positions + 1 planes."""
+    """Positions of history; the input has 2 * positions + 1 planes."""
     filters: tuple[int, ...] = (32, 32, 32)
-    """Of each 3x3 convolution in turn."""
+    """Filters of each 3x3 convolution in turn."""
     batch_norm: bool = True
     signed: bool = False
     """The first convolution sees one plane, 1 on own stones, -1 on the other side's, instead of the planes."""

@@ -1,4 +1,4 @@
-"""What a self-play net sees of a position, and what a search reads from its answer.
+"""Input planes of the self-play nets, and the priors that a search reads from a net's output.
 
 With P positions of history there are C = 2 P + 1 planes of zeros and ones, row 0 the top of the board. "Own" and
 "other" are the colours of the side to move *now*, in all planes.
@@ -10,8 +10,7 @@ With P positions of history there are C = 2 P + 1 planes of zeros and ones, row 
 | P + k, 0 <= k < P | a stone of the other side, as the board stood k plies ago |
 | 2 P | 1 everywhere where Black, who began, is to move, else 0 |
 
-Before the first ply the board was empty. Of a position given without the moves that led to it nobody knows more than
-the board itself: it stands for all that was before.
+Before the first ply the board was empty. For a position without a history, all planes of history show its board.
 
 Source: Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), methods, "neural network
 architecture"; Li et al. take P = 5, hence 11 planes.
@@ -36,7 +35,7 @@ def plane_count(positions: int) -> int:
 
 
 def planes_need(states: GomokuState, planes: Planes) -> list[Need]:
-    """What `zero_planes` and `legal_priors` call, for stacked states and planes of such a dtype."""
+    """Return the kernels that `zero_planes` and `legal_priors` call for stacked states and planes of this dtype."""
     floats, ints = np.empty((1, 1), np.float32), np.empty((1, 1), np.int32)
     return [
         Need(_write_planes, (states.board, states.moves, states.turn, 1, planes)),

@@ -26,7 +26,7 @@ from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 NAME = "zero"
 Around = Callable[[EvaluateBatch], EvaluateBatch]
 TREE = 1 << 14
-"""Nodes of a tree where only time limits the search."""
+"""Number of nodes of a tree if only time limits the search."""
 
 
 class ZeroPlayer(SearchPlayer):
@@ -120,9 +120,9 @@ def _halve(trees: PuctTrees, count: int, considered: int, simulations: int) -> l
 
 
 class ZeroOptions(Nodes):
-    """Monte Carlo tree search guided by a net of self-play, on its own board and by its own rules.
+    """Monte Carlo tree search guided by a self-play net, on the board and by the rules of the net.
 
-    300 simulations a move if no limit is given.
+    The default limit is 300 simulations per move.
     """
 
     EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,simulations=300"
@@ -132,30 +132,29 @@ class ZeroOptions(Nodes):
     VARIANTS = ("zero:search=gumbel", "zero:solver=200")
 
     model: str = ""
-    """A ``model.pt``, or what `zugwerk export` makes of it; without one, the packaged net of the board."""
+    """A ``model.pt``, or an export of it by `zugwerk export`; by default the packaged net of the board."""
     search: Literal["puct", "gumbel"] = "puct"
-    """gumbel is sequential halving at the root, for a limit of simulations alone."""
+    """puct, or gumbel: sequential halving at the root, for a limit of simulations only."""
     considered: Count = 16
-    """Actions that the root considers at first; for gumbel alone."""
+    """Number of actions that the root considers at first; for gumbel only."""
     c: NonNegative = 1.0
-    """Weight of exploration, or its value at the start."""
+    """Exploration constant c_puct, or its initial value."""
     c_base: NonNegative = 0.0
-    """c grows with a node's visits N by ln((1 + N + c_base) / c_base); 0: it does not."""
+    """Base of the growth of c with the visits N of a node: ln((1 + N + c_base) / c_base) is added; 0 is no growth."""
     fpu: float = 0.0
-    """How far below its node's Q an edge without visits begins, times sqrt(visited prior)."""
+    """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
     leaves: Count = 1
-    """Leaves of one tree in a batch."""
+    """Number of leaves of one tree in a batch."""
     backend: BackendName = "auto"
-    """Program that runs the net; auto is cuda where there is a GPU, else onnx where it is installed, else torch."""
+    """Program that runs the net; auto is cuda with a GPU, else onnx if it is installed, else torch."""
     chunk: Count = 8
-    """Rows of the net's batches; fewer are padded. By default most of ONNX Runtime's speed, and little lost where a
-    single game is played."""
+    """Batch size of the net; smaller batches are padded. The default suits ONNX Runtime, also for a single game."""
     threads: Count = 1
-    """Threads of the CPU."""
+    """Number of CPU threads."""
     temperature: NonNegative = 0.0
-    """Moves are drawn by their visits^(1 / temperature); 0 plays the most visited one."""
+    """Moves are drawn in proportion to visits^(1 / temperature); 0 plays the most visited move."""
     temperature_plies: Annotated[float, Field(ge=0, allow_inf_nan=True)] = math.inf
-    """Plies of a game for which the temperature holds; later it is 0."""
+    """Number of plies of a game with this temperature; afterwards it is 0."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

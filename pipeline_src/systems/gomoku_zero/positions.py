@@ -1,4 +1,4 @@
-"""From self-play games to what a net trains on: planes, the search's policy, and who won."""
+"""Convert self-play games to training positions: planes, policies of the search, and results."""
 
 from typing import NamedTuple
 

@@ -10,16 +10,16 @@ from pipeline_src.systems.gomoku_zero.player import ZeroOptions, open_player
 
 
 class ProvingOptions(ZeroOptions):
-    """The tree search of ``zero``, each of whose leaves is also searched by threats.
+    """The tree search of ``zero`` with a threat search at each leaf.
 
-    What is won or lost for certain is not left to the net, and where the other side threatens to win only moves that
-    meet the threat are tried.
+    Certain wins and losses replace the net's value. If the other side threatens to win, only moves that meet the threat
+    are tried.
     """
 
     EXAMPLE = "zero:artifacts/models/gomoku/13/best.pt,solver=200,movetime=300"
 
     solver: Count
-    """Positions that each search by threats may look at."""
+    """Number of positions of each threat search."""
 
 
 def proving_player(options: ProvingOptions) -> Player:

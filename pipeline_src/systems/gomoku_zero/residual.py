@@ -18,20 +18,20 @@ from pipeline_src.systems.gomoku_zero.blocks import Normed
 
 @dataclass(frozen=True)
 class ResidualConfig:
-    """What fixes the shape of the net; the defaults are the paper's."""
+    """The shape of the net; the defaults are the paper's."""
 
     height: int = 15
     width: int = 15
     positions: int = 5
-    """Of history; the net sees 2 * positions + 1 planes."""
+    """Positions of history; the input has 2 * positions + 1 planes."""
     stem_filters: int = 32
-    """Of the first convolution."""
+    """Filters of the first convolution."""
     stem_kernel: int = 5
     """Its side, odd."""
     widths: tuple[int, ...] = (64, 128, 256)
     """Filters of the 3x3 convolutions of the blocks, from the first width to the last."""
     blocks: int = 5
-    """Of each width."""
+    """Number of blocks of each width."""
     shortcut: Literal["pad", "project"] = "pad"
     """Where the width grows: zeros in the new channels, or a 1x1 convolution."""
     head_planes: int = 1
@@ -88,7 +88,7 @@ class Block(nn.Module):
         self.project = Normed(into, filters, 1) if self.grow and shortcut == "project" else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """What goes to the next block."""
+        """Return the input of the next block."""
         out: Tensor = self.two(self.one(x).relu_())
         if self.project is not None:
             x = self.project(x)

@@ -34,7 +34,7 @@ class SelfPlayGame:
     """Random plies before the first search."""
     actions: list[int]
     policies: list[Policy] = field(default_factory=list)
-    """Of each searched ply what the search makes of it: float32 [N], summing to 1."""
+    """Policy of the search at each searched ply: float32 [N], summing to 1."""
 
 
 def play_self(

@@ -11,7 +11,7 @@ from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, Gomo
 
 
 class Setting(Params):
-    """What a generation is made with, beside the generation before it."""
+    """All params of a generation."""
 
     seed: int
     game: GomokuGame

@@ -1,4 +1,4 @@
-"""Train a net on a replay window for one generation, from the start or from where a kill left off."""
+"""Train a net on a replay window for one generation, from the start or from the last checkpoint of a killed run."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ from pipeline_src.systems.gomoku_zero.positions import Positions
 
 
 class TrainedGeneration(NamedTuple):
-    """What the training of a generation leaves."""
+    """Result of the training of a generation."""
 
     state_dict: dict[str, Tensor]
     """Weights and buffers of the net, on the CPU."""
@@ -131,7 +131,7 @@ def _lay_out(net: nn.Module, layout: torch.memory_format) -> None:
 
 
 def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, rest: list[Any]) -> str:
-    """A name for this very training: another one under any other code, torch, weights, positions or params."""
+    """Return a name that is specific to the code, torch, weights, positions and params of a training."""
     name = hashlib.sha256(json.dumps([*rest, torch.__version__], sort_keys=True).encode())
     name.update(digest(__name__).encode())
     tensors = list(net.state_dict().values())

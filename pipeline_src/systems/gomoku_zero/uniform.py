@@ -1,4 +1,4 @@
-"""The net that knows nothing; it is the best player before there is another."""
+"""A constant net without knowledge: the best player before the first generation."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -22,8 +22,7 @@ class UniformConfig:
 class UniformNet(nn.Module):
     """The same for every position: values of 0, and logits that differ by next to nothing.
 
-    They put the cells in a scrambled order. With none at all every tie would fall to the cells of the top row, and a
-    player that fills that row is not one that knows nothing.
+    The small differences put the cells in a scrambled order. Without them, all ties would go to the top row.
     """
 
     logits: Tensor

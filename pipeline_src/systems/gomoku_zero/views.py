@@ -1,4 +1,4 @@
-"""What a self-play net makes of one position, before and after a search: for pictures."""
+"""Outputs of a self-play net for one position, before and after a search, for pictures."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ class ZeroView:
         self.simulations = simulations
 
     def view(self, state: GomokuState) -> PositionView:
-        """What it says of an unfinished position.
+        """Return the view of an unfinished position.
 
         Raises:
             ZugwerkError: another board size or variant than the model's, or the game is over.

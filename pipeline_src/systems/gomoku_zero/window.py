@@ -1,4 +1,4 @@
-"""What self-play leaves for training: games, and what the search said at each ply; the replay window on disk.
+"""Self-play games with the search's policy at each ply, and the replay window on disk.
 
 A window is a folder of plain .npy arrays, one for each of `ARRAYS`, with a manifest that has their hashes. It holds
 whole games, the oldest first; a new one is the last one with new games behind and the oldest dropped.
@@ -219,7 +219,7 @@ def _read_array(path: Path, hashes: dict[str, Any]) -> Any:
 
 
 def _misfit(games: SelfPlayGames) -> str:
-    """What is wrong with the arrays, empty where nothing is; that the actions are legal is the replay's to find."""
+    """Return an error text about the arrays, empty if they are consistent. Legality is checked by the replay."""
     count = len(games.winner)
     shapes = {
         "actions": (int(games.offsets[-1]) if len(games.offsets) else 0,),

@@ -1,4 +1,4 @@
-"""A generation under way: `Work`."""
+"""`Work`: an unfinished generation."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from pipeline_src.systems.gomoku_zero.setting import Setting
 
 
 class Work(NamedTuple):
-    """Where a generation under way keeps what is done, and how it works."""
+    """Folders and settings of an unfinished generation."""
 
     folder: Path
     files: GenerationFiles
     before: GenerationFiles | None
-    """Of the generation before; None for the first."""
+    """Files of the generation before; None for the first."""
     setting: Setting
     parallel: Parallel
     start: Path | None = None

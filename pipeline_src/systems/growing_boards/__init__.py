@@ -1,1 +1,1 @@
-"""Self-learning on growing boards: the net of a small board is carried over to a larger one."""
+"""Self-play on growing boards: the net of a small board is carried over to a larger one."""

@@ -1,4 +1,4 @@
-"""A net for a larger board from one that was trained on a smaller board: `carry_over`."""
+"""`carry_over`: make a net for a larger board from one that was trained on a smaller board."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""When self-play and training on a board end: neither the loss nor the gate improves any more."""
+"""Convergence: self-play and training on a board end when neither the loss nor the gate improves."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,18 +7,18 @@ from pipeline_src.systems.growing_boards.params import GrowingConvergence
 
 
 class Progress(NamedTuple):
-    """What a generation came to."""
+    """Result of a generation."""
 
     loss: float
-    """Of its training."""
+    """Loss of its training."""
     points: float
-    """Of the new player in the gate, a draw counting a half."""
+    """Points of the new player in the gate; a draw is half a point."""
     games: int
-    """Of the gate."""
+    """Number of games in the gate."""
 
 
 def has_converged(history: Sequence[Progress], params: GrowingConvergence) -> bool:
-    """Whether the last generations of a board, in their order, brought nothing; never before two whole spans."""
+    """Whether the last generations of a board, in order, brought no improvement. False before two whole spans."""
     if len(history) < 2 * params.span:
         return False
     before, last = history[-2 * params.span : -params.span], history[-params.span :]

@@ -1,6 +1,6 @@
 """Params of the matches that measure growing boards.
 
-Apart from `params`, so that another match trains nothing anew.
+They are separate from `params`, so that a changed match does not train any net again.
 """
 
 from typing import Self
@@ -12,22 +12,23 @@ from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
 
 
 class GrowingEvaluateParams(Params):
-    """The largest board's models against one opponent."""
+    """Matches of the largest board's models against one opponent."""
 
     opponent: str = "mcts:playouts=1000"
-    """Text of a player that learns nothing, see `zugwerk players gomoku`."""
+    """Text of the fixed opponent, see `zugwerk players gomoku`."""
     pairs: Count = 50
-    """Pairs of games of the best player in the end."""
+    """Number of pairs of games of the final best player."""
     every: Count = 3
-    """Each so many-th generation is rated too, and the last one, and the net as it came from the smaller board."""
+    """Distance between rated generations. The last one, and the net carried over from the smaller board, are rated
+    too."""
     rated_pairs: Count = 10
-    """Pairs of games of each of those."""
+    """Number of pairs of games of each rated generation."""
     simulations: Count = 64
-    """Simulations of a model's move."""
+    """Number of simulations of a model's move."""
     openings: GomokuOpenings = GomokuOpenings()
     """The openings of all matches."""
     group: Count = 40
-    """Games that a task plays in lock step; changes no game."""
+    """Number of games that a task plays in lock step. It does not change any game."""
 
     @model_validator(mode="after")
     def _openings_suffice(self) -> Self:

@@ -1,7 +1,7 @@
-"""One board of those that grow: the net of the smaller board, then generations until nothing improves.
+"""One of the growing boards: start with the net of the smaller board, then make generations until convergence.
 
-What the published claims call modules are here: network building is `carry_over`, data generation and training are
-`run_generation`, convergence is `has_converged`.
+The modules of the published claims correspond to functions: network building to `carry_over`, data generation and
+training to `run_generation`, convergence to `has_converged`.
 """
 
 import shutil
@@ -24,7 +24,7 @@ from pipeline_src.systems.growing_boards.convergence import Progress, has_conver
 from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingConvergence
 
 WORK = Path("work/growing")
-"""Of boards under way."""
+"""Folder of unfinished boards."""
 BACKWARD = 2
 """Computing of a backward pass, as a multiple of the forward pass's."""
 

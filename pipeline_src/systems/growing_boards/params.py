@@ -1,4 +1,4 @@
-"""Params of growing boards: the boards, and when one has been learnt.
+"""Params of growing boards: the boards and their convergence.
 
 Net, self-play, training and gate are the models of `pipeline_src.systems.gomoku_zero.params` in sections ``growing_*``.
 """
@@ -18,21 +18,21 @@ SECTION = "growing_larger"
 
 
 class GrowingFirst(GomokuGame):
-    """The smallest board, and the rules of all."""
+    """The smallest board, and the rules of all boards."""
 
     size: Side
     """Side of the board."""
     generations: Count
-    """Generations at most; fewer where it converges."""
+    """Largest number of generations; convergence can end the board earlier."""
 
 
 class GrowingLarger(Params):
-    """A larger board, by its size: its net comes from the board before it; published: up to the full board."""
+    """A larger board, by its size. Its net comes from the board before it; published: up to the full board."""
 
     before: str
     """Size of the board that its net comes from."""
     generations: Count
-    """Generations at most; fewer where it converges."""
+    """Largest number of generations; convergence can end the board earlier."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def read_boards(path: Path | str = PARAMS_FILE) -> list[GrowingBoard]:
 
 
 class GrowingConvergence(Params):
-    """Two spans of generations are compared: a board ends where neither loss nor gate improves from one to the next."""
+    """Convergence: a board ends when neither loss nor gate improves from one span of generations to the next."""
 
     span: Count = 3
-    """Generations of a span."""
+    """Number of generations in a span."""
     loss_drop: Fraction = 0.03
-    """The loss falls if its mean over the last span is lower than that of the one before by more than this share."""
+    """The loss improves if its mean over the last span is lower than over the span before by more than this share."""
     score_gain: Annotated[float, Field(ge=0, le=0.5)] = 0.05
-    """The gate improves if the new players of the last span scored more than a half and this together."""
+    """The gate improves if the new players of the last span together scored more than one half plus this number."""

@@ -1,4 +1,4 @@
-"""The joseki library: corner patterns of Go, what was played in them, and what that suggests.
+"""The joseki library: corner patterns of Go, the moves played in them, and recommendations.
 
-After Yue, Li and Qiu (2007): states are corner patterns whatever moves led there, transitions the next moves.
+After Yue, Li and Qiu (2007): states are corner patterns, independent of the order of moves; transitions are moves.
 """

@@ -1,7 +1,8 @@
-"""How well the library names the moves of games that it has not seen, beside what is played most at that move number.
+"""Accuracy of the library on moves of unseen games, beside a baseline: the most frequent point at each move number.
 
-A move counts as named if one that is the same by a symmetry of the pattern is: in a corner whose pattern is its own
-mirror image the two 3-4 points are one move. Only local moves are asked for, in the corner where they were played.
+Moves that are equal under a symmetry of the pattern count as one: in a corner with a symmetric pattern the two 3-4
+points
+are one move. Only local moves are predicted, in the corner where they were played.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Build a library from games, add games to one, merge two. Which came first changes nothing."""
+"""Build a library from games, add games to one, merge two. The order changes nothing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ WINNING_COLOUR = {"first": BLACK, "second": WHITE, "draw": EMPTY, None: EMPTY}
 
 @dataclass
 class Added:
-    """What became of games that were to be added."""
+    """Counts of games that were added or left out."""
 
     games: int = 0
     """Counted."""

@@ -1,4 +1,4 @@
-"""How often different patterns share a code, and whether the exact key ever mixes two of them up.
+"""Clashes: different patterns that share a code, and a check that the exact key has none.
 
 An encoding is the pattern after a local move. It clashes where its code was first that of another pattern; a pattern
 clashes where its first encoding does.
@@ -13,11 +13,11 @@ from pipeline_src.systems.joseki.corners import BLACK, WHITE
 
 
 class Clashes(NamedTuple):
-    """Of E encodings."""
+    """Clashes among E encodings."""
 
     encodings: int
     patterns: int
-    """Of them the clashing ones, each counted once."""
+    """Number of clashing patterns, each counted once."""
     by_encoding: npt.NDArray[np.bool_]
     """[E]."""
 

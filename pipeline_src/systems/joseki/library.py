@@ -60,16 +60,16 @@ class Library:
 
     @property
     def states(self) -> int:
-        """How many patterns."""
+        """Number of patterns."""
         return len(self.keys)
 
     @property
     def transitions(self) -> int:
-        """How many moves between them."""
+        """Number of moves between patterns."""
         return len(self.move)
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
-        """What a file keeps, by name."""
+        """Return the arrays of a file, by name."""
         names = [f.name for f in fields(self) if f.name not in ("slots", "fewest_games")]
         return {name: getattr(self, name) for name in names}
 

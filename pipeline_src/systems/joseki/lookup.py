@@ -1,4 +1,4 @@
-"""What was played in a pattern, by its exact key: the moves are read off, without a search."""
+"""Look up the moves played in a pattern by its exact key, without a search."""
 
 from typing import NamedTuple
 
@@ -50,5 +50,5 @@ def _look_up(
 
 
 def look_up(library: Library, window: Window, colour: int) -> Found:
-    """The pattern of a window int8 [10, 10], and what was played there by the side that is BLACK or WHITE in it."""
+    """Look up the pattern of a window, int8 [10, 10], and the moves that BLACK or WHITE played there."""
     return Found(*_look_up(library.slots, library.keys, library.starts, library.move, window, colour))

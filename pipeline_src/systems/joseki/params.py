@@ -1,4 +1,4 @@
-"""Params of the joseki library: the crawl of Go games, the games it is made from, what it keeps, and its test."""
+"""Params of the joseki library: the crawl of Go games, the source games, the library and its test."""
 
 from typing import Annotated
 
@@ -13,25 +13,25 @@ class JosekiCrawlParams(WantedGames):
 
 
 class MadeGames(Params):
-    """The archive that is made when nothing else is at hand: textbook joseki, played in all corners."""
+    """Synthetic games as a default source: textbook joseki, played in all corners."""
 
     games: Count
-    """Number of games; nobody played them."""
+    """Number of synthetic games."""
     plies: Annotated[int, Field(ge=2, le=300)]
-    """Length of the longest game; the shortest has half of it."""
+    """Length of the longest game in plies. The shortest has half of it."""
     tenuki: Fraction
-    """Share of plies at which a side that could go on in a corner plays in another one."""
+    """Share of plies at which a side that could continue in a corner plays in another one."""
     transposed: Fraction
-    """Share of joseki in which two moves of one side change places."""
+    """Share of joseki in which two moves of one side are exchanged."""
     mistakes: Fraction
-    """Share of corner moves that miss by a line or two; nobody follows the joseki after one."""
+    """Share of corner moves that are a line or two off. The joseki ends after one."""
 
 
 class JosekiRecordsParams(Params):
     """The games of the joseki library: source and filters."""
 
     source: Text
-    """``made``, ``littlegolem`` (what joseki_crawl fetched), or a folder or tar of SGF files of your own."""
+    """Source of games: ``made``, ``littlegolem`` (fetched by joseki_crawl), or your own folder or tar of SGF files."""
     min_plies: Whole
     """Shortest game to keep."""
     made: MadeGames
@@ -39,20 +39,20 @@ class JosekiRecordsParams(Params):
 
 
 class JosekiBuildParams(Params):
-    """The library: what a corner sequence is, and what is too rare to be kept."""
+    """The library: length of a corner sequence, and the threshold for rare moves."""
 
     moves: Annotated[int, Field(ge=1, le=100)]
-    """Local moves of a corner sequence at most; published: 20."""
+    """Largest number of local moves in a corner sequence; published: 20."""
     fewest_games: Count
-    """Moves of fewer games are dropped in the end; the paper has such a threshold without naming it."""
+    """Moves of fewer games are dropped at the end. The paper has a threshold without stating its value."""
 
 
 class JosekiEvaluateParams(Params):
-    """The test of the library on games that it does not hold."""
+    """The test of the library on held-out games."""
 
     held_out: Annotated[float, Field(gt=0, lt=1)]
-    """Share of the games that the tested library does not see, as a fraction."""
+    """Fraction of the games that are held out from the tested library."""
     positions: Count
-    """Positions on which both look-ups are compared and timed."""
+    """Number of positions on which both look-ups are compared and timed."""
     shown_ply: Count
-    """The picture shows a held-out game after so many plies."""
+    """Number of plies of the held-out game that the picture shows."""

@@ -11,7 +11,7 @@ from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.corners import BLACK, BOARD, SIDE, WHITE, Window
 
 BOTH = BLACK | WHITE
-"""Of `factors`: stones of either colour; the colours' own numbers are bits."""
+"""Argument of `factors` for stones of either colour; the numbers of the colours are bits."""
 ONE = np.uint64(1)
 
 
@@ -65,7 +65,12 @@ def colour_code(window: Window, colours: int) -> np.uint64:
 
 @njit(cache=True)
 def pattern_code(window: Window) -> np.uint64:
-    """S = (K_B * K_W * K_t) mod 2^64 of a window."""
+    """Return S = (K_B * K_W * K_t) mod 2^64 of a window.
+
+    >>> from pipeline_src.systems.joseki.pattern_text import parse_pattern
+    >>> int(pattern_code(parse_pattern("X 4,4"))) == int(pattern_code(parse_pattern("O 4,4")))
+    True
+    """
     return np.uint64(colour_code(window, BLACK) * colour_code(window, WHITE) * colour_code(window, BOTH))
 
 

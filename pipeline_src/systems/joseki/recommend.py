@@ -1,6 +1,6 @@
-"""Candidate moves on the whole board: what was played in each corner's pattern, by how often, then by how well.
+"""Candidate moves on the whole board: moves played in each corner's pattern, by frequency, then by win rate.
 
-The position decides, not how it came about: different orders of moves meet in one pattern.
+The position decides, not its history: different orders of moves lead to one pattern.
 """
 
 import math
@@ -27,9 +27,9 @@ class Recommendation:
     played: int
     """How often it was played."""
     share: float
-    """Of all that this side did in the pattern, playing elsewhere included."""
+    """Share of all moves of this side in the pattern, including moves elsewhere."""
     sure_share: float
-    """What the share is at least, as far as so few games can tell: the low end of its 95 % interval."""
+    """Lower end of the share's 95 % interval."""
     wins: int
     losses: int
     """Results of who played it, where they are known."""
@@ -62,7 +62,7 @@ class Ranked(NamedTuple):
 
 
 def rank_moves(library: Library, window: Window, colour: int) -> list[Ranked]:
-    """What BLACK or WHITE played in a window's pattern: most often first, then the higher win rate."""
+    """Return the moves of BLACK or WHITE in a window's pattern, ordered by frequency, then by win rate."""
     found = look_up(library, window, colour)
     moves: dict[int, tuple[list[int], list[int]]] = {}
     of = library.move[found.transitions].tolist()
@@ -76,7 +76,7 @@ def rank_moves(library: Library, window: Window, colour: int) -> list[Ranked]:
 
 
 def recommend_in_corner(library: Library, state: GoState, corner: int) -> list[Recommendation]:
-    """What the side to move played in a corner's pattern, most often first; nothing where the pattern is not known."""
+    """Return the moves of the side to move in a corner's pattern, most frequent first; empty for unknown patterns."""
     ranked = rank_moves(library, corner_window(state.board, corner), int(state.turn[TO_PLAY]) + 1)
     total = sum(one.played for one in ranked)
     made = []
@@ -100,7 +100,7 @@ def _rank(one: Recommendation) -> tuple[float, float, tuple[int, ...]]:
 
 
 def _low_end(share: float, n: int) -> float:
-    """Of Wilson's interval (1927) for a share of n."""
+    """Return the lower end of Wilson's interval (1927) for a share of n."""
     z = 1.96
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (share + z * z / (2 * n) - half) / (1 + z * z / n)

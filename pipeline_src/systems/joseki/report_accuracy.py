@@ -1,4 +1,4 @@
-"""How often the recommender names the moves of held-out games: shares with intervals, and by move number."""
+"""Accuracy of the recommender on held-out games: shares with intervals, and by move number."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,11 +17,11 @@ class Tested(NamedTuple):
     """A library of some games, asked for the moves of others."""
 
     whole: Library
-    """Of the games seen, nothing dropped."""
+    """Library of the games seen, without a threshold."""
     pruned: Named
-    """What it named without what was too rare."""
+    """Moves named by the library without rare moves."""
     unpruned: Named
-    """What it named with all."""
+    """Moves named by the whole library."""
 
 
 def ask(seen: Sequence[GameRecord], held_out: Sequence[GameRecord], moves: int, fewest_games: int) -> Tested:

@@ -1,4 +1,4 @@
-"""Games to corner sequences: the local moves of each corner, each with the pattern before and after it.
+"""Convert games to corner sequences: the local moves of each corner, each with the pattern before and after it.
 
 What is local: a move is local to each corner whose 10x10 points hold it. A move on a middle line belongs to both
 corners beside it, the centre to all four, since its stone is part of their patterns. Each corner has a clock of its
@@ -29,7 +29,7 @@ from pipeline_src.systems.joseki.corners import BOARD, CORNERS, PASS, corner_poi
 LONGEST = 20
 """Local moves of a corner sequence."""
 MAX_STEPS = CORNERS * 2 * LONGEST
-"""Of one game: each local move may follow a pass."""
+"""Largest number of steps of one game: each local move may follow a pass."""
 CHUNK = 256
 """Games walked at a time, which bounds the memory."""
 
@@ -122,7 +122,7 @@ def walk_game(
 
 
 class Walked(NamedTuple):
-    """What became of some games."""
+    """Result of a walk over some games."""
 
     steps: Steps
     illegal: list[tuple[int, int]]

@@ -1,4 +1,4 @@
-"""Both look-ups on the same positions: what each finds, and the time that everything takes."""
+"""Compare both look-ups on the same positions: results and times."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from pipeline_src.systems.joseki.symmetric_code import symmetric_codes
 
 
 class Compared(NamedTuple):
-    """Of positions of counted games, each with the move that was played."""
+    """Comparison on positions of counted games, each with its played move."""
 
     asked: int
     found: int
@@ -76,7 +76,7 @@ def timings(library: Library, index: CodeIndex, steps: Steps) -> dict[str, float
 
 
 def _seconds(task: Callable[[], Any]) -> float:
-    """Of the processor, so that a busy machine does not show: the best of three, after one that compiles."""
+    """Return the CPU seconds of a task, the best of three runs after one that compiles."""
     task()
     best = float("inf")
     for _ in range(3):

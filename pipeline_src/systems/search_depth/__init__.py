@@ -1,4 +1,4 @@
-"""A convolutional net that chooses the search depth of the Amazons engine (Li, Gao 2022)."""
+"""A convolutional net that chooses the search depth of the Amazons engine (Li and Gao, 2022)."""
 
 PLAYERS = {
     "amazons": dict.fromkeys(

@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float32]
 
 
 class Balanced(NamedTuple):
-    """What a training draws from: T rows of the data set, and M made ones."""
+    """The rows that training draws from: T rows of the data set, and M synthetic ones."""
 
     rows: Rows
     """[T], row numbers; a row may come more than once."""

@@ -1,7 +1,7 @@
-"""Which positions a step of the depth nets' training sees: a function of the seed and the step's number alone.
+"""Positions of each training step of the depth nets, as a function of the seed and the number of the step alone.
 
-So a training that was killed goes on with exactly the batches it would have seen. Planes are made for one batch at a
-time from the memory-mapped arrays.
+So a resumed training sees exactly the same batches. Planes are made for one batch at a time from the memory-mapped
+arrays.
 """
 
 from typing import NamedTuple
@@ -118,7 +118,7 @@ class DepthBatches:
 
 
 def cost_targets(positions: DepthPositions) -> Floats:
-    """What the head ``costs`` should say of each row, float32 [R, K + 1, 2]; see `systems.search_depth.head`.
+    """Return the targets of the head ``costs`` for each row, float32 [R, K + 1, 2]; see `systems.search_depth.head`.
 
     Of the last axis the first is the number itself, NaN of a layer that was not completed, and the second what it is
     at least: what the search had spent in the layer that it was stopped in; -inf elsewhere.

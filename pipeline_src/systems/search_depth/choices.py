@@ -1,4 +1,4 @@
-"""How many plies to search a position: a fixed number, a table's, or what a net says (`depth_net_choice`)."""
+"""Choosers of the search depth: a fixed number, a table, or a net (`net_choice`)."""
 
 from dataclasses import dataclass
 from typing import Protocol

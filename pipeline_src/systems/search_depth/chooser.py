@@ -26,7 +26,7 @@ class DepthModel:
 
     @property
     def label(self) -> str:
-        """What the net was trained on."""
+        """Label on which the net was trained."""
         return self.saved.label
 
     @property

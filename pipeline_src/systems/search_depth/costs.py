@@ -1,4 +1,4 @@
-"""What a choice of search depth would have cost, in nodes, told from a search that went layer by layer."""
+"""Cost in nodes of a choice of search depth, derived from a search that went layer by layer."""
 
 import numpy as np
 import numpy.typing as npt

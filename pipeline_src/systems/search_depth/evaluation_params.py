@@ -1,6 +1,6 @@
-"""Params of what the depth nets are measured by: the test split and matches on a clock.
+"""Params of the measurements of the depth nets: the test split and matches on a clock.
 
-Apart from `params`, so that another match trains nothing anew.
+They are separate from `params`, so that a changed match does not train any net again.
 """
 
 from typing import Annotated, Self
@@ -11,37 +11,37 @@ from pipeline_src.project.params import Count, Items, Named, Params
 
 
 class DepthEvaluateParams(Params):
-    """Every net on the test split."""
+    """Evaluation of every net on the test split."""
 
     confidences: Items[Annotated[float, Field(gt=0, le=1)]]
-    """Beside the likeliest class of classifying nets: the first class that suffices with this probability."""
+    """Probabilities: classifying nets are also evaluated with the first class that suffices with each of them."""
 
 
 TABLE = "table"
-"""The name of the published opponent, whose table is fitted to the computing of whom it meets."""
+"""Name of the published opponent. Its table is fitted to the computing of the player that it meets."""
 
 
 class DepthPairing(Params):
     """One match."""
 
     a: str
-    """Name of the player whose score is told."""
+    """Name of player A; scores are reported for A."""
     b: str
-    """Name of its opponent; ``table`` is the published one, fitted to what ``a`` spends."""
+    """Name of player B, the opponent; ``table`` is the published one, fitted to the nodes that ``a`` spends."""
     pairs: Count
-    """Openings, each played twice with the sides swapped."""
+    """Number of openings, each played twice with the sides swapped."""
 
 
 class DepthMatchParams(Params):
     """Matches on the clock of ``depth_game``."""
 
     group: Count
-    """Pairs that a task plays; what a killed run has to do again at most, for each worker."""
+    """Number of pairs in a task, and so the largest number that a killed run repeats for each worker."""
     pilot_pairs: Count
-    """Pairs in which a table's computing is measured each time one is tried."""
+    """Number of pairs that measure the computing of each table that is tried."""
     players: Named[str]
-    """Options of the ``alphabeta`` player by a name: ``depth=4``, nothing for iterative deepening, or
-    ``depth=cnn,model={NAME}``, where ``{NAME}`` stands for that model's file of depth_train."""
+    """Options of the ``alphabeta`` player by a name: ``depth=4``, an empty text for iterative deepening, or
+    ``depth=cnn,model={NAME}``, where ``{NAME}`` stands for the file of that model of depth_train."""
     matches: Annotated[Named[DepthPairing], Field(min_length=1)]
     """Matches by name."""
 

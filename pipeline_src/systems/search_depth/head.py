@@ -1,4 +1,4 @@
-"""What the outputs of a depth net mean: layers to search, from the lowest to the highest class.
+"""Heads of the depth nets: the meaning of their outputs, as layers to search from the lowest to the highest class.
 
 | head | outputs | layers |
 | --- | --- | --- |
@@ -7,9 +7,9 @@
 | ``classes`` | K = highest - lowest + 1 | logits; the likeliest class, or the first that is likely enough |
 | ``costs`` | K + 1 | what each depth costs here and how much is still to come; the deepest that the clock affords |
 
-Of ``costs`` the first output is the logarithm of what ``lowest`` layers take, in shares of the whole clock, the next
-ones the logarithms of what each layer more multiplies that by, and the last one how many searches the side has still
-to make, this one counted, over `SEARCHES`.
+The first output of ``costs`` is the logarithm of the time of ``lowest`` layers, as a share of the whole clock; the next
+ones are the logarithms of the factors of each further layer; the last one is the number of searches that the side still
+has to make, including this one, divided by `SEARCHES`.
 """
 
 from typing import Literal
@@ -30,7 +30,7 @@ def head_outputs(head: Head, lowest: int, highest: int) -> int:
 
 
 def depth_value(head: Head, outputs: Tensor, lowest: int, highest: int) -> Tensor:
-    """Of regression heads: the layers before they are rounded, float [B], of outputs [B, 1]."""
+    """Return the unrounded layers of regression heads, float [B], for outputs [B, 1]."""
     value = outputs[:, 0]
     return value if head == "linear" else lowest + (highest - lowest) * torch.sigmoid(value)
 
@@ -44,17 +44,19 @@ def chosen_depths(
     left: npt.ArrayLike = 1.0,
     shares: float = 1.0,
 ) -> npt.NDArray[np.int64]:
-    """Layers to search, int64 [B], of outputs float32 [B, outputs].
+    """Return the layers to search, int64 [B], for outputs float32 [B, outputs].
 
     Args:
-        head: of the net.
-        outputs: the net's.
-        lowest: class.
-        highest: class.
-        confidence: of ``classes`` alone: the first class up to which the probabilities sum to this much; None takes
-            the likeliest.
-        left: of ``costs`` alone: shares of the clock that are left, [B] or one for all.
-        shares: likewise: how many times an equal share of that, for each search still to come, one search may take.
+        head: head of the net.
+        outputs: outputs of the net.
+        lowest: lowest class.
+        highest: highest class.
+        confidence: for ``classes`` only: choose the first class up to which the probabilities sum to this; None chooses
+            the most probable class.
+        left: for ``costs`` only: share of the clock that is left, [B] or one for all.
+        shares: for ``costs`` only: number of equal shares of the remaining clock, one for each search still to come,
+            that
+            one search may take.
     """
     if head == "costs":
         return lowest + _afforded(outputs.astype(np.float64), np.asarray(left, np.float64), shares)

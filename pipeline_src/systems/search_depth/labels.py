@@ -1,4 +1,4 @@
-"""Games that the engine plays against itself on a clock, with how deep it got in each position and would have had to.
+"""Labels: the engine's games against itself on a clock, with the reached and the needed depth of each position.
 
 Two labels: ``reached``, the published one, are the plies that iterative deepening completed in the move's share of the
 clock. ``needed`` is the smallest depth whose turn a deeper search finds as good as the one that was played: what a

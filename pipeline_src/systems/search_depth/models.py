@@ -1,4 +1,4 @@
-"""The file format of nets that choose the search depth: label, classes, inputs, head, which net it is, its weights."""
+"""The file format of the depth nets: label, classes, inputs, head, kind of net and weights."""
 
 import dataclasses
 import io
@@ -30,18 +30,18 @@ KINDS: dict[str, tuple[type[Any], type[Any]]] = {
 
 @dataclass(frozen=True)
 class SavedDepthNet:
-    """A net and what it is for."""
+    """A net, with its label, classes and input."""
 
     net: DepthNet
     label: str
-    """What it was trained on: ``reached`` or ``needed``."""
+    """Label on which it was trained: ``reached`` or ``needed``."""
     lowest: int
     """Class."""
     highest: int
     """Class."""
     head: Head
     inputs: str
-    """What the net sees, `pipeline_src.systems.search_depth.planes`."""
+    """Input of the net, see `pipeline_src.systems.search_depth.planes`."""
 
 
 def make_depth_net(config: DepthConfig) -> DepthNet:

@@ -43,7 +43,7 @@ class DepthModule(LightningModule):
         self.rows: list[dict[str, float]] = []
         """The learning curves so far: ``step``, ``loss`` since the row before, and `measure`'s."""
         self.trained_steps = 0
-        """Of this process."""
+        """Number of steps trained by this process."""
         self.register_buffer("total", torch.zeros(()))
 
     def loss(self, batch: DepthBatch) -> Tensor:

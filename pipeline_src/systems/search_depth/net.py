@@ -22,14 +22,14 @@ Shrink = Literal["stride", "pooling", "dense"]
 
 @dataclass(frozen=True)
 class PublishedDepthConfig:
-    """What fixes the shape of the paper's net."""
+    """The shape of the paper's net."""
 
     size: int
     """H = W."""
     planes: int
     outputs: int
     filters: int = 1
-    """Of the first two convolutions, and of the third before a fully connected layer; one each is 69 parameters."""
+    """Filters of the first two convolutions, and of the third before a fully connected layer; 1 gives 69 parameters."""
     shrink: Shrink = "stride"
 
     kind: ClassVar[str] = "published"
@@ -75,7 +75,7 @@ class PublishedDepthNet(nn.Module):
 
 @dataclass(frozen=True)
 class ResidualDepthConfig:
-    """What fixes the shape of the residual net."""
+    """The shape of the residual net."""
 
     size: int
     """H = W."""
@@ -83,7 +83,7 @@ class ResidualDepthConfig:
     outputs: int
     channels: int = 16
     blocks: int = 1
-    """Of two convolutions each."""
+    """Number of blocks of two convolutions each."""
 
     kind: ClassVar[str] = "residual"
 

@@ -1,4 +1,4 @@
-"""Params of the search depth: the engine and its clock, labels, splits and trainings."""
+"""Params of the search depth: engine and clock, labels, splits and training."""
 
 from typing import Annotated, Literal, Self
 
@@ -9,31 +9,32 @@ from pipeline_src.project.params import BelowOne, Count, Named, NonNegative, Par
 
 
 class DepthGame(Params):
-    """The engine and the clock, shared by labels and matches, so that the nets meet the engine they learnt from."""
+    """The engine and the clock, shared by labels and matches, so that nets play with the engine they learnt from."""
 
     clock_ms: Positive
     """Time of a side, in milliseconds; published: 900,000."""
     nodes_per_ms: NonNegative
-    """Nodes that a millisecond of the clock is worth, about as many as the engine searches in one, so that no machine
-    decides a game; 0: the clock is one of wall time."""
+    """Nodes that count as one millisecond of the clock, about the speed of the engine, so that results do not depend on
+    the
+    machine; 0 is wall time."""
     game_plies: Annotated[int, Field(ge=2)]
-    """Over how many plies of a game a player that deepens iteratively shares out its clock; once the areas are closed
-    no move takes time."""
+    """Number of plies over which iterative deepening divides its clock. Once the areas are closed, moves take no
+    time."""
     engine: str
     """Options of the ``alphabeta`` player, e.g. ``width=40,width3=20``, see `zugwerk players amazons`."""
     simulations: Count
     """Simulations of the small tree search that fills the nets' input."""
     plies: Whole
-    """Turns that each of them plays at random after the tree, before it is evaluated."""
+    """Number of random turns of each simulation after the tree, before the evaluation."""
     forward_nodes: Whole
-    """Node equivalents that a forward pass of a net is charged."""
+    """Nodes that the clock is charged for a forward pass of a net."""
     lowest: Count
-    """Least depth that is chosen, the lowest class; published: 3."""
+    """Smallest depth, the lowest class; published: 3."""
     highest: Annotated[int, Field(ge=2, le=32)]
     """Greatest depth, the highest class; published: 7."""
     opening_plies: Annotated[int, Field(ge=1, le=20)]
-    """Random plies before the players take over; from the bare start position, players that draw no lots would play the
-    same game again and again."""
+    """Number of random plies before the players take over. Without them, deterministic players would repeat one
+    game."""
 
     @model_validator(mode="after")
     def _depths_rise(self) -> Self:
@@ -42,7 +43,7 @@ class DepthGame(Params):
         return self
 
     def player(self, options: str = "") -> str:
-        """Text of a player on this clock, e.g. with ``depth=4``; what ``options`` give goes before what is here."""
+        """Return the text of a player on this clock, e.g. with ``depth=4``; ``options`` take precedence."""
         own = (
             f"clock={self.clock_ms:.12g},nodes_per_ms={self.nodes_per_ms:.12g},game_plies={self.game_plies},"
             f"simulations={self.simulations},plies={self.plies},forward_nodes={self.forward_nodes},{self.engine}"
@@ -54,30 +55,31 @@ class DepthGame(Params):
 
 
 class DepthLabelParams(Params):
-    """Games that the engine plays against itself while it writes down how deep it got."""
+    """Games of the engine against itself, labelled with search depths."""
 
     games: Count
-    """Games that the engine plays against itself, by iterative deepening."""
+    """Number of games of the engine against itself, by iterative deepening."""
     group: Count
-    """Games that a task plays; what a killed run has to do again at most, for each worker."""
+    """Number of games in a task, and so the largest number that a killed run repeats for each worker."""
     spent: BelowOne
-    """Most of its clock that a side has used before the game begins, drawn for each side of each game: the nets are
-    to know all states of the clock, not just those of this engine's habits."""
+    """Largest share of its clock that a side has used before a game, drawn for each side of each game, so that the nets
+    see
+    all states of the clock."""
     judge_depth: Count
-    """How many plies deeper than it got the moves of its lesser depths are judged."""
+    """Number of plies beyond the reached depth at which the moves of smaller depths are judged."""
     tolerance: NonNegative
-    """By how much, in the evaluation's unit, a move may be worse and is still as good."""
+    """Largest loss of value, in the evaluation's unit, with which a move still counts as good enough."""
 
 
 class DepthSplitParams(Params):
     """Shares of the games, in any unit; published: 85:15, without a validation split."""
 
     train: Positive
-    """For learning, and for what is tuned on positions."""
+    """Share for training and for tuning on positions."""
     validation: Positive
-    """For learning curves and for choosing among models."""
+    """Share for learning curves and for the choice of a model."""
     test: Positive
-    """For the figures that are reported."""
+    """Share for the reported figures."""
 
     @property
     def shares(self) -> tuple[float, float, float]:
@@ -89,18 +91,18 @@ Balance = Literal["smote", "oversample", "augment", "class_weights", "none"]
 
 
 class DepthBalancing(Params):
-    """The methods that change how often each class is seen; the defaults are the paper's."""
+    """The methods that balance the classes; the defaults are the paper's."""
 
     keep_most: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Share of the most frequent class that stays; for smote, oversample and augment."""
+    """Share of the most frequent class that is kept; for smote, oversample and augment."""
     ratio: Annotated[float, Field(ge=1)] = 10.0
-    """Rarer classes are filled up until the most frequent is no more than this many times as frequent."""
+    """Rarer classes are filled up until the most frequent one is at most this many times as frequent."""
     k_neighbors: Count = 5
     """Neighbours of SMOTE; published: that of imbalanced-learn, 5."""
     block: Count = 20_000
-    """Most rows of a class that SMOTE looks for neighbours among at once: its time goes with their square."""
+    """Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time."""
     few: Literal["error", "leave"] = "error"
-    """A class that has too few rows for ``k_neighbors`` ends the training, or is left as it is."""
+    """Treatment of a class with too few rows for ``k_neighbors``: an error, or no filling."""
 
     @model_validator(mode="after")
     def _a_block_has_neighbours(self) -> Self:
@@ -113,32 +115,32 @@ class DepthTraining(Devices):
     """The training, the same for all models."""
 
     steps: Count
-    """Steps, the same number whatever the balance, so that methods differ in what they show and not in how much."""
+    """Number of steps, the same for every balancing method."""
     batch: Count
     """Positions in a step; published: about 65,536."""
     learning_rate: Positive
-    """Highest rate; it rises over ``warmup`` and falls to 0 along half a cosine."""
+    """Highest learning rate. The rate rises over ``warmup`` and falls to 0 along half a cosine."""
     warmup: BelowOne = 0.05
-    """Fraction of the steps over which the rate rises."""
+    """Fraction of the steps over which the learning rate rises."""
     weight_decay: NonNegative = 0.0
     """Weight decay of AdamW."""
     log_steps: Count = 100
     """Steps between two rows of the learning curves."""
     checkpoint_steps: Count = 1000
-    """Steps between checkpoints; at most so many are lost by a kill."""
+    """Number of steps between checkpoints, and so the largest number that a kill can lose."""
     threads: Count = 1
-    """Threads of torch on the CPU; nets so small gain nothing by a second one."""
+    """Number of CPU threads of torch. These small nets gain nothing from a second one."""
 
 
 class DepthModelParams(Params):
     """One model."""
 
     label: Literal["reached", "needed"]
-    """The depth that it learns to tell: the one that was reached, or the least that would have sufficed."""
+    """Target of the net: the depth that was reached, or the smallest that would have sufficed (needed)."""
     balance: Balance
-    """How the training split is balanced, see `pipeline_src.systems.search_depth.balance`."""
+    """Balancing method of the training split, see `pipeline_src.systems.search_depth.balance`."""
     inputs: Literal["published", "full"] = "published"
-    """Planes that it sees, see `pipeline_src.systems.search_depth.planes`."""
+    """Input planes, see `pipeline_src.systems.search_depth.planes`."""
     net: Literal["published", "residual"] = "published"
     """Kind of net, see `pipeline_src.systems.search_depth.net`."""
     head: Literal["linear", "sigmoid", "classes", "costs"] = "linear"
@@ -146,11 +148,11 @@ class DepthModelParams(Params):
     filters: Count = 16
     """Filters of each convolution; the paper's 'three kernels', read literally, are 1."""
     shrink: Literal["stride", "pooling", "dense"] = "stride"
-    """How the published net shrinks the board."""
+    """Method by which the published net shrinks the board."""
     blocks: Whole = 1
     """Blocks of the residual net."""
     symmetries: bool = False
-    """Each position under a symmetry of the board drawn anew each time, whatever the balance."""
+    """Whether each position is seen under a random symmetry of the board, with any balancing method."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -165,7 +167,7 @@ class DepthTrainParams(Params):
     """The nets that choose the search depth, trained one after another."""
 
     balancing: DepthBalancing
-    """The methods that change how often each class is seen."""
+    """The methods that balance the classes."""
     training: DepthTraining
     """The training, the same for all models."""
     models: Named[DepthModelParams]

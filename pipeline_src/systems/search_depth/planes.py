@@ -1,4 +1,4 @@
-"""What the nets that choose the search depth see of a position.
+"""Input planes of the depth nets.
 
 | inputs | planes |
 | --- | --- |

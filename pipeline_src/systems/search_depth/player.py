@@ -40,7 +40,7 @@ class DepthMove(NamedTuple):
     reached: int
     """Depth that was completed."""
     nodes: int
-    """That the engine searched."""
+    """Nodes that the engine searched."""
     choosing: int
     """Node equivalents that the choice was charged."""
 
@@ -164,41 +164,41 @@ class DepthPlayer(SearchPlayer):
 
 
 class DepthOptions(EngineOptions):
-    """Alpha-beta on a clock of nodes or time: a net, a table or nobody chooses the depth of each move.
+    """Alpha-beta on a clock of nodes or time, in which a net or a table may choose the depth of each move.
 
-    It is meant where the text has ``depth=cnn``, ``depth=table`` or ``nodes_per_ms``.
+    A player's text with ``depth=cnn``, ``depth=table`` or ``nodes_per_ms`` selects it.
     """
 
     EXAMPLE = "alphabeta:depth=table,lowest=3,table=900/400/150"
 
     depth: str = ""
-    """cnn, table, or 1 to 96; without it, iterative deepening."""
+    """Chooser of the depth: cnn, table, or a fixed depth of 1 to 96; empty is iterative deepening."""
     model: str = ""
-    """File of the net, with depth=cnn."""
+    """File of the net, for depth=cnn."""
     table: str = ""
-    """Falling numbers of legal turns, with depth=table: below each of them the depth is one more, 900/400/150."""
+    """For depth=table: falling numbers of legal turns, e.g. 900/400/150. Below each of them the depth is one more."""
     lowest: Count = 3
-    """Depth of a table where no number is undercut."""
+    """Depth of a table if the legal turns are below none of its numbers."""
     clock: Positive = PUBLISHED_CLOCK_MS
-    """Milliseconds that a side begins with, from which the used share is told."""
+    """Milliseconds of a side at the start, from which the used share is computed."""
     nodes_per_ms: NonNegative = 0.0
-    """Nodes that a millisecond of the clock is worth; 0: the clock is one of wall time."""
+    """Nodes that count as one millisecond of the clock; 0 is wall time."""
     simulations: Count = 8
-    """Simulations of the search that fills a net's input."""
+    """Number of simulations of the small search that fills a net's input."""
     plies: Whole = 100
-    """Plies that each of them is played on at random."""
+    """Number of random plies at the end of each of these simulations."""
     forward_nodes: Whole = 300
-    """Nodes that a forward pass is charged."""
+    """Nodes that the clock is charged for a forward pass."""
     within: NonNegative = 0.0
-    """How many times the clock's share of a move it may take; 0: once in iterative deepening, else any."""
+    """Largest multiple of the clock's share of a move for a search; 0 is 1 in iterative deepening, else unlimited."""
     begin: NonNegative = 0.0
-    """Share of what a move may take after which iterative deepening begins no other depth; 0 for none."""
+    """Share of a move's time after which iterative deepening begins no further depth; 0 is no such limit."""
     game_plies: Count = GAME_PLIES
-    """Plies of a game over which the clock is shared out."""
+    """Number of plies over which the clock is divided."""
     confidence: Positive | None = None
-    """For a net of classes: the first depth that suffices with this probability."""
+    """For a net of classes: choose the first depth that suffices with this probability."""
     shares: Positive = 1.0
-    """For a net of costs: how many equal shares of the clock one search may take."""
+    """For a net of costs: number of equal shares of the clock that one search may take."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

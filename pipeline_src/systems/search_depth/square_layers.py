@@ -1,4 +1,4 @@
-"""How deep a small tree search of the Amazons gets through each square: `SquareSearch`, what the depth nets read.
+"""`SquareSearch`: the depth at which a small tree search passes through each square, the input of the depth nets.
 
 The published input is "the number of layers at which a Monte Carlo tree search through that square came back with a
 game result". Read so here: a simulation passes through a square at a layer where the turn of that ply, in the tree or

@@ -1,4 +1,4 @@
-"""The published opponent's table, from legal turns to depth, fitted to an amount of computing: `fit_table`.
+"""`fit_table`: the published opponent's table from legal turns to depth, fitted to an amount of computing.
 
 In place of a hand, a rule: a position is searched to the greatest depth whose expected nodes are within a budget that
 is the same for all. Expected nodes come from labelled positions: of those that completed a depth, its nodes as a power

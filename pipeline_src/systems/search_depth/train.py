@@ -1,4 +1,4 @@
-"""Train a net that chooses the search depth, from the start or from where a kill left off."""
+"""Train a net that chooses the search depth, from the start or from the last checkpoint of a killed run."""
 
 import hashlib
 import json
@@ -30,10 +30,10 @@ from pipeline_src.systems.search_depth.positions import DepthPositions, Splits
 
 
 class TrainedDepthNet(NamedTuple):
-    """What a training leaves."""
+    """Result of a training."""
 
     model: SavedDepthNet
-    """On the CPU and in evaluation mode."""
+    """The net, on the CPU and in evaluation mode."""
     rows: list[dict[str, float]]
     """Learning curves, `DepthModule.rows`."""
     before: list[int]
@@ -150,7 +150,7 @@ def _fresh(params: DepthModelParams, positions: DepthPositions, means: Tensor, s
 
 
 def _key(positions: DepthPositions, splits: Splits, params: list[Any], seed: int) -> str:
-    """A name for this very training: another one under any other data, split, params, seed, threads, code or torch."""
+    """Return a name that is specific to the data, split, params, seed, threads, code and torch of a training."""
     rest = [section.model_dump() for section in params]
     threads = torch.get_num_threads()
     name = hashlib.sha256(digest(__name__).encode())

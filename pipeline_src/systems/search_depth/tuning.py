@@ -1,4 +1,4 @@
-"""The published opponent, made as strong as the same computing allows: `tune_table`."""
+"""`tune_table`: make the published opponent as strong as the same computing allows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class TunedTable:
 
     @property
     def options(self) -> str:
-        """Of the player that follows it."""
+        """Options of the player that follows the table."""
         return table_options(self.table)
 
 

@@ -126,7 +126,7 @@ def test_joseki(found):
     (real,) = axes_of(found["joseki-growth-measured"])
     assert series(real)["encodings"] == [(10, 90)]
     (accuracy,) = axes_of(found["joseki-accuracy"])
-    assert series(accuracy)["named first"] == [(1, 0.5), (2, 0.25)]
+    assert series(accuracy)["top-1 accuracy"] == [(1, 0.5), (2, 0.25)]
     (scaling,) = axes_of(found["joseki-scaling"])
     assert series(scaling)["measured"] == [(500, 0.1), (2000, 0.5)]
     assert (scaling.get_xscale(), scaling.get_yscale()) == ("log", "log")

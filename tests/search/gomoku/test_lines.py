@@ -160,3 +160,14 @@ def test_boards_that_are_no_squares():
 def test_lines_too_long_for_the_patterns():
     with pytest.raises(ZugwerkError, match="lines of 3 to 5, not 6"):
         make_lines(gomoku.initial_state(15, "freestyle-6"))
+
+
+def test_empty_cells_far_away_change_no_value():
+    """Else being to move would be worth something else on each board (docs/experiments.md)."""
+    found = []
+    for size in (17, 20):
+        board = np.zeros((size, size), np.int8)
+        board[6:11, 6:11] = np.random.default_rng(5).choice([0, 0, 0, 1, 2], (5, 5))
+        found.append(make_lines(from_board(board, 0, "freestyle")).worth)
+    assert found[0].any()
+    assert (found[0] == found[1]).all()

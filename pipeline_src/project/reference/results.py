@@ -1,0 +1,180 @@
+"""Generated blocks of README.md and the pages below docs/: all numbers that this project measured.
+
+A page has ``<!-- made: NAME WORDS -->`` and ``<!-- made: end -->`` on lines of their own; `make docs` writes what is
+between them. The names are the keys of `BLOCKS`.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.reference.tables import table
+from pipeline_src.report.figures import figures
+from pipeline_src.report.matches import match_table
+from pipeline_src.report.measurements import system_measurements
+from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.table import interval, markdown_table, number
+
+Found = dict[str, dict[str, dict[str, Any]]]
+BLOCK = re.compile(r"^(<!-- made: (\w+) ?(.*?) -->\n).*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL)
+
+
+def filled_pages(folder: Path = Path()) -> dict[Path, str]:
+    """The pages with blocks, and what they have to be.
+
+    Raises:
+        ZugwerkError: a block's name is unknown, or a metrics file is damaged.
+    """
+    pages = [folder / "README.md", *sorted((folder / "docs").rglob("*.md"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in pages if path.exists()}
+    texts = {path: text for path, text in texts.items() if BLOCK.search(text)}
+    if not texts:
+        return {}
+    found = figures(folder, times=False)
+    return {path: _filled(path, text, found, folder) for path, text in texts.items()}
+
+
+def _filled(page: Path, text: str, found: Found, folder: Path) -> str:
+    def block(match: re.Match[str]) -> str:
+        begin, name, words, end = match.groups()
+        if name not in BLOCKS:
+            raise ZugwerkError(f"{page}: no block '{name}'; there are: {', '.join(BLOCKS)}")
+        return "\n".join([begin, *BLOCKS[name](found, folder, words.split()), "", end])
+
+    return BLOCK.sub(block, text)
+
+
+def _summary(found: Found) -> list[str]:
+    """A line for each published system."""
+    rows = []
+    for name, system in SYSTEMS.items():
+        if not system.headline:
+            continue
+        row = found[name][system.headline]
+        unit = row["unit"]
+        cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
+        rows.append([f"[{system.title}](docs/{system.page})", row["words"], *cells, row["label"] or "-"])
+    return table(["system", "figure", "published", "ours", "95 % CI", "n", "profile"], rows)
+
+
+def _figures(found: Found, words: list[str]) -> list[str]:
+    """The figures of a system that are named, or all of them."""
+    system, *names = words
+    if system not in found or not set(names) <= found[system].keys():
+        raise ZugwerkError(f"'made: figures {' '.join(words)}': a system, then figures of it; `zugwerk report --json`")
+    return markdown_table({name: found[system][name] for name in names or found[system]})
+
+
+def _results(found: Found, folder: Path) -> list[str]:
+    """Everything."""
+    lines = []
+    for name, system in SYSTEMS.items():
+        source = f" Published: {system.source}." if system.source else ""
+        more = "How it works" if system.page.startswith("how-it-works/") else "More"
+        lines += [f"## {system.title}", "", f"{system.summary}{source} [{more}]({system.page}).", ""]
+        shown = {key: row for key, row in found[name].items() if row["ours"] is not None or not _timed(name, key)}
+        lines += [*markdown_table(shown), ""]
+        for title, rows in _tables(name, folder):
+            lines += [f"### {title}", "", *rows, ""] if rows else []
+    return lines[:-1]
+
+
+def _timed(system: str, name: str) -> bool:
+    """Whether a figure is a time of the graph's own run, which git does not have."""
+    figure = REGISTRY[system][name]
+    return bool(figure.timing or figure.times)
+
+
+def _tables(system: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Tables of a system's measurements beside its figures, each with its title."""
+    measured = system_measurements(folder, system)
+    if "matches" in measured:
+        yield f"{SYSTEMS[system].title}: matches", match_table(system, folder)
+    if system == "growing_boards":
+        yield "Growing boards: grown against from scratch, three seeds", _growth(measured)
+    if system == "joseki":
+        yield "Joseki library: the recommender on held-out games", _recommender(measured)
+        yield "Joseki library: look-ups of the real games' moves", _lookups(measured)
+        yield "Joseki library: time to build", _scaling(measured)
+    if system == "reliability":
+        yield "Reliability: damaged inputs and memory", _reliability(measured)
+    if system == "crawl":
+        yield "Crawl rehearsal: counts", table(["count", "value"], sorted(measured.get("table", {}).items()))
+
+
+def _estimate(found: dict[str, Any], form: str = ".3f") -> str:
+    if found.get("low") is None:
+        return format(found["value"], form)
+    return f"{found['value']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
+
+
+def _growth(measured: dict[str, Any]) -> list[str]:
+    head = ["boards", "compute to the final strength of training from scratch", "score at the end, equal compute", "n"]
+    rows = []
+    for boards, run in measured.get("runs", {}).items():
+        compute, score = run["time_to_scratch_strength"], run["score_grown_vs_scratch"]
+        rows.append([boards.replace("-", ", "), _estimate(compute, ".2f"), _estimate(score), number(score["n"])])
+    return table(head, rows)
+
+
+def _recommender(measured: dict[str, Any]) -> list[str]:
+    words = {
+        "hit_rate": "hit rate",
+        "recommend_top1": "top-1 accuracy",
+        "recommend_top3": "top-3 accuracy",
+        "baseline_top1": "baseline: top-1 accuracy",
+        "baseline_top3": "baseline: top-3 accuracy",
+        "either_top3": "top-3 accuracy, the baseline where the pattern is unknown",
+    }
+    sets = [measured.get(name, {}) for name in ("pruned", "unpruned")]
+    rows = [
+        [text, *(_estimate(one[key]) for one in sets)] for key, text in words.items() if all(key in s for s in sets)
+    ]
+    return table(["", "moves of two games or more", "all moves"], rows) if rows else []
+
+
+def _lookups(measured: dict[str, Any]) -> list[str]:
+    found = measured.get("lookups", {})
+    words = {
+        "found": "recorded moves found, the exact key",
+        "found_by_paper": "recorded moves found, the paper's method",
+        "strangers_by_paper": "moves returned by the paper's method that were never played in the pattern",
+    }
+    rows = [[text, _estimate(found[key]), number(found[key]["n"])] for key, text in words.items() if key in found]
+    return table(["figure", "ours (95 % CI)", "n"], rows) if rows else []
+
+
+def _scaling(measured: dict[str, Any]) -> list[str]:
+    head = ["games", "encodings", "patterns", "transitions", "seconds", "ms a game"]
+    rows = [
+        [*(number(row[key]) for key in head[:4]), f"{row['seconds']:.2g}", f"{row['ms_per_game']:.2f}"]
+        for row in measured.get("scaling", [])
+    ]
+    return table(head, rows) if rows else []
+
+
+def _reliability(measured: dict[str, Any]) -> list[str]:
+    rows = []
+    if "damaged_inputs" in measured:
+        one, defects = measured["damaged_inputs"], measured["damaged_inputs_defects"]
+        rows.append(["inputs of a stage missing, empty, cut or with one bit turned", number(one["n"]), one["command"]])
+        rows.append(["of these: tracebacks or wrong results", number(defects["value"]), defects["command"]])
+    memory = measured.get("memory", {})
+    for key, words in (("self_play", "self-play"), ("matches", "matches")):
+        if key in memory:
+            growth = memory[key]["bytes_a_game"]
+            text = f"bytes of memory a game more, over {growth['n']:,} games of {words}"
+            rows.append([text, _estimate(growth, ".0f"), memory["command"]])
+    return table(["measurement", "value", "rerun"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
+
+
+BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
+    "summary": lambda found, _folder, _words: _summary(found),
+    "figures": lambda found, _folder, words: _figures(found, words),
+    "matches": lambda _found, folder, words: match_table(words[0], folder),
+    "results": lambda found, folder, _words: _results(found, folder),
+    "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
+}

@@ -1,0 +1,52 @@
+"""Read the measurements that are committed below docs/measured, of two kinds of files.
+
+- ``docs/measured/<system>.json``, ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``: clocked
+  matches, several seeds, real records. Keys that are no figure of the registry are tables of their own.
+- ``docs/measured/<profile>.json``, ``{system: {figure: {ours, low, high, n, command, commit, date}}}``: the figures of
+  one run of the graph at that profile. A file is of this kind if one of its keys is a system.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.report.registry import REGISTRY
+
+FOLDER = Path("docs/measured")
+Row = dict[str, Any]
+
+
+def system_measurements(folder: Path, system: str) -> Row:
+    """A system's own file, empty where it has none.
+
+    Raises:
+        ZugwerkError: the file is damaged.
+    """
+    path = folder / FOLDER / f"{system}.json"
+    found = read_json(path) if path.exists() else {}
+    if not isinstance(found, dict):
+        raise ZugwerkError(f"{path}: damaged (expected figures by name); `git checkout` it")
+    return found
+
+
+def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
+    """The files of profiles, ``{profile: {system: {figure: row}}}``.
+
+    Raises:
+        ZugwerkError: a file is damaged, or names a system or a figure that the registry does not have.
+    """
+    found = {}
+    for path in sorted((folder / FOLDER).glob("*.json")):
+        if path.stem in REGISTRY:
+            continue
+        tree = read_json(path)
+        if not isinstance(tree, dict) or not tree.keys() & REGISTRY.keys():
+            continue  # another table, such as costs.json
+        for system, rows in tree.items():
+            unknown = [name for name in rows if name not in REGISTRY.get(system, {})] if isinstance(rows, dict) else []
+            if system not in REGISTRY or not isinstance(rows, dict) or unknown:
+                what = ".".join([system, *unknown[:1]])
+                raise ZugwerkError(f"{path}: {what}: not in the registry of figures; docs/reference/metrics.md has it")
+        found[path.stem] = tree
+    return found

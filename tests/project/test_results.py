@@ -1,0 +1,100 @@
+"""Generated blocks of the pages: README.md, docs/results.md and the pages on how the systems work."""
+
+import json
+import re
+
+import pytest
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.reference.pictures import SHOWN, pictures
+from pipeline_src.project.reference.results import filled_pages
+from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.systems import SYSTEMS
+from tests.layout.imports import ROOT
+
+BLOCK = "Before.\n\n<!-- made: {} -->\nold\n<!-- made: end -->\n\nAfter.\n"
+MATCH = {
+    "score": {"value": 0.75, "low": 0.6, "high": 0.86, "n": 40},
+    "wins": 30,
+    "draws": 0,
+    "losses": 10,
+    "elo": 190.8,
+    "elo_low": 70.4,
+    "elo_high": 311.0,
+}
+ALL_WON = MATCH | {"wins": 40, "losses": 0, "elo": None, "elo_low": 566.2, "elo_high": None}
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "params.yaml").write_text("profile: laptop\n")
+    (tmp_path / "docs/measured").mkdir(parents=True)
+    measured = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 2000, "command": "make measure-search_depth"}
+    (tmp_path / "docs/measured/search_depth.json").write_text(json.dumps({"unbeaten_vs_fixed": measured}))
+    matches = {"matches": {"one_ply": ALL_WON, "a_new_one": MATCH}}
+    (tmp_path / "docs/measured/amazons_engine.json").write_text(json.dumps(matches))
+    return tmp_path
+
+
+def filled(project, block, page="README.md"):
+    (project / page).write_text(BLOCK.format(block))
+    (text,) = filled_pages(project).values()
+    return text
+
+
+def test_the_summary_has_a_line_for_each_published_system(project):
+    text = filled(project, "summary")
+    rows = [line for line in text.splitlines() if line.startswith("| [")]
+    assert len(rows) == sum(bool(system.headline) for system in SYSTEMS.values()) == 5
+    assert any("| 0.734 | **0.500** | 0.400 to 0.600 | 2,000 | measured |" in row for row in rows)
+    assert "old" not in text
+    assert text.startswith("Before.\n\n<!-- made: summary -->\n\n| system |")
+    assert text.endswith("|\n\n<!-- made: end -->\n\nAfter.\n")
+    (project / "README.md").write_text(text)
+    assert list(filled_pages(project).values()) == [text]
+
+
+def test_figures_of_a_system_are_all_or_those_that_are_named(project):
+    assert filled(project, "figures search_depth").count("\n| ") == len(REGISTRY["search_depth"]) + 2
+    assert filled(project, "figures search_depth unbeaten_vs_fixed time_outs").count("\n| ") == 4
+
+
+def test_matches_have_wins_draws_losses_score_and_elo(project):
+    text = filled(project, "matches amazons_engine")
+    assert "| 40 | 40/0/0 | 0.750 | 0.600 to 0.860 | above +566 |" in text
+    assert "| a new one | 40 | 30/0/10 | 0.750 | 0.600 to 0.860 | +191 (+70 to +311) |" in text
+
+
+def test_the_results_have_a_section_for_each_system(project):
+    text = filled(project, "results", "docs/results.md")
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [system.title for system in SYSTEMS.values()]
+    assert "0.400 to 0.600" in text
+    assert "time of self-play" not in text  # git has no times of the graph's runs
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, figures, "),
+        ("figures search_depths", "'made: figures search_depths': a system, then figures of it"),
+        ("figures search_depth wins", "'made: figures search_depth wins'"),
+    ],
+)
+def test_a_block_that_cannot_be_made_is_told(project, block, message):
+    with pytest.raises(ZugwerkError, match=message):
+        filled(project, block)
+
+
+def test_pages_without_blocks_are_left_alone(project):
+    (project / "README.md").write_text("A page.\n")
+    assert not filled_pages(project)
+
+
+def test_every_published_system_has_a_page_and_its_chart():
+    assert {path.stem for path in pictures(ROOT)} == set(SHOWN.values())
+    for system in SYSTEMS.values():
+        page = ROOT / "docs" / system.page
+        assert page.is_file()
+        if system.headline:
+            assert "<!-- made: " in page.read_text()
+            assert "](../images/" in page.read_text()
