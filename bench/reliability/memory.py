@@ -29,7 +29,7 @@ from pipeline_src.systems.gomoku_zero.groups import play_group
 from pipeline_src.systems.gomoku_zero.setting import read_setting
 
 OUT = Path("docs/measured/reliability.json")
-MODEL = Path("pipeline_src/systems/gomoku_zero/weights/gomoku.pt")
+MODEL = Path("pipeline_src/nets/gomoku_zero-9x9-freestyle.pt")
 COMMAND = "python -m bench.reliability.memory"
 SPANS = 12
 MATCH = ("zero:simulations=16", "mcts:playouts=20")

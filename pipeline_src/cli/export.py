@@ -11,10 +11,15 @@ def export(
     int8: bool = typer.Option(
         False, "--int8", help="Use 8-bit integers in convolutions: faster, with slightly different moves."
     ),
+    package: str | None = typer.Option(
+        None, metavar="SYSTEM", help="Add it to the package's nets: amazons_net, gomoku_zero or growing_boards."
+    ),
+    hours: float | None = typer.Option(None, min=0.001, help="Hours of its training, for the card; with --package."),
 ) -> None:
     """Export MODEL to ONNX, which runs without torch. Example: zugwerk export best.pt --out gomoku.onnx.
 
-    With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size.
+    With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size. With
+    --package, write that file and its card (params, commit and figures of this checkout) into the package's folder.
 
     Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.planes. Outputs: policy float32
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
@@ -25,6 +30,18 @@ def export(
     from pipeline_src.systems.gomoku_zero.models import load_model, save_model
     from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
 
+    if package is not None:
+        if out is not None or int8:
+            raise ZugwerkError("--package names the file itself, and weights have 16 bits; leave --out and --int8 out")
+        from pipeline_src.project.package_net import package_net
+
+        net = package_net(model, package, hours=hours)
+        typer.echo(f"{net.file}: {net.card.bytes:,} bytes; card with {len(net.card.figures)} figures beside it")
+        if not net.card.figures:
+            typer.echo(f"no figures: {model} is not the net that the last stage evaluated")
+        return
+    if hours is not None:
+        raise ZugwerkError("--hours is of a card, which --package SYSTEM writes")
     if model.suffix == ".onnx":
         raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")
     loaded = load_model(model)

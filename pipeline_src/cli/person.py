@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from pipeline_src.players.player import Player
+    from pipeline_src.players.player import OneBoard, Player
 
 EXAMPLE = "Example: zugwerk play gomoku --against alphabeta:movetime=1000 --side second"
 SIDES = {"first": 0, "second": 1}
@@ -30,7 +30,7 @@ def play(
     from pipeline_src.arena.person import PersonGame, check_suffix, load_game
     from pipeline_src.cli.person_table import Table
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.games.game import GAMES, get_game
+    from pipeline_src.games.game import GAMES
     from pipeline_src.players.registry import make_player, players_of
 
     if game not in GAMES or not players_of(game):
@@ -45,12 +45,9 @@ def play(
             raise ZugwerkError(f"{save} exists already; choose another name, or go on with it by --load {save}")
     player = make_player(game, against)
     try:
-        only = player.only
         if load is None:
-            rules = get_game(game)
-            board = max(rules.initial_state().board.shape) if only is None else only.height
-            rule = rules.VARIANTS[0] if only is None else only.variant
-            one = PersonGame(game, against, number, board if size is None else size, variant or rule)
+            board = _board(game, player, size)
+            one = PersonGame(game, against, number, board.height, variant or board.variant)
         elif size is not None:
             raise ZugwerkError("a saved game contains its size; remove --size")
         else:
@@ -59,6 +56,21 @@ def play(
         Table(one, player, rng, save, load).sit()
     finally:
         player.close()
+
+
+def _board(game: str, player: "Player", size: int | None) -> "OneBoard":
+    """The game's standard board or one of that size; where the player has none, the largest that it has."""
+    from pipeline_src.games.game import get_game
+    from pipeline_src.players.player import OneBoard
+
+    rules = get_game(game)
+    side = max(rules.initial_state().board.shape) if size is None else size
+    standard = OneBoard(side, side, rules.VARIANTS[0])
+    fitting = [board for board in player.boards if board.height == side]
+    if not player.boards or standard in fitting:
+        return standard
+    found = (fitting or player.boards)[-1]
+    return found if size is None else OneBoard(size, size, found.variant)
 
 
 def _check_board(player: "Player", start: object) -> None:

@@ -5,11 +5,17 @@ import json
 import typer
 
 
-def profile(name: str = typer.Argument(..., help="Profile: laptop, smoke, paper or long.")) -> None:
+def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, smoke, paper or long.")) -> None:
     """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke."""
+    from pathlib import Path
+
+    from pipeline_src.project.disk import graph_targets, sizes
+    from pipeline_src.project.params import PARAMS_FILE, read_tree
     from pipeline_src.project.profile import switch_profile
 
     typer.echo(switch_profile(name))
+    params = read_tree(PARAMS_FILE)
+    typer.echo(sizes(graph_targets(params), params, Path()))
 
 
 def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table.")) -> None:

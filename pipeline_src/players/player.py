@@ -54,7 +54,7 @@ class Thought:
 
 
 class OneBoard(NamedTuple):
-    """The only board and rule that a player can play, such as the board of its net."""
+    """A board and a rule that a player can play, such as those of its net."""
 
     height: int
     width: int
@@ -75,8 +75,8 @@ class Player:
     """Whether a move can be limited, observed and stopped from outside."""
     limit: Limit | None = None
     """The player's own limit of a move."""
-    only: OneBoard | None = None
-    """The only board that it plays on; None for a player of several boards."""
+    boards: tuple[OneBoard, ...] = ()
+    """All boards that it plays on; empty for a player of any board."""
     movetime_ms: float | None = None
     """Milliseconds per move that another program is given. An arena without a clock enforces them."""
     first_ms = 0.0
@@ -84,6 +84,11 @@ class Player:
     logs: Path | None = None
     """Folder for the standard error of another program."""
     _warm = False
+
+    @property
+    def only(self) -> OneBoard | None:
+        """The only board on which it plays; None where it plays on more."""
+        return self.boards[0] if len(self.boards) == 1 else None
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """Return a legal action for each position. The choice in one game must not depend on the other games.

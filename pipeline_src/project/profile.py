@@ -5,14 +5,16 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 
 PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
-GIVEN_WHOLE = ("gomoku_generations", "growing_larger")
-"""Sections with a list of items as keys: a profile with such a section replaces all of it."""
+GIVEN_WHOLE = ("gomoku_generations", "growing_larger", "gomoku_train.schedule", "growing_train.schedule")
+"""Mappings with a list of items as keys: a profile with such a mapping replaces all of it."""
 
 
 def switch_profile(name: str, folder: Path = Path()) -> str:
@@ -24,14 +26,14 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
     Raises:
         ZugwerkError: no such profile, a difference in a key that the laptop does not have, or no laptop values found.
     """
-    yaml, params = round_trip_yaml(), folder / PARAMS
+    reader, params = round_trip_yaml(), folder / PARAMS
     known = sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
     if name not in known:
         raise ZugwerkError(f"no profile {name!r}; there are: {', '.join(known)}")
     current = params.read_text(encoding="utf-8")
-    if name == LAPTOP and yaml.load(current).get("profile") == LAPTOP:
+    if name == LAPTOP and reader.load(current).get("profile") == LAPTOP:
         return f"{params} is the laptop's already"
-    text = current if yaml.load(current).get("profile") == LAPTOP else _committed(folder)
+    text = current if reader.load(current).get("profile") == LAPTOP else _committed(folder)
     with written_aside(params) as aside:
         aside.write_text(text if name == LAPTOP else merged_text(name, folder, text), encoding="utf-8")
     return f"{params} is now the profile {name}; `dvc repro` runs it"
@@ -43,16 +45,29 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
     Raises:
         ZugwerkError: ``text`` is not the laptop's, or the profile has a key that it does not have.
     """
-    yaml, params = round_trip_yaml(), folder / PARAMS
-    tree = yaml.load(params.read_text(encoding="utf-8") if text is None else text)
+    reader, params = round_trip_yaml(), folder / PARAMS
+    tree = reader.load(params.read_text(encoding="utf-8") if text is None else text)
     if tree.get("profile") != LAPTOP:
         raise ZugwerkError(f"{params} as committed is not the laptop's; restore it before switching profiles")
     source = folder / PROFILES / f"{name}.yaml"
-    merge(tree, yaml.load(source.read_text(encoding="utf-8")) or {}, str(source))
+    merge(tree, reader.load(source.read_text(encoding="utf-8")) or {}, str(source))
     tree["profile"] = name
     out = io.StringIO()
-    yaml.dump(tree, out)
+    reader.dump(tree, out)
     return out.getvalue()
+
+
+def profile_tree(name: str, folder: Path) -> dict[str, Any]:
+    """Params of a profile, over the laptop's values as they were last committed.
+
+    Raises:
+        ZugwerkError: no such profile, or git has no laptop's values.
+    """
+    text = _committed(folder)
+    if name != LAPTOP and not (folder / PROFILES / f"{name}.yaml").is_file():
+        raise ZugwerkError(f"{folder / PARAMS}: no profile {name!r} in {folder / PROFILES}")
+    tree: dict[str, Any] = yaml.safe_load(text if name == LAPTOP else merged_text(name, folder, text))
+    return tree
 
 
 def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:

@@ -19,6 +19,7 @@ from pipeline_src.systems.amazons_net.evaluation_params import (
 from pipeline_src.systems.amazons_net.params import (
     AmazonsArchive,
     AmazonsCrawlParams,
+    AmazonsModelsParams,
     AmazonsParseParams,
     AmazonsSamplesParams,
     AmazonsTrainParams,
@@ -51,6 +52,7 @@ SECTIONS: dict[str, Any] = {
     "amazons_crawl": AmazonsCrawlParams,
     "amazons_parse": AmazonsParseParams,
     "amazons_samples": AmazonsSamplesParams,
+    "amazons_models": AmazonsModelsParams,
     "amazons_train": AmazonsTrainParams,
     "amazons_baselines": AmazonsBaselinesParams,
     "amazons_evaluate": AmazonsEvaluateParams,

@@ -4,7 +4,6 @@ Torch runs in a process of its own; the server itself never imports it.
 """
 
 import asyncio
-import importlib.util
 from collections import OrderedDict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.packaged import PackagedNet, board_words, packaged_nets
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.engine.tasks import Call
 from pipeline_src.web.listing import files
@@ -19,10 +19,6 @@ from pipeline_src.web.messages.nets import Model, Models, NetPosition, NetView, 
 from pipeline_src.web.moves import played, turn_tree
 
 Board = tuple[int, int, str]
-PACKAGED = {"amazons": "systems/amazons_net/weights/amazons.pt", "gomoku": "systems/gomoku_zero/weights/gomoku.pt"}
-"""Nets that come with the package, by game; paths below it."""
-BOARDS: dict[str, Board] = {"package:amazons": (10, 10, "standard"), "package:gomoku": (9, 9, "freestyle")}
-"""Of the nets of the package, so that their boards are there before torch is."""
 FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
     "models/amazons": "amazons",
     "models/gomoku": "gomoku",
@@ -45,10 +41,9 @@ Moves = Annotated[str, Query(max_length=16 * MOST_MOVES, description="Played so 
 def models(request: Request) -> Models:
     """All nets, those of the package first; none is opened."""
     found = []
-    for game, path in PACKAGED.items():
-        file = _package() / path
-        if file.is_file():
-            found.append(_model(file, game, f"comes with the package ({game})", "package", True))
+    for net in packaged_nets():
+        words = f"comes with the package ({net.card.game}, {board_words(net.card.board)})"
+        found.append(_model(net.file, net.card.game, words, "package", True))
     for folder in request.app.state.settings.folders:
         for below, game in FOLDERS.items():
             for file in files(folder / below):
@@ -56,13 +51,6 @@ def models(request: Request) -> Models:
                     words = file.relative_to(folder / "models").with_suffix("").as_posix()
                     found.append(_model(file, game, words, _group(file, folder / below), False))
     return Models(models=tuple(found))
-
-
-def _package() -> Path:
-    spec = importlib.util.find_spec("pipeline_src")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent
 
 
 def _group(file: Path, below: Path) -> str:
@@ -74,7 +62,7 @@ def _group(file: Path, below: Path) -> str:
 
 def _model(file: Path, game: Any, name: str, group: str, packaged: bool) -> Model:
     about = file.stat()
-    model = f"package:{game}" if packaged else f"file:{file}"
+    model = f"package:{file.stem}" if packaged else f"file:{file}"
     return Model(
         model=model,
         name=name,
@@ -92,14 +80,19 @@ def _found(request: Request, model: str) -> tuple[str, Path]:
     Raises:
         ZugwerkError: no such model below the folders.
     """
-    if model.startswith("package:") and model[8:] in PACKAGED:
-        return model[8:], _package() / PACKAGED[model[8:]]
+    if net := _packaged(model):
+        return net.card.game, Path(net.checked())
     path = request.app.state.settings.file(model.removeprefix("file:"))
     for folder in request.app.state.settings.folders:
         for below, game in FOLDERS.items():
             if path.is_file() and path.is_relative_to(folder / below):
                 return game, path
     raise ZugwerkError(f"{path.name}: not a net of {', '.join(FOLDERS)}")
+
+
+def _packaged(model: str) -> PackagedNet | None:
+    """The net that comes with the package by that name, ``package:gomoku_zero-9x9-freestyle``."""
+    return next((net for net in packaged_nets() if model == f"package:{net.card.name}"), None)
 
 
 async def _ask(request: Request, function: str, *arguments: Any) -> Any:
@@ -118,8 +111,8 @@ async def _ask(request: Request, function: str, *arguments: Any) -> Any:
 
 
 async def _board(request: Request, model: str, game: str, path: Path) -> Board:
-    if model in BOARDS:
-        return BOARDS[model]
+    if net := _packaged(model):
+        return net.card.board  # there before torch is
     key = (str(path), path.stat().st_mtime_ns)
     known = _BOARDS.get(key)
     if known is None:

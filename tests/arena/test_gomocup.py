@@ -414,7 +414,7 @@ def test_any_player_may_think(brain, player):
 class OnNine(SearchPlayer):
     """Plays on one board alone, as a model does."""
 
-    only = OneBoard(9, 9, "freestyle")
+    boards = (OneBoard(9, 9, "freestyle"),)
 
     def check(self, state):
         check_state(self.only, state)

@@ -55,6 +55,20 @@ def test_what_is_no_model_is_told_and_leaves_no_file(model: Path, tmp_path: Path
     assert not (tmp_path / "bad.onnx").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--package", "joseki"], "no nets of 'joseki' come with the package; there are: amazons_net, gomoku_zero"),
+        (["--package", "amazons_net"], r"best\.pt: damaged, or not a model of these nets"),
+        (["--package", "gomoku_zero", "--int8"], "leave --out and --int8 out"),
+        (["--hours", "2"], "which --package SYSTEM writes"),
+    ],
+)
+def test_what_cannot_come_with_the_package(model: Path, words: list[str], complaint: str) -> None:
+    with pytest.raises(ZugwerkError, match=complaint):
+        run(model, *words)
+
+
 def test_a_model_with_half_the_bits(model: Path, tmp_path: Path) -> None:
     out = tmp_path / "half.pt"
     assert "half.pt: " in run(model, "--out", out)

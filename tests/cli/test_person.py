@@ -213,7 +213,7 @@ def test_a_random_side_follows_the_seed():
 
 def test_a_model_sets_the_board(monkeypatch):
     class Model(Nasty):
-        only = OneBoard(7, 7, "exact")
+        boards = (OneBoard(7, 7, "exact"),)
 
         def check(self, state):
             check_state(self.only, state)
@@ -228,9 +228,27 @@ def test_a_model_sets_the_board(monkeypatch):
     )
 
 
+def test_of_a_model_s_boards_the_largest_is_set_or_the_game_s_own(monkeypatch):
+    class Model(Nasty):
+        boards = (OneBoard(5, 5, "exact"), OneBoard(7, 7, "exact"))
+
+    def model(options: Options):
+        return Model()
+
+    monkeypatch.setattr(sys.modules[__name__], "nasty", model)
+    sevens = " 7  .  .  .  .  .  .  .  7"
+    assert sevens in run(against="nasty").stdout
+    assert sevens not in run("--size", "5", against="nasty").stdout
+    Model.boards = (*Model.boards, OneBoard(15, 15, "freestyle"))
+    assert "15  ." in run(against="nasty").stdout
+
+
 def test_nets_say_on_which_board_they_play():
     found = run("--size", "6", game="amazons", against="nets").exception
-    assert str(found) == "a 6x6 board, but these nets play on 10x10"
+    assert str(found) == (
+        "no net for 6x6 standard comes with the package; there are nets for 10x10 standard; "
+        "for another board name a model: nets:MODEL"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -62,6 +62,7 @@ STAGES_REACHED = {
     "crawl": {"amazons_crawl", *AMAZONS_AFTER_CRAWL},
     "amazons_parse": AMAZONS_AFTER_CRAWL,
     "amazons_train": {"amazons_train", "amazons_evaluate", "amazons_match"},
+    "amazons_models": {"amazons_train", "amazons_evaluate", "amazons_match"},
     "amazons_match": {"amazons_match"},
     "gomoku_net": {"gomoku_first", "gomoku_generation", "gomoku_evaluate"},
     "gomoku_generations": {"gomoku_generation", "gomoku_evaluate"},

@@ -1,32 +1,71 @@
-from pathlib import Path
+"""The nets that come with the package: files, cards, and which one a player takes."""
+
+import re
+import shutil
 
 import numpy as np
 import pytest
+import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
-from pipeline_src.players.packaged import model_path
+from pipeline_src.players import packaged
+from pipeline_src.players.by_board import ByBoard
+from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL, OneBoard, packaged_nets
 from pipeline_src.players.player import Position
-from pipeline_src.players.registry import make_player
-from pipeline_src.systems.amazons_net import players as nets
-from pipeline_src.systems.gomoku_zero import player as zero
+from pipeline_src.players.registry import build_player, make_player
+from pipeline_src.project.package_net import package_net, write_card
+from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.gomoku_zero.models import load_model, save_model
+from tests.systems.gomoku_zero.nets import SMALL, fresh
 
-MEBIBYTE = 1 << 20
+NETS = {net.card.name: net for net in packaged_nets()}
+ZERO = "gomoku_zero-9x9-freestyle"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A copy of the package's nets, which players take theirs from."""
+    shutil.copytree(FOLDER, tmp_path / "nets")
+    real = packaged.packaged_nets
+    for module in ("gomoku_zero.player", "amazons_net.players"):
+        monkeypatch.setattr(f"pipeline_src.systems.{module}.packaged_nets", lambda game: real(game, tmp_path / "nets"))
+    return tmp_path / "nets"
+
+
+def change(folder, name, **fields):
+    card = folder / f"{name}.yaml"
+    card.write_text(yaml.safe_dump(yaml.safe_load(card.read_text()) | fields))
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_a_card_fits_its_net(name):
+    net = NETS[name]
+    assert net.file.stat().st_size <= MOST_BYTES
+    if net.card.game == "amazons":
+        loaded = load_nets(net.checked())
+        net.check_board(OneBoard(loaded.config.size, loaded.config.size, "standard"))
+    else:
+        model = load_model(net.checked())
+        loaded = model.net
+        net.check_board(OneBoard(loaded.config.height, loaded.config.width, model.variant))
+    assert {parameter.dtype.itemsize for parameter in loaded.parameters()} == {4}, "play is in 32 bits"
+
+
+def test_the_nets_are_small_and_of_different_boards():
+    assert {"amazons_net-10x10-standard", ZERO} <= NETS.keys()
+    assert sum(net.file.stat().st_size for net in NETS.values()) <= MOST_BYTES_IN_ALL
+    assert {path.suffix for path in FOLDER.iterdir()} == {".pt", ".yaml"}
 
 
 @pytest.mark.parametrize(
-    ("game", "text", "weights"),
-    [
-        ("gomoku", "zero:simulations=8", zero.PACKAGED),
-        ("amazons", "puct:simulations=8", nets.PACKAGED),
-        ("amazons", "nets", nets.PACKAGED),
-    ],
+    ("game", "text", "size"),
+    [("gomoku", "zero:simulations=8", 9), ("amazons", "puct:simulations=8", 10), ("amazons", "nets", 10)],
 )
-def test_a_fresh_clone_can_play(game, text, weights):
-    assert weights.stat().st_size < MEBIBYTE
+def test_a_fresh_clone_can_play(game, text, size):
     player, rules = make_player(game, text), get_game(game)
-    info = getattr(player, "info", None)
-    start = rules.initial_state() if info is None else rules.initial_state(info.height, info.variant)
+    start = rules.initial_state(size)
+    player.check(start)
     rng, state, actions = np.random.default_rng(1), start, []
     for _ in range(4):
         (action,) = player.choose([Position(state, rng, start, tuple(actions))])
@@ -34,11 +73,90 @@ def test_a_fresh_clone_can_play(game, text, weights):
         state, actions = rules.play(state, action), [*actions, action]
 
 
-def test_a_named_model_comes_first():
-    assert model_path("zero", "some/model.pt", Path("packaged.pt")) == "some/model.pt"
+def test_the_solver_beside_the_net_takes_the_board_s_net_too():
+    player = build_player("gomoku", "zero:simulations=8,solver=20")
+    assert OneBoard(9, 9, "freestyle") in player.boards
+    state = get_game("gomoku").from_fen("9/9/9/9/xxxx5/oooo5/9/9/9 b freestyle")
+    (action,) = player.choose([Position(state, np.random.default_rng(1), state)])
+    assert get_game("gomoku").format_move(action, 9, 9) == "e5"
 
 
-def test_a_package_without_weights_asks_for_a_model(monkeypatch, tmp_path):
-    monkeypatch.setattr(zero, "PACKAGED", tmp_path / "gomoku.pt")
-    with pytest.raises(ZugwerkError, match=r"gomoku\.pt: not there, so player 'zero' needs a model: zero:MODEL"):
-        make_player("gomoku", "zero")
+def test_a_board_without_a_net_is_told_with_those_that_have_one():
+    with pytest.raises(ZugwerkError, match=r"no net for 7x7 freestyle comes .* nets for 9x9 freestyle.*zero:MODEL"):
+        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(7))
+    with pytest.raises(ZugwerkError, match=r"no net for 8x8 standard comes .* nets for 10x10 standard"):
+        build_player("amazons", "nets").check(get_game("amazons").initial_state(8))
+    build_player("amazons", "nets").check(get_game("amazons").initial_state(10, "cross"))
+
+
+def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path):
+    save_model(tmp_path / "best.pt", fresh(SMALL["plain"]), variant="exact")
+    shutil.copy("params.yaml", tmp_path)
+    made = package_net(tmp_path / "best.pt", "growing_boards", hours=2.0, folder=folder)
+    size = made.card.size
+    assert made.file == folder / f"growing_boards-{size}x{size}-exact.pt"
+    assert (made.card.hours, made.card.figures) == (2.0, ())
+    assert made.card.params["profile"] == "laptop"
+    player = build_player("gomoku", "zero:simulations=2")
+    assert isinstance(player, ByBoard)
+    assert [board.height for board in player.boards] == sorted([size, 9])
+    for side, variant in ((size, "exact"), (9, "freestyle")):
+        start = get_game("gomoku").initial_state(side, variant)
+        player.check(start)
+        assert player.player_for(start).boards == (OneBoard(side, side, variant),)
+
+
+def test_a_named_model_comes_first(tmp_path):
+    save_model(tmp_path / "best.pt", fresh(SMALL["plain"]), variant="exact")
+    player = build_player("gomoku", f"zero:{tmp_path}/best.pt")
+    assert player.only is not None
+    assert player.only.variant == "exact"
+
+
+@pytest.mark.parametrize(
+    ("break_it", "words"),
+    [
+        (lambda f: (f / f"{ZERO}.pt").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
+        (lambda f: change(f, ZERO, sha256="0" * 64), "or another digest"),
+        (lambda f: change(f, ZERO, bytes=12), "the card says 12"),
+        (lambda f: change(f, ZERO, rule="exact"), r"the card of gomoku_zero-9x9-exact; a net and its card"),
+        (lambda f: change(f, ZERO, size="nine"), r"freestyle\.yaml: .*size.*nine"),
+        (lambda f: change(f, ZERO, elo=1), r"freestyle\.yaml: .*elo"),
+        (lambda f: (f / f"{ZERO}.yaml").write_text("- no\n- card\n"), "expected sections with keys"),
+        (lambda f: (f / f"{ZERO}.yaml").unlink(), r"freestyle\.yaml: not there, but .*\.pt is"),
+        (lambda f: (f / f"{ZERO}.pt").unlink(), r"freestyle\.pt: not there, but .*\.yaml is"),
+        (lambda f: [path.unlink() for path in f.iterdir()], "no net comes with the package.*zero:MODEL"),
+    ],
+)
+def test_a_net_that_is_not_what_its_card_says_is_refused(folder, break_it, words):
+    break_it(folder)
+    with pytest.raises(ZugwerkError, match=words):
+        build_player("gomoku", "zero").check(get_game("gomoku").initial_state(9))
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "text"), [(ZERO, "gomoku", "zero"), ("amazons_net-10x10-standard", "amazons", "nets")]
+)
+def test_a_net_of_another_board_than_its_card_says_is_refused(folder, name, game, text):
+    side = {"gomoku": 7, "amazons": 8}[game]
+    other = re.sub(r"\d+x\d+", f"{side}x{side}", name)
+    for suffix in (".pt", ".yaml"):
+        (folder / f"{name}{suffix}").rename(folder / f"{other}{suffix}")
+    change(folder, other, size=side)
+    with pytest.raises(ZugwerkError, match=f"a net for .*, but its card says {other}"):
+        build_player(game, text).check(get_game(game).initial_state(side))
+
+
+def test_two_nets_for_one_board_are_refused(folder):
+    for suffix in (".pt", ".yaml"):
+        shutil.copy(folder / f"{ZERO}{suffix}", folder / f"growing_boards-9x9-freestyle{suffix}")
+    change(folder, "growing_boards-9x9-freestyle", system="growing_boards")
+    with pytest.raises(ZugwerkError, match="two nets for one board"):
+        packaged_nets("gomoku", folder)
+
+
+def test_a_card_comes_back_as_it_was_written(tmp_path):
+    net = NETS["amazons_net-10x10-standard"]
+    write_card(tmp_path / f"{net.card.name}.yaml", net.card)
+    shutil.copy(net.file, tmp_path)
+    assert [again.card for again in packaged_nets(folder=tmp_path)] == [net.card]

@@ -86,7 +86,13 @@ def test_params_and_profiles_are_what_the_schemas_that_they_name_say():
 @pytest.mark.parametrize("name", ["laptop", *(path.stem for path in profiles())])
 def test_params_of_every_profile_are_read_whole(name):
     text = (ROOT / "params.yaml").read_text() if name == "laptop" else merged_text(name, ROOT)
-    assert build(ParamsFile, yaml.safe_load(text), "params", "params.yaml").profile == name
+    found = build(ParamsFile, yaml.safe_load(text), "params", "params.yaml")
+    assert found.profile == name
+    assert found.amazons_match.loss in found.amazons_models.trained
+    assert max(map(int, found.gomoku_generations)) == len(found.gomoku_generations) + 1
+    for size, board in found.growing_larger.items():
+        assert int(board.before) < int(size)
+        assert board.before in {*found.growing_larger, str(found.growing_first.size)}
 
 
 def test_a_profile_written_into_params_keeps_the_line_that_names_the_schema():

@@ -9,11 +9,11 @@ import time
 import pytest
 import torch
 
+from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
-from pipeline_src.web.nets import BOARDS, PACKAGED, _package
 from pipeline_src.web.seeing import board_of
 from tests.web.conftest import PHONE, ask, fits, violations
 
@@ -35,7 +35,9 @@ def nets(web_folder):
 
 def test_all_nets_are_listed_without_opening_one(client, nets):
     found = ask(client, "nets/models")["models"]
-    assert [one["model"] for one in found[:2]] == ["package:amazons", "package:gomoku"]
+    nets = packaged_nets()
+    assert [one["model"] for one in found[: len(nets)]] == [f"package:{net.card.name}" for net in nets]
+    assert found[0]["name"] == "comes with the package (amazons, 10x10 standard)"
     groups = {one["name"]: one["group"] for one in found}
     assert groups["gomoku/01/best"] == groups["gomoku/02/best"] == "gomoku/*/best"
     assert groups["amazons/residual/nets"] == "amazons"
@@ -43,10 +45,9 @@ def test_all_nets_are_listed_without_opening_one(client, nets):
 
 
 def test_the_boards_of_the_packaged_nets_are_those_that_they_were_made_for(client, nets):
-    for model, board in BOARDS.items():
-        game = model.removeprefix("package:")
-        assert list(board_of(game, str(_package() / PACKAGED[game]))) == [board]
-    assert ask(client, "nets/position", model="package:gomoku")["height"] == 9
+    for net in packaged_nets():
+        assert list(board_of(net.card.game, str(net.file))) == [net.card.board]
+        assert ask(client, "nets/position", model=f"package:{net.card.name}")["height"] == net.card.size
 
 
 def test_gomoku_before_and_after_the_search(client, nets):
@@ -90,10 +91,10 @@ def test_a_turn_of_the_amazons_in_its_three_parts(client, nets):
         ({"model": "file:models/gomoku/09/best.pt"}, "no such file below"),
         ({"model": "file:/etc/passwd"}, "no such file below"),
         ({"model": "package:chess"}, "no such file below"),
-        ({"model": "package:gomoku", "moves": "e5,e5"}, "move 2, e5, is not legal"),
-        ({"model": "package:gomoku", "moves": "e5" * 9}, "not a move"),
-        ({"model": "package:amazons", "move": "d1-d1"}, "no legal turn begins"),
-        ({"model": "package:amazons", "move": "z1"}, "no such square"),
+        ({"model": "package:gomoku_zero-9x9-freestyle", "moves": "e5,e5"}, "move 2, e5, is not legal"),
+        ({"model": "package:gomoku_zero-9x9-freestyle", "moves": "e5" * 9}, "not a move"),
+        ({"model": "package:amazons_net-10x10-standard", "move": "d1-d1"}, "no legal turn begins"),
+        ({"model": "package:amazons_net-10x10-standard", "move": "z1"}, "no such square"),
     ],
 )
 def test_a_bad_question_or_net_is_told(client, nets, query, words):

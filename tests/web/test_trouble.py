@@ -104,7 +104,7 @@ def test_who_finds_all_engines_busy_waits_and_is_told(open_page, server):
     late.get_by_text("waits for a free engine; 0 before it.").wait_for()
     nets = open_page()
     nets.expected = ["400"]
-    nets.evaluate("location.hash = '#/nets?model=package:gomoku'")
+    nets.evaluate("location.hash = '#/nets?model=package:gomoku_zero-9x9-freestyle'")
     nets.get_by_text("all processes of this server are thinking for other tabs").wait_for()
     busy[0].close()
     late.get_by_text("Your turn.").wait_for()

@@ -350,8 +350,8 @@ class Session:
 
     def _has_size(self, board: Board) -> bool:
         """Whether the player plays on boards of this size. A player without a model plays on all."""
-        only = None if self._player is None else self._player.only
-        return only is None or (only.height, only.width) == (board.height, board.width)
+        sizes = [] if self._player is None else [(one.height, one.width) for one in self._player.boards]
+        return not sizes or (board.height, board.width) in sizes
 
     def _leave(self) -> None:
         if self._player is not None:

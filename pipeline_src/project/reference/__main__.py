@@ -14,6 +14,7 @@ from pipeline_src.files import written_aside
 from pipeline_src.project.reference.commands import commands_page
 from pipeline_src.project.reference.graph import graph_page
 from pipeline_src.project.reference.metrics import metrics_page
+from pipeline_src.project.reference.nets import nets_page
 from pipeline_src.project.reference.params import params_page
 from pipeline_src.project.reference.pictures import pictures
 from pipeline_src.project.reference.players import players_page
@@ -31,6 +32,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
     "metrics.md": metrics_page,
     "graph.md": graph_page,
     "web.md": lambda _: web_page(),
+    "nets.md": lambda _: nets_page(),
 }
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
+from pipeline_src.project.params import PARAMS_FILE, load
 from pipeline_src.report.charts import amazons_engine
 from pipeline_src.report.charts.chart import Chart, chart
 from pipeline_src.report.charts.drawing import (
@@ -18,6 +20,7 @@ from pipeline_src.report.charts.drawing import (
     share_axis,
 )
 from pipeline_src.report.charts.reading import Table, metrics, table
+from pipeline_src.systems.amazons_net.params import AmazonsModelsParams, ModelName
 
 REPORTS = Path("artifacts/reports/amazons")
 LOOKS = {
@@ -29,7 +32,7 @@ LOOKS = {
     "uniform": Look(6),
 }
 """Of the nets, by the loss of Amazons-Net or the newer one's name, and of the baselines."""
-NETS = ("soft_argmax", "expected_distance", "cross_entropy", "residual")
+NETS = get_args(ModelName)
 MATCHES = {
     "random": "Amazons-Net v random",
     "one_ply": "Amazons-Net v one ply",
@@ -52,7 +55,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 def learning(folder: Path) -> Chart | None:
     """Accuracy of the nets on the validation split, by epoch."""
-    found = _found(folder / REPORTS / "train", NETS, ".csv")
+    found = _found(folder, "train/{}.csv", NETS)
     if not found:
         return None
     figure, axes = panels(3, height=1.75)
@@ -75,8 +78,8 @@ def learning(folder: Path) -> Chart | None:
     return chart(
         "amazons-learning",
         "Amazons nets: accuracy during training",
-        "Top-1 accuracy of move and arrow and value accuracy on the validation split after each epoch. The first three "
-        "nets are Amazons-Net with its three losses.",
+        "Top-1 accuracy of move and arrow and value accuracy on the validation split after each epoch: of Amazons-Net, "
+        "under the name of its loss, and of the residual net.",
         f"{REPORTS}/train/*.csv",
         "dvc repro amazons_train",
         figure,
@@ -85,7 +88,7 @@ def learning(folder: Path) -> Chart | None:
 
 def phases(folder: Path) -> Chart | None:
     """Top-1 accuracy of nets and baselines on held-out games, by phase of the game."""
-    found = _found(folder / REPORTS / "evaluate", tuple(LOOKS), ".phases.csv")
+    found = _found(folder, "evaluate/{}.phases.csv", tuple(LOOKS))
     if not found:
         return None
     figure, axes = panels(3, height=1.85)
@@ -120,7 +123,7 @@ def phases(folder: Path) -> Chart | None:
 
 def calibration(folder: Path) -> Chart | None:
     """Predicted against observed win rates."""
-    found = _found(folder / REPORTS / "evaluate", ("cross_entropy", "residual", "one_ply"), ".calibration.csv")
+    found = _found(folder, "evaluate/{}.calibration.csv", ("cross_entropy", "residual", "one_ply"))
     if not found:
         return None
     figure, (axes,) = panels(height=3.4)
@@ -167,9 +170,14 @@ def matches(folder: Path) -> Chart | None:
     )
 
 
-def _found(folder: Path, names: tuple[str, ...], ending: str) -> dict[str, Table]:
-    read = {name: table(folder / f"{name}{ending}") for name in names}
-    return {name: rows for name, rows in read.items() if rows}
+def _found(folder: Path, place: str, names: tuple[str, ...]) -> dict[str, Table]:
+    """Tables of the baselines and of the nets that params.yaml names: those of other nets are of an earlier run."""
+    read = {name: table(folder / REPORTS / place.format(name)) for name in names}
+    found = {name: rows for name, rows in read.items() if rows}
+    if not found.keys() & {*NETS}:
+        return found
+    trained = load(AmazonsModelsParams, "amazons_models", folder / PARAMS_FILE).trained
+    return {name: rows for name, rows in found.items() if name not in NETS or name in trained}
 
 
 def _words(name: str) -> str:

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from pipeline_src.learning.same_conv import SameConv2d, dense
 
@@ -17,16 +18,33 @@ class Layer(NamedTuple):
     activation: Literal["relu", "tanh"]
 
 
-def convolutions(channels: int, layers: Sequence[Layer]) -> list[nn.Module]:
-    """The layers of a table, each followed by its activation; ``channels`` go into the first."""
+def convolutions(
+    channels: int, layers: Sequence[Layer], batch_norm: bool = False, shortcuts: bool = False
+) -> list[nn.Module]:
+    """The layers of a table, each followed by its activation; ``channels`` go into the first.
+
+    With ``batch_norm`` each convolution is normalised over the batch, with ``shortcuts`` each layer adds its input.
+    """
     modules: list[nn.Module] = []
     for layer in layers:
-        modules += [
+        norm = [nn.BatchNorm2d(layer.filters)] if batch_norm else []
+        one = [
             SameConv2d(channels, layer.filters, layer.kernel),
+            *norm,
             nn.ReLU() if layer.activation == "relu" else nn.Tanh(),
         ]
+        modules += [Shortcut(*one)] if shortcuts else one
         channels = layer.filters
     return modules
+
+
+class Shortcut(nn.Sequential):
+    """Layers whose input is added to what they make; channels that only one of both has stay as they are."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, C, H, W] -> [B, D, H, W]."""
+        out: Tensor = nn.Sequential.forward(self, x)  # type: ignore[no-untyped-call]
+        return out + pad(x, (0, 0, 0, 0, 0, out.shape[1] - x.shape[1]))
 
 
 class ValueHead(nn.Module):

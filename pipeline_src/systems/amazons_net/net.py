@@ -1,14 +1,20 @@
 """Move-Net and Arrow-Net of patent CN 111330255 B."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
+from pipeline_src.learning.same_conv import SameConv2d
 from pipeline_src.systems.amazons_net.heads import Layer, PolicyHead, ValueHead, convolutions
 from pipeline_src.systems.amazons_net.protocol import Nets
+from pipeline_src.systems.amazons_net.residual import MovePolicy, PooledValue, by_square
+
+StartingWeights = Literal["he", "glorot", "torch"]
+EMBEDDING = 32
+"""Numbers by which a spatial policy of moves knows a square to start from, and one to go to."""
 
 PLANES = 4
 """Feature planes: one for each of the mover's amazons."""
@@ -52,6 +58,14 @@ class AmazonsConfig:
     """The features show the mover's amazons as White's, whoever moves."""
     moved_first: bool = False
     """The Arrow-Net's first plane is the amazon that just moved."""
+    starting_weights: StartingWeights = "he"
+    """Initial weights of the convolutions."""
+    batch_norm: bool = False
+    """Convolutions of the trunk are normalised over the batch."""
+    shortcuts: bool = False
+    """Layers of the trunk add their input."""
+    spatial_heads: bool = False
+    """Heads of 1x1 convolutions, those of `residual`, in place of the published ones."""
 
     encoding: ClassVar[str] = "features"
 
@@ -76,16 +90,18 @@ class AmazonsNets(Nets):
         squares, channels = config.size**2, trunk[-1].filters
 
         def block(into: int, layers: list[Layer]) -> nn.Sequential:
-            return nn.Sequential(*convolutions(into, layers), nn.Dropout(config.dropout))
+            made = convolutions(into, layers, config.batch_norm, config.shortcuts)
+            return nn.Sequential(*made, nn.Dropout(config.dropout))
 
         self.first = block(PLANES, trunk[:4])
         self.move_middle = block(trunk[3].filters, trunk[4:8])
         self.arrow_middle = block(trunk[3].filters, trunk[4:8])
         self.last = block(trunk[7].filters, trunk[8:])
-        self.move_value = ValueHead(channels, squares)
-        self.arrow_value = ValueHead(channels, squares)
-        self.move_policy = PolicyHead(channels, squares, policy, squares * squares)
-        self.arrow_policy = PolicyHead(channels, squares, policy, squares)
+        self.move_value, self.arrow_value, self.move_policy, self.arrow_policy = (
+            _spatial_heads(channels) if config.spatial_heads else _published_heads(channels, squares, policy)
+        )
+        if config.starting_weights != "he":
+            self.apply(STARTING_WEIGHTS[config.starting_weights])
 
     def move(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Move-Net: F of a position -> value logit [B], policy logits [B, N * N] with entry ``from * N + to``."""
@@ -102,6 +118,39 @@ class AmazonsNets(Nets):
         scaled = ((features - EMPTY) / SPREAD).contiguous(memory_format=torch.channels_last)
         out: Tensor = self.last(middle(self.first(scaled)))
         return out
+
+
+def _published_heads(channels: int, squares: int, policy: list[Layer]) -> list[nn.Module]:
+    """Values and policies, each of the moves and of the arrows."""
+    values = [ValueHead(channels, squares), ValueHead(channels, squares)]
+    return [*values, PolicyHead(channels, squares, policy, squares**2), PolicyHead(channels, squares, policy, squares)]
+
+
+def _spatial_heads(channels: int) -> list[nn.Module]:
+    values = [PooledValue(channels), PooledValue(channels)]
+    return [*values, MovePolicy(channels, EMBEDDING), ArrowPolicy(channels, 1, 1)]
+
+
+class ArrowPolicy(nn.Conv2d):
+    """A logit for each square, [B, C, H, W] -> [B, N], from what the trunk says of it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Convolve, and lay out the squares as policies have them."""
+        return by_square(super().forward(x)).squeeze(1)
+
+
+def _glorot(module: nn.Module) -> None:
+    if isinstance(module, SameConv2d):
+        nn.init.xavier_uniform_(module.weight)
+
+
+def _torch(module: nn.Module) -> None:
+    if isinstance(module, SameConv2d):
+        nn.Conv2d.reset_parameters(module)
+
+
+STARTING_WEIGHTS: Mapping[StartingWeights, Callable[[nn.Module], None]] = {"glorot": _glorot, "torch": _torch}
+"""Set those of a convolution anew; He's are there from the start."""
 
 
 def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:

@@ -17,6 +17,7 @@ from pipeline_src.project.params import (
 from pipeline_src.records.crawl_params import GamesParams
 
 StartPosition = Literal["standard", "cross"]
+ModelName = Literal["soft_argmax", "expected_distance", "cross_entropy", "residual"]
 
 
 class AmazonsArchive(Params):
@@ -74,6 +75,19 @@ class AmazonsSamplesParams(Params):
         return self
 
 
+class AmazonsModelsParams(Params):
+    """Models that are trained, and evaluated on the test split."""
+
+    trained: Distinct[ModelName]
+    """Amazons-Net on readings of its loss, ``amazons_match.loss`` among them; and the residual net."""
+
+    @model_validator(mode="after")
+    def _has_the_residual_net(self) -> Self:
+        if "residual" not in self.trained:
+            raise ValueError("trained: must name residual, whose matches are played")
+        return self
+
+
 class TrainingParams(Devices):
     """Training of a net for the Amazons."""
 
@@ -103,6 +117,8 @@ class TrainingParams(Devices):
     """Share of a weight that a step subtracts, times the learning rate; for adamw only."""
     value_weight: NonNegative
     """Factor of the value loss, relative to the policy loss; published: 1."""
+    gradient_clip: Positive | None = None
+    """Highest norm of the gradient over all weights; null does not clip."""
     precision: Literal["auto", "32-true", "bf16-mixed"]
     """Precision of training; auto is bf16-mixed on a GPU and 32-true otherwise."""
     checkpoint_steps: Count
@@ -133,5 +149,13 @@ class AmazonsTrainParams(TrainingParams):
     """Whether features show the amazons of the side to move as White's; published: false."""
     moved_first: bool
     """Whether Arrow-Net's first plane is the amazon that just moved; the publication does not say."""
+    starting_weights: Literal["he", "glorot", "torch"] = "he"
+    """Initial weights of the convolutions: uniform, He's, Glorot's or PyTorch's; the publication does not say."""
+    batch_norm: bool = False
+    """Whether convolutions of the trunk are followed by batch norm; published: false."""
+    shortcuts: bool = False
+    """Whether each layer of the trunk adds its input to its output; published: false."""
+    spatial_heads: bool = False
+    """Whether the heads are 1x1 convolutions, as in the residual net, and not fully connected; published: false."""
     residual: ResidualParams
     """The residual net, with its own training on the same samples."""

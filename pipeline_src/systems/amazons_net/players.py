@@ -1,13 +1,14 @@
 """The players ``nets`` and ``puct``: their options and makers. Torch is imported when a player is made."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.options import Options
-from pipeline_src.players.packaged import model_path
+from pipeline_src.players.packaged import PackagedNet, packaged_nets
+from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.players.searching import Nodes
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.limits import Limit
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from pipeline_src.systems.amazons_net.player import NetsPlayer
     from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
-PACKAGED = Path(__file__).parent / "weights/amazons.pt"
 TREE = 1 << 14
 """Number of nodes of a tree if only time limits the search."""
 FORMULA = PuctOptions()
@@ -31,10 +31,10 @@ class NetsOptions(Options):
     VALUE = "model"
 
     model: str = ""
-    """File of the nets; by default the net that comes with the package."""
+    """File of the nets; by default the packaged net of the board."""
 
 
-def nets_player(options: NetsOptions) -> "NetsPlayer":
+def nets_player(options: NetsOptions) -> Player:
     """The player ``nets``.
 
     Raises:
@@ -42,7 +42,7 @@ def nets_player(options: NetsOptions) -> "NetsPlayer":
     """
     from pipeline_src.systems.amazons_net.player import NetsPlayer
 
-    return NetsPlayer.load(model_path("nets", options.model, PACKAGED))
+    return _with_model("nets", options.model, NetsPlayer.load)
 
 
 class PuctPlayerOptions(Nodes):
@@ -54,7 +54,7 @@ class PuctPlayerOptions(Nodes):
     DEFAULT = Limit(nodes=200)
 
     model: str = ""
-    """File of the nets; by default the net that comes with the package."""
+    """File of the nets; by default the packaged net of the board."""
     batch: Count = 16
     """Number of positions in a forward pass; smaller batches are padded."""
     leaves: Count = 1
@@ -69,7 +69,7 @@ class PuctPlayerOptions(Nodes):
     """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
 
 
-def amazons_puct(options: PuctPlayerOptions) -> "PuctPlayer":
+def amazons_puct(options: PuctPlayerOptions) -> Player:
     """The player ``puct``.
 
     Raises:
@@ -79,9 +79,34 @@ def amazons_puct(options: PuctPlayerOptions) -> "PuctPlayer":
     from pipeline_src.systems.amazons_net.player import NetsPlayer
     from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
-    nets = NetsPlayer.load(model_path("puct", options.model, PACKAGED), options.batch).nets
-    formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
+    def load(model: str) -> PuctPlayer:
+        nets = NetsPlayer.load(model, options.batch).nets
+        formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
+        tree = TREE if limit.nodes is None else limit.nodes + 2
+        searcher = Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share)
+        return PuctPlayer(searcher, limit, nets)
+
     limit = options.limit
-    tree = TREE if limit.nodes is None else limit.nodes + 2
-    searcher = Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share)
-    return PuctPlayer(searcher, limit, nets)
+    return _with_model("puct", options.model, load, limit)
+
+
+def _with_model(
+    name: str, model: str, load: "Callable[[str], NetsPlayer | PuctPlayer]", limit: Limit | None = None
+) -> Player:
+    """The player of a model, or of the nets that come with the package where none is named."""
+    if model:
+        return load(model)
+
+    def with_net(net: PackagedNet) -> Player:
+        player = load(net.checked())
+        size = player.nets.nets.config.size
+        net.check_board(OneBoard(size, size, net.card.rule))
+        return player
+
+    return ByBoard(name, packaged_nets("amazons"), with_net, _board_of, limit=limit, boards=())
+
+
+def _board_of(state: Any) -> OneBoard:
+    """Without the variant, which is that of the start alone: nets play on from any."""
+    height, width = state.board.shape
+    return OneBoard(height, width, "standard")

@@ -37,6 +37,10 @@ def _published(params: AmazonsTrainParams, size: int) -> Nets:
             dropout=params.dropout,
             mover_relative=params.mover_relative,
             moved_first=params.moved_first,
+            starting_weights=params.starting_weights,
+            batch_norm=params.batch_norm,
+            shortcuts=params.shortcuts,
+            spatial_heads=params.spatial_heads,
         )
     )
 

@@ -84,6 +84,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
     trainer = Trainer(
         **trainer_options(own, own.batch),
         precision=precision,
+        gradient_clip_val=own.gradient_clip,
         max_epochs=own.epochs * data.laps_per_epoch,
         check_val_every_n_epoch=data.laps_per_epoch,
         reload_dataloaders_every_n_epochs=1,

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,8 +10,9 @@ from pydantic import Field, model_validator
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.jit.needs import Need
-from pipeline_src.players.packaged import model_path
-from pipeline_src.players.player import OneBoard, Position, Thought
+from pipeline_src.players.by_board import ByBoard
+from pipeline_src.players.packaged import PackagedNet, packaged_nets
+from pipeline_src.players.player import OneBoard, Player, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
 from pipeline_src.search.limits import Limit
@@ -24,7 +24,7 @@ from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 
 NAME = "zero"
-PACKAGED = Path(__file__).parent / "weights/gomoku.pt"
+Around = Callable[[EvaluateBatch], EvaluateBatch]
 TREE = 1 << 14
 """Number of nodes of a tree if only time limits the search."""
 
@@ -55,7 +55,7 @@ class ZeroPlayer(SearchPlayer):
         """
         super().__init__(searcher, limit)
         self.puct, self.info, self.considered = searcher, info, considered
-        self.only = OneBoard(info.height, info.width, info.variant)
+        self.boards = (OneBoard(info.height, info.width, info.variant),)
         self.temperature, self.plies = temperature, plies
         self._trees: PuctTrees | None = None
 
@@ -132,7 +132,7 @@ class ZeroOptions(Nodes):
     VARIANTS = ("zero:search=gumbel", "zero:solver=200")
 
     model: str = ""
-    """A ``model.pt``, or an export of it by `zugwerk export`; by default the net that comes with the package."""
+    """A ``model.pt``, or an export of it by `zugwerk export`; by default the packaged net of the board."""
     search: Literal["puct", "gumbel"] = "puct"
     """puct, or gumbel: sequential halving at the root, for a limit of simulations only."""
     considered: Count = 16
@@ -165,7 +165,7 @@ class ZeroOptions(Nodes):
         return self
 
 
-def zero_player(options: ZeroOptions) -> ZeroPlayer:
+def zero_player(options: ZeroOptions) -> Player:
     """The player ``zero``.
 
     Raises:
@@ -174,14 +174,31 @@ def zero_player(options: ZeroOptions) -> ZeroPlayer:
     return open_player(options)
 
 
-def open_player(options: ZeroOptions, around: Callable[[EvaluateBatch], EvaluateBatch] | None = None) -> ZeroPlayer:
+def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
     """Make a player with its net inside an evaluator from ``around``, which may prove results (`PuctOptions.solve`).
 
     Raises:
         ZugwerkError: no model there, or a backend that cannot run it.
     """
+    if options.model:
+        return _with_model(options, options.model, around)
+
+    def with_net(net: PackagedNet) -> ZeroPlayer:
+        player = _with_model(options, net.checked(), around)
+        net.check_board(player.boards[0])
+        return player
+
+    return ByBoard("zero", packaged_nets("gomoku"), with_net, _board_of, searches=True, limit=options.limit)
+
+
+def _board_of(state: GomokuState) -> OneBoard:
+    height, width = state.board.shape
+    return OneBoard(height, width, format_variant(state))
+
+
+def _with_model(options: ZeroOptions, model: str, around: Around | None) -> ZeroPlayer:
     limit = options.limit
-    opened = open_backend(model_path("zero", options.model, PACKAGED), options.backend, options.threads)
+    opened = open_backend(model, options.backend, options.threads)
     evaluate: EvaluateBatch = ZeroEvaluator(opened, opened.info.positions, options.chunk)
     if around is not None:
         evaluate = around(evaluate)

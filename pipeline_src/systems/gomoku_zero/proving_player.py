@@ -3,9 +3,10 @@
 A module of its own, so that the generations of self-play do not depend on that search.
 """
 
+from pipeline_src.players.player import Player
 from pipeline_src.project.params import Count
 from pipeline_src.search.gomoku.proving import ProvingEvaluator
-from pipeline_src.systems.gomoku_zero.player import ZeroOptions, ZeroPlayer, open_player
+from pipeline_src.systems.gomoku_zero.player import ZeroOptions, open_player
 
 
 class ProvingOptions(ZeroOptions):
@@ -21,7 +22,7 @@ class ProvingOptions(ZeroOptions):
     """Number of positions of each threat search."""
 
 
-def proving_player(options: ProvingOptions) -> ZeroPlayer:
+def proving_player(options: ProvingOptions) -> Player:
     """The player ``zero`` with ``solver``.
 
     Raises:

@@ -83,7 +83,8 @@ FILES = {
         f"{GOMOKU}/generations/0{n}.timings.json": {"seconds": {"self_play": 1800.0 * n, "train": 900, "gate": 900}}
         for n in (1, 2, 3)
     },
-    "params.yaml": 'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n',
+    "params.yaml": 'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
+    "amazons_models: {trained: [soft_argmax, residual]}\n",
     f"{GROWING}/strength.csv": table(
         "generation,multiply_adds,value,low,high,n",
         "0,1000000000000,0.5,0.3,0.7,20",

@@ -37,6 +37,15 @@ def test_nothing_made_yet_is_no_chart(tmp_path):
     assert [charts(system, tmp_path) for system in SYSTEMS] == [[]] * len(SYSTEMS)
 
 
+def test_nets_that_params_do_not_name_are_of_an_earlier_run(tmp_path):
+    write(tmp_path)
+    for name, shown in (("soft argmax", True), ("cross entropy", False)):
+        other = tmp_path / f"artifacts/reports/amazons/train/{name.replace(' ', '_')}.csv"
+        other.write_text((tmp_path / "artifacts/reports/amazons/train/residual.csv").read_text())
+        (drawn,) = (svg(one.figure) for one in charts("amazons", tmp_path) if one.name == "amazons-learning")
+        assert (name in drawn) == shown
+
+
 def test_an_unknown_system_is_named(tmp_path):
     with pytest.raises(ZugwerkError, match="no charts of 'hex'"):
         charts("hex", tmp_path)

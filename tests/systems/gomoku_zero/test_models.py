@@ -86,6 +86,19 @@ def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
 
 
 @each
+def test_weights_of_16_bits_hardly_change_an_answer_and_are_widened(config: ZeroConfig, tmp_path: Path) -> None:
+    net, planes = fresh(config), some_planes(config, batch=16)
+    save_model(tmp_path / "half.pt", net, half=True)
+    again = load_model(tmp_path / "half.pt").net
+    assert {parameter.dtype for parameter in again.parameters()} == {torch.float32}
+    with torch.no_grad():
+        (logits, values), (mine, my_values) = net(planes), again(planes)
+    assert not torch.equal(logits, mine)
+    torch.testing.assert_close(mine.softmax(1), logits.softmax(1), rtol=0, atol=3e-3)
+    torch.testing.assert_close(my_values, values, rtol=0, atol=3e-3)
+
+
+@each
 def test_the_exported_net_answers_alike(config: ZeroConfig) -> None:
     import onnxruntime
 

@@ -1,0 +1,127 @@
+"""A player with the nets that come with the package, one for each board: `ByBoard`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.jit.needs import Need
+from pipeline_src.players.packaged import PackagedNet, board_words
+from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
+from pipeline_src.search.limits import Limit, OnInfo
+
+
+class ByBoard(Player):
+    """Plays each game with the net of its board, which is read when a position of that board is first seen."""
+
+    def __init__(
+        self,
+        name: str,
+        nets: Sequence[PackagedNet],
+        open_net: Callable[[PackagedNet], Player],
+        board_of: Callable[[Any], OneBoard],
+        searches: bool = False,
+        limit: Limit | None = None,
+        boards: Sequence[OneBoard] | None = None,
+    ) -> None:
+        """The player of some nets.
+
+        Args:
+            name: of the player, for messages.
+            nets: of one game, for different boards.
+            open_net: the player with one of them.
+            board_of: the board and rule of a state.
+            searches: see `Player`, as all these players have it.
+            limit: see `Player`, likewise.
+            boards: see `Player`; by default those of the nets.
+
+        Raises:
+            ZugwerkError: there are no nets.
+        """
+        if not nets:
+            raise ZugwerkError(f"no net comes with the package, so player '{name}' needs a model: {name}:MODEL")
+        self._name, self._nets, self._open, self._board_of = name, {n.card.board: n for n in nets}, open_net, board_of
+        self._players: dict[OneBoard, Player] = {}
+        self._use: int | None = None
+        self._take: int | None = None
+        self.boards = tuple(self._nets if boards is None else boards)
+        self.searches, self.limit = searches, limit
+
+    def player_for(self, state: Any) -> Player:
+        """The player with the net of a state's board.
+
+        Raises:
+            ZugwerkError: no net for this board, or it is not what its card says.
+        """
+        board = self._board_of(state)
+        if board not in self._nets:
+            there = ", ".join(map(board_words, self._nets))
+            raise ZugwerkError(
+                f"no net for {board_words(board)} comes with the package; "
+                f"there are nets for {there}; for another board name a model: {self._name}:MODEL"
+            )
+        return self._player(board)
+
+    def _player(self, board: OneBoard) -> Player:
+        if board not in self._players:
+            made = self._open(self._nets[board])
+            if self._use is not None:
+                made.use_memory(self._use)
+            if self._take is not None:
+                made.take_memory(self._take)
+            self._players[board] = made
+        return self._players[board]
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`; positions of one board are considered together."""
+        found: dict[int, Thought] = {}
+        boards = [self._board_of(position.state) for position in positions]
+        for board in dict.fromkeys(boards):
+            at = [k for k, other in enumerate(boards) if other == board]
+            thoughts = self.player_for(positions[at[0]].state).consider([positions[k] for k in at])
+            found.update(zip(at, thoughts, strict=True))
+        return [found[k] for k in range(len(positions))]
+
+    def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
+        """See `Player.think`."""
+        return self.player_for(position.state).think(position, bounds, on_info)
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`."""
+        self.player_for(state).check(state)
+
+    def needs(self, start: Any) -> list[Need]:
+        """See `Player.needs`; on a board without a net those of any of them."""
+        board = self._board_of(start)
+        return self._player(board if board in self._nets else next(iter(self._nets))).needs(start)
+
+    def ready(self, start: Any = None) -> None:
+        """See `Player.ready`."""
+        if start is not None:
+            self.player_for(start).ready(start)
+
+    def new_game(self) -> None:
+        """See `Player.new_game`."""
+        for player in self._players.values():
+            player.new_game()
+
+    def use_memory(self, size: int) -> None:
+        """See `Player.use_memory`."""
+        self._use = size
+        for player in self._players.values():
+            player.use_memory(size)
+
+    def take_memory(self, size: int) -> None:
+        """See `Player.take_memory`."""
+        self._take = size
+        for player in self._players.values():
+            player.take_memory(size)
+
+    def stop(self) -> None:
+        """See `Player.stop`."""
+        for player in list(self._players.values()):
+            player.stop()
+
+    def close(self) -> None:
+        """See `Player.close`."""
+        for player in self._players.values():
+            player.close()
