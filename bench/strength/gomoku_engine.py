@@ -136,7 +136,7 @@ def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Matc
     if not path.exists():
         count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
         start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
-        quick = quick_games(QUICK_GAMES)
+        quick = quick_games(QUICK_GAMES) if size > SQUARE else []  # on a small board its own games are drawn
         found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among, quick)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
         with written_aside(path) as aside:
