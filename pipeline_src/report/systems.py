@@ -50,7 +50,7 @@ SYSTEMS = {
         " the gate. Published on 15x15; the laptop profile plays on 9x9.",
         "gomoku",
         "how-it-works/gomoku-zero.md",
-        "best_of_five_won",
+        "score_vs_mcts1000",
     ),
     "growing_boards": System(
         "Self-learning on growing boards",
