@@ -211,12 +211,14 @@ class _Peak:
     """Peak memory of an engine over all readings."""
 
     def __init__(self, process: EngineProcess) -> None:
-        self._pid, self.mib = process.pid, 0
+        self._pid, self.mib, self._next = process.pid, 0, 0.0
         self.look()
 
     def look(self) -> None:
-        """Read the memory now."""
-        self.mib = max(self.mib, program_memory.resident_bytes(self._pid) >> 20)
+        """Read the memory, unless it was read just now: that takes longer than a line of an engine."""
+        if time.monotonic() >= self._next:
+            self.mib = max(self.mib, program_memory.resident_bytes(self._pid) >> 20)
+            self._next = time.monotonic() + LOOK_S
 
 
 def _begins(answer: str, wanted: str) -> bool:

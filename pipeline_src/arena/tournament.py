@@ -75,6 +75,8 @@ class Tournament(Params):
     @field_validator("sprt")
     @classmethod
     def _testable(cls, sprt: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if sprt and len(sprt) == 3:
+            raise ValueError("must be elo0, elo1 or elo0, elo1, alpha, beta")
         try:
             Sprt(*(sprt or (0, 1)))
         except ZugwerkError as error:

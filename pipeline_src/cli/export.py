@@ -25,14 +25,10 @@ def export(
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
     """
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.files import written_aside
-    from pipeline_src.systems.gomoku_zero.backends_onnx import OnnxBackend, as_int8
-    from pipeline_src.systems.gomoku_zero.models import load_model, save_model
-    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
 
     if package is not None:
         if out is not None or int8:
-            raise ZugwerkError("--package names the file itself, and weights have 16 bits; leave --out and --int8 out")
+            raise ZugwerkError("--package names the file itself, and weights have 16 bits; remove --out and --int8")
         from pipeline_src.project.package_net import package_net
 
         net = package_net(model, package, hours=hours)
@@ -41,7 +37,12 @@ def export(
             typer.echo(f"no figures: {model} is not the net that the last stage evaluated")
         return
     if hours is not None:
-        raise ZugwerkError("--hours is of a card, which --package SYSTEM writes")
+        raise ZugwerkError("--hours is written into a card; add --package SYSTEM, or remove it")
+    from pipeline_src.files import written_aside
+    from pipeline_src.systems.gomoku_zero.backends_onnx import OnnxBackend, as_int8
+    from pipeline_src.systems.gomoku_zero.models import load_model, save_model
+    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+
     if model.suffix == ".onnx":
         raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")
     loaded = load_model(model)

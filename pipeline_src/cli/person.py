@@ -46,7 +46,7 @@ def play(
     player = make_player(game, against)
     try:
         if load is None:
-            board = _board(game, player, size)
+            board = _board(game, player, size, variant)
             one = PersonGame(game, against, number, board.height, variant or board.variant)
         elif size is not None:
             raise ZugwerkError("a saved game contains its size; remove --size")
@@ -58,7 +58,7 @@ def play(
         player.close()
 
 
-def _board(game: str, player: "Player", size: int | None) -> "OneBoard":
+def _board(game: str, player: "Player", size: int | None, variant: str | None) -> "OneBoard":
     """The game's standard board or one of that size; where the player has none, the largest that it has."""
     from pipeline_src.games.game import get_game
     from pipeline_src.players.player import OneBoard
@@ -66,10 +66,11 @@ def _board(game: str, player: "Player", size: int | None) -> "OneBoard":
     rules = get_game(game)
     side = max(rules.initial_state().board.shape) if size is None else size
     standard = OneBoard(side, side, rules.VARIANTS[0])
-    fitting = [board for board in player.boards if board.height == side]
-    if not player.boards or standard in fitting:
+    boards = [board for board in player.boards if variant in (None, board.variant)]
+    fitting = [board for board in boards if board.height == side]
+    if not boards or standard in fitting:
         return standard
-    found = (fitting or player.boards)[-1]
+    found = (fitting or boards)[-1]
     return found if size is None else OneBoard(size, size, found.variant)
 
 

@@ -1,5 +1,6 @@
 """A player with the nets that come with the package, one for each board: `ByBoard`."""
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,6 +42,7 @@ class ByBoard(Player):
             raise ZugwerkError(f"no net comes with the package, so player '{name}' needs a model: {name}:MODEL")
         self._name, self._nets, self._open, self._board_of = name, {n.card.board: n for n in nets}, open_net, board_of
         self._players: dict[OneBoard, Player] = {}
+        self._opening = threading.Lock()  # a preparation in the background asks for the same nets
         self._use: int | None = None
         self._take: int | None = None
         self.boards = tuple(self._nets if boards is None else boards)
@@ -62,14 +64,15 @@ class ByBoard(Player):
         return self._player(board)
 
     def _player(self, board: OneBoard) -> Player:
-        if board not in self._players:
-            made = self._open(self._nets[board])
-            if self._use is not None:
-                made.use_memory(self._use)
-            if self._take is not None:
-                made.take_memory(self._take)
-            self._players[board] = made
-        return self._players[board]
+        with self._opening:
+            if board not in self._players:
+                made = self._open(self._nets[board])
+                if self._use is not None:
+                    made.use_memory(self._use)
+                if self._take is not None:
+                    made.take_memory(self._take)
+                self._players[board] = made
+            return self._players[board]
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`; positions of one board are considered together."""
@@ -101,20 +104,22 @@ class ByBoard(Player):
 
     def new_game(self) -> None:
         """See `Player.new_game`."""
-        for player in self._players.values():
+        for player in list(self._players.values()):
             player.new_game()
 
     def use_memory(self, size: int) -> None:
         """See `Player.use_memory`."""
-        self._use = size
-        for player in self._players.values():
-            player.use_memory(size)
+        with self._opening:
+            self._use = size
+            for player in self._players.values():
+                player.use_memory(size)
 
     def take_memory(self, size: int) -> None:
         """See `Player.take_memory`."""
-        self._take = size
-        for player in self._players.values():
-            player.take_memory(size)
+        with self._opening:
+            self._take = size
+            for player in self._players.values():
+                player.take_memory(size)
 
     def stop(self) -> None:
         """See `Player.stop`."""
@@ -123,5 +128,5 @@ class ByBoard(Player):
 
     def close(self) -> None:
         """See `Player.close`."""
-        for player in self._players.values():
+        for player in list(self._players.values()):
             player.close()

@@ -120,10 +120,11 @@ def packaged_nets(game: str | None = None, folder: Path = FOLDER) -> list[Packag
     """
     stems = sorted({path.with_suffix("") for pattern in ("*.pt", "*.yaml") for path in folder.glob(pattern)})
     nets = sorted((_read(stem) for stem in stems), key=lambda net: (net.card.game, net.card.board, net.card.name))
+    nets = [net for net in nets if game in (None, net.card.game)]
     for before, after in pairwise(nets):
         if (before.card.game, before.card.board) == (after.card.game, after.card.board):
             raise ZugwerkError(f"{before.file} and {after.file}: two nets for one board; remove one, and its card")
-    return [net for net in nets if game in (None, net.card.game)]
+    return nets
 
 
 def _read(stem: Path) -> PackagedNet:

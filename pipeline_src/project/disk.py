@@ -24,8 +24,19 @@ A_WEIGHT = 16
 
 
 def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
-    """Bytes that some targets of the graph will take, as far as params say."""
-    return REST + COPIES * round(sum(_bytes_of(*target.partition("@")[::2], params) for target in targets))
+    """Bytes that some targets of the graph will take, as far as params say.
+
+    Raises:
+        ZugwerkError: params lack what the sizes are made of.
+    """
+    try:
+        bytes_made = sum(_bytes_of(*target.partition("@")[::2], params) for target in targets)
+        return REST + COPIES * round(bytes_made)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ZugwerkError(
+            f"params.yaml: the size of the run cannot be estimated ({type(error).__name__}: {error}); compare the file"
+            " with docs/reference/params.md, or `git checkout params.yaml`"
+        ) from error
 
 
 def graph_targets(params: Mapping[str, Any]) -> list[str]:
@@ -57,8 +68,8 @@ def check(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> 
     wanted, free = needed(targets, params), shutil.disk_usage(checkout).free
     if free < wanted:
         raise ZugwerkError(
-            f"{checkout.resolve()}: {gib(free)} free, but about {gib(wanted)} needed by what has changed; "
-            "make room, or name fewer targets: zugwerk repro TARGET"
+            f"{checkout.resolve()}: {gib(free)} free, but about {gib(wanted)} needed by what has changed "
+            "and what follows from it; make room, or name fewer targets: zugwerk repro TARGET"
         )
 
 

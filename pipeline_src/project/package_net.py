@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
-from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL, Card, CardFigure, PackagedNet
+from pipeline_src.players.packaged import (
+    FOLDER,
+    MOST_BYTES,
+    MOST_BYTES_IN_ALL,
+    Card,
+    CardFigure,
+    PackagedNet,
+    packaged_nets,
+)
+from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.profile import profile_tree, round_trip_yaml
 from pipeline_src.report import provenance
@@ -37,8 +46,8 @@ def package_net(
 ) -> PackagedNet:
     """Write a net with weights of 16 bits, and its card, into the folder of the nets that come with the package.
 
-    Profile, params, commands, commit and figures are those of the checkout. Figures are told of the net that they were
-    measured of alone, whose file the last stage of the system read.
+    If the net is the one that the last stage of the system has evaluated in this checkout, the card has the figures,
+    and the profile, params, commands, commit and hardware of the checkout. Of any other net they are not known.
 
     Args:
         model: file that a stage has written.
@@ -48,13 +57,17 @@ def package_net(
         folder: where both files go.
 
     Raises:
-        ZugwerkError: no such system, no model of it, a board that is not square, or too many bytes.
+        ZugwerkError: no such system, no model of it, a board that is not square or has another system's net, or too
+            many bytes.
     """
     if system not in SYSTEMS:
         raise ZugwerkError(f"no nets of {system!r} come with the package; there are: {', '.join(SYSTEMS)}")
     opened, params = _open(model, system), read_tree(checkout / PARAMS_FILE)
     stem = folder / f"{system}-{opened.size}x{opened.size}-{opened.rule}"
     file, beside = stem.with_name(f"{stem.name}.pt"), stem.with_name(f"{stem.name}.yaml")
+    for net in packaged_nets(opened.game, folder) if folder.is_dir() else ():
+        if net.card.board == OneBoard(opened.size, opened.size, opened.rule) and net.file != file:
+            raise ZugwerkError(f"{net.file} is for the same board; remove it and its card first")
     rows = _figures(system, model, params, checkout)
     took = _hours(system, checkout) if hours is None and rows else hours
     with written_aside(file) as aside:
@@ -68,17 +81,17 @@ def package_net(
             rule=opened.rule,
             architecture=_architecture(opened.net),
             data=next((str(row["data"]) for row in rows if row["data"]), None),
-            params=_params(params, checkout),
-            command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[system]}"),
-            commit=provenance.commit(checkout),
+            params=_params(params, checkout) if rows else {},
+            command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[system]}") if rows else (),
+            commit=provenance.commit(checkout) if rows else None,
             date=datetime.datetime.now(datetime.UTC).date().isoformat(),
             hours=took,
-            hardware=provenance.hardware(),
+            hardware=provenance.hardware() if rows else None,
             figures=tuple(_card_figure(row) for row in rows),
             bytes=len(content),
             sha256=hashlib.sha256(content).hexdigest(),
         )
-    write_card(beside, card)
+        write_card(beside, card)
     return PackagedNet(file, card)
 
 

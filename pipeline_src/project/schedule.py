@@ -71,6 +71,14 @@ class Schedule:
                 self.after[one].add(target)
         self._settle()
 
+    def stale(self) -> set[str]:
+        """The targets that have changed, and all that follow from them."""
+        found, more = set[str](), set(self.changed)
+        while more:
+            found |= more
+            more = {one for target in more for one in self.after[target]} - found
+        return found
+
     def begin(self) -> dict[str, int]:
         """Take places for all that may begin now; how many each of them has.
 

@@ -91,7 +91,7 @@ class Scheduler:
             places=places,
             seconds=self._seconds.setdefault(self._profile, {}),
         )
-        disk.check(self.schedule.changed, params, checkout)
+        disk.check(self.schedule.stale(), params, checkout)
 
     def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
         """Run all that has to; once a target has failed, those that run come to their end and no other begins.

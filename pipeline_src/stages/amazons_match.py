@@ -23,6 +23,7 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.amazons_net.evaluation_params import AmazonsMatchParams
 from pipeline_src.systems.amazons_net.models import load_nets
+from pipeline_src.systems.amazons_net.params import AmazonsModelsParams
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")
@@ -37,6 +38,11 @@ def main() -> None:
         ZugwerkError: bad params, no or damaged nets, or a text that names no player.
     """
     params, engine = load(AmazonsMatchParams, "amazons_match"), amazons_engine()
+    trained = load(AmazonsModelsParams, "amazons_models").trained
+    if params.loss not in trained:
+        raise ZugwerkError(
+            f"params.yaml: amazons_match.loss: {params.loss} is not in amazons_models.trained; add it there"
+        )
     seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
     models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
     board = Board(amazons.NAME, load_nets(models["published"]).config.size)

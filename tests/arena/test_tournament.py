@@ -100,6 +100,7 @@ def test_it_goes_on_where_it_was_and_a_new_player_changes_no_game(file, tmp_path
         (("chance: random", "all: random"), "players must have another name than 'all'"),
         (("players:", "sprt: [50, 0]\nplayers:"), "sprt is no test: elo0 must be below elo1"),
         (("players:", "sprt: [50]\nplayers:"), "sprt must name at least 2, not 1"),
+        (("players:", "sprt: [0, 10, 0.05]\nplayers:"), "sprt must be elo0, elo1 or elo0, elo1, alpha, beta"),
         (("game: gomoku\n", ""), "tournament.game: .*missing|missing.*game"),
     ],
 )

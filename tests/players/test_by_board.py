@@ -1,5 +1,6 @@
 """A player with a net for each board: who is asked, and what all of them are told."""
 
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -98,3 +99,23 @@ def test_all_are_told(player):
 def test_kernels_are_those_of_the_board_s_net_or_of_any(player):
     assert player.needs(position(LARGE).state) == [9]
     assert player.needs(position(OneBoard(15, 15, "exact")).state) == [6]
+
+
+def test_two_threads_that_ask_at_once_open_a_net_once_and_its_memory_is_limited():
+    opened, may_open = [], threading.Event()
+
+    def open_net(net):
+        opened.append(Recorder(net.card.board))
+        may_open.wait(10)
+        return opened[-1]
+
+    net = SimpleNamespace(card=SimpleNamespace(board=SMALL))
+    one = ByBoard("zero", [net], open_net, lambda state: state.board)
+    asked = [threading.Thread(target=one.needs, args=(SimpleNamespace(board=SMALL),)) for _ in range(2)]
+    asked.append(threading.Thread(target=one.use_memory, args=(1000,)))
+    for thread in asked:
+        thread.start()
+    may_open.set()
+    for thread in asked:
+        thread.join()
+    assert [recorder.told for recorder in opened] == [[("use", 1000)]]

@@ -96,7 +96,6 @@ def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path):
     size = made.card.size
     assert made.file == folder / f"growing_boards-{size}x{size}-exact.pt"
     assert (made.card.hours, made.card.figures) == (2.0, ())
-    assert made.card.params["profile"] == "laptop"
     player = build_player("gomoku", "zero:simulations=2")
     assert isinstance(player, ByBoard)
     assert [board.height for board in player.boards] == sorted([size, 9])

@@ -62,3 +62,10 @@ def test_a_profile_says_what_it_takes(tmp_path, monkeypatch):
     assert said[0].startswith("params.yaml is now the profile overnight")
     assert said[1].startswith("disk: about 2.")
     assert said[1].endswith(" GiB free")
+
+
+@pytest.mark.parametrize("change", [{"gomoku_train": {}}, {"growing_larger": {9: {}}}, {"amazons_samples": None}])
+def test_params_without_what_sizes_are_made_of_are_an_error_that_says_so(change):
+    params = LAPTOP | change
+    with pytest.raises(ZugwerkError, match=r"params\.yaml: the size of the run cannot be estimated \("):
+        needed([*graph_targets(params), "amazons_samples"], params)

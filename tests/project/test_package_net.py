@@ -67,7 +67,26 @@ def test_its_weights_have_16_bits_and_its_play_stays(checkout, tmp_path):
 def test_figures_are_told_of_the_net_alone_that_they_were_measured_of(checkout, tmp_path):
     other = tmp_path / "other.pt"
     save_model(other, fresh(SMALL["residual"], seed=2), variant="exact")
-    assert package_net(other, "gomoku_zero", checkout=checkout, folder=tmp_path / "nets").card.figures == ()
+    card = package_net(other, "gomoku_zero", checkout=checkout, folder=tmp_path / "nets").card
+    assert (card.figures, card.command, card.params, card.commit, card.hardware) == ((), (), {}, None, None)
+
+
+def test_a_second_net_for_a_board_is_refused_before_anything_is_written(checkout, tmp_path):
+    model, nets = checkout / "artifacts/models/gomoku/13/best.pt", tmp_path / "nets"
+    net = package_net(model, "gomoku_zero", checkout=checkout, folder=nets)
+    with pytest.raises(ZugwerkError, match=r"gomoku_zero-6x6-exact\.pt is for the same board; remove it"):
+        package_net(model, "growing_boards", checkout=checkout, folder=nets)
+    assert packaged_nets(folder=nets) == [net]
+
+
+def test_a_full_disk_leaves_no_net_without_its_card(checkout, tmp_path, monkeypatch):
+    def full(path, card):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(module, "write_card", full)
+    with pytest.raises(OSError, match="No space left"):
+        package_net(checkout / "artifacts/models/gomoku/13/best.pt", "gomoku_zero", checkout=checkout, folder=tmp_path)
+    assert not list(tmp_path.glob("*.pt"))
 
 
 def test_amazons_figures_of_the_residual_net_are_its_own(checkout, tmp_path):

@@ -1,0 +1,28 @@
+"""First-party code imports from modules, not from the lazy names at the top of a package.
+
+A name that is looked up there is found when it is used, so its module would be missing from the closure of code that
+keys stages and kernels (`project.code`).
+"""
+
+import ast
+import importlib
+
+from pipeline_src.project.code import ROOT
+
+
+def test_no_code_of_ours_uses_the_names_at_the_top_of_a_package():
+    files = [path for folder in ("pipeline_src", "spiders", "flows") for path in (ROOT / folder).rglob("*.py")]
+    exported = {
+        package: set(importlib.import_module(package).__all__)
+        for package in (f"pipeline_src.{name}" for name in ("games", "records", "search", "players", "arena"))
+    }
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.module}.{name.name}"
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module in exported
+        for name in node.names
+        if name.name in exported[node.module]
+    ]
+    assert not found
+    assert all(exported.values())
