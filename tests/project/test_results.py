@@ -53,6 +53,21 @@ def test_the_summary_has_a_line_for_each_published_system(project):
     assert list(filled_pages(project).values()) == [text]
 
 
+def test_each_block_of_a_page_is_written_for_itself(project):
+    (project / "README.md").write_text(BLOCK.format("summary") + BLOCK.format("matches amazons_engine"))
+    (text,) = filled_pages(project).values()
+    assert text.count("Before.") == text.count("After.") == 2
+    assert "old" not in text
+    assert text.index("| system |") < text.index("| match |")
+
+
+@pytest.mark.parametrize("block", ["<!-- made: summary -->\nold\n", "<!-- made:summary -->\nold\n<!-- made: end -->\n"])
+def test_a_block_that_is_not_closed_or_not_read_is_an_error(project, block):
+    (project / "README.md").write_text(block + BLOCK.format("summary"))
+    with pytest.raises(ZugwerkError, match=r"README\.md: a block is '<!-- made: NAME WORDS -->'"):
+        filled_pages(project)
+
+
 def test_figures_of_a_system_are_those_that_are_named(project):
     assert filled(project, "figures search_depth unbeaten_vs_fixed time_outs").count("\n| ") == 4
 

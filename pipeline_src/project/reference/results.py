@@ -20,18 +20,21 @@ from pipeline_src.report.table import interval, markdown_table, number, with_uni
 
 Found = dict[str, dict[str, dict[str, Any]]]
 BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
-BLOCK = re.compile(r"^(<!-- made: (\w+) ?(.*?) -->\n).*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
+)
+MARK = re.compile(r"^<!-- *made:", re.MULTILINE)
 
 
 def filled_pages(folder: Path = Path()) -> dict[Path, str]:
     """The pages with blocks, and what they have to be.
 
     Raises:
-        ZugwerkError: a block's name is unknown, or a metrics file is damaged.
+        ZugwerkError: a block's name is unknown, a block has no end, or a metrics file is damaged.
     """
     pages = [folder / "README.md", *sorted((folder / "docs").rglob("*.md"))]
     texts = {path: path.read_text(encoding="utf-8") for path in pages if path.exists()}
-    texts = {path: text for path, text in texts.items() if BLOCK.search(text)}
+    texts = {path: text for path, text in texts.items() if MARK.search(text)}
     if not texts:
         return {}
     found = figures(folder, times=False)
@@ -45,6 +48,10 @@ def _filled(page: Path, text: str, found: Found, folder: Path) -> str:
             raise ZugwerkError(f"{page}: no block '{name}'; there are: {', '.join(BLOCKS)}")
         return "\n".join([begin, *BLOCKS[name](found, folder, words.split()), "", end])
 
+    if len(MARK.findall(text)) != 2 * len(BLOCK.findall(text)):
+        raise ZugwerkError(
+            f"{page}: a block is '<!-- made: NAME WORDS -->' and '<!-- made: end -->', each on its own line"
+        )
     return BLOCK.sub(block, text)
 
 
