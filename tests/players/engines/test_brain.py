@@ -197,7 +197,7 @@ def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
     ("words", "complaint"),
     [
         ("brain", "needs a command, as in brain:"),
-        ("brain:'x", "no command line"),
+        ("brain:'x", "command is not a command line"),
         ("brain:x,movetime=0", "movetime must be at least 1"),
         ("brain:x,depth=3", "has no option 'depth'"),
     ],

@@ -206,7 +206,7 @@ def test_a_killed_engine_is_noticed():
     ("text", "complaint"),
     [
         ("uci", "needs a command, as in uci:"),
-        ("uci:'x", "no command line"),
+        ("uci:'x", "command is not a command line"),
         ("uci:x,movetime=0", "movetime must be at least 1"),
         ("uci:x,movetime=fast", "is not a number"),
         ("uci:x,width=3", "has no option 'width'"),

@@ -66,7 +66,7 @@ def test_games_that_ended_within_the_opening_have_no_target():
     [
         ([[0, 1]], [1], [np.eye(9)[:1]], "policy"),
         ([[0, 1], [2]], [1], [np.eye(9)[:2], np.eye(9)[:1]], "1 games"),
-        ([[0, 1], [2]], [1, 1], [np.eye(9)[:1], np.eye(9)[:2]], "one policy a ply"),
+        ([[0, 1], [2]], [1, 1], [np.eye(9)[:1], np.eye(9)[:2]], "one policy for each ply"),
         ([[0, 1]], [2], [np.eye(9)[:2]], "winner"),
     ],
 )

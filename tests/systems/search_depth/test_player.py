@@ -171,7 +171,7 @@ def test_a_net_is_asked_about_the_squares(tmp_path):
     assert late.choice is None
     assert late.found.depth == 1
     assert one.consider([position(left=4 * (most + 2176) / 1000)])[0].choice is not None
-    with pytest.raises(ZugwerkError, match="its head 'linear' shares out no clock"):
+    with pytest.raises(ZugwerkError, match="its head 'linear' does not use the clock"):
         make_player("amazons", f"{text},shares=1.5")
 
 

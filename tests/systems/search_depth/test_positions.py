@@ -88,7 +88,7 @@ def test_damage_is_found(tmp_path):
     with pytest.raises(ZugwerkError, match=r"ply\.npy: no such file"):
         open_positions(folder)
     write_json(folder / "manifest.json", {"format": "another"})
-    with pytest.raises(ZugwerkError, match=r"manifest\.json: it is no manifest"):
+    with pytest.raises(ZugwerkError, match=r"manifest\.json: it is not a manifest"):
         open_positions(folder)
 
 
