@@ -1,4 +1,4 @@
-"""The search depth for the report: what the published net sees of a position, and which depths are chosen there."""
+"""Search depth in the report: the published net's input in a position, and the depths that the nets choose there."""
 
 from pathlib import Path
 
@@ -18,10 +18,10 @@ MODELS = Path("artifacts/models/depth")
 def depth_example(
     shown: DepthShown, shares: tuple[float, float, float], seed: int, rng: np.random.Generator
 ) -> Example:
-    """A position of a test game, drawn by ``rng``; ``shares`` and ``seed`` are those that the games are split by.
+    """Return a position of a test game drawn by ``rng``. The games are split by ``shares`` and ``seed``.
 
     Raises:
-        ZugwerkError: no data set, too few games, or a model that is missing or for other depths.
+        ZugwerkError: the data set is missing or has too few games, or a model is missing or for other depths.
     """
     p = open_positions(SAMPLES)
     models = {

@@ -1,4 +1,4 @@
-"""Gomoku for the report: a game of the evaluation, and positions as a net and its search see them."""
+"""Gomoku boards of the report: a game of the evaluation, and positions with the policies of a net and its search."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,16 +29,16 @@ from pipeline_src.systems.growing_boards.params import GrowingBoard
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")
 HEADLINE = "headline"
-"""What the records of both stages call the games of the best player."""
+"""Event of the best player's games in the records of both stages."""
 
 
 def gomoku_examples(
     shown: GomokuShown, params: GomokuEvaluateParams, last: int, rng: np.random.Generator
 ) -> list[Example]:
-    """A whole game of the best player after generation ``last`` against one opponent, and positions of it.
+    """Return a whole game of the best player after generation ``last`` against an opponent, and positions of it.
 
     Raises:
-        ZugwerkError: no records or model, or no such game among them.
+        ZugwerkError: the records or the model are missing, or the records have no such game.
     """
     best, opponent = GenerationFiles(last).best, params.opponents[shown.opponent].player
     net = ZeroView(check_model(best, "gomoku_generation"), shown.simulations)
@@ -63,10 +63,10 @@ def gomoku_examples(
 
 
 def growing_examples(board: GrowingBoard, ply: int, simulations: int, rng: np.random.Generator) -> list[Example]:
-    """A position on the largest board: what the net of the board before says there, and what learning made of it.
+    """Return a position on the largest board with the policies of the carried-over net and of the last one.
 
     Raises:
-        ZugwerkError: no records or model, or no game of the best player among them.
+        ZugwerkError: the records or a model are missing, or the records have no game of the best player.
     """
     files = BoardFiles(board.size)
     missing = f"{GROWING_GAMES}: no game of the best player; `dvc repro growing_evaluate` plays them"

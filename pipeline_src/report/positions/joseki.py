@@ -1,4 +1,4 @@
-"""Joseki for the report: a position of a game with what the library recommends."""
+"""Joseki board of the report: a position of a game with the library's recommendations."""
 
 from pathlib import Path
 
@@ -17,14 +17,14 @@ from pipeline_src.systems.joseki.recommend import recommend
 GAMES = Path("artifacts/records/joseki/games.parquet")
 LIBRARY = Path("artifacts/models/joseki/library.joseki")
 NAMED = 5
-"""Moves named beside the board; all are on it."""
+"""Number of moves listed beside the board, which shows all."""
 
 
 def joseki_example(ply: int, rng: np.random.Generator) -> Example:
-    """A position of one of the games that the library is made of.
+    """Return a position of a game of the library.
 
     Raises:
-        ZugwerkError: no records or library.
+        ZugwerkError: the records or the library are missing.
     """
     library = load(LIBRARY)
     missing = f"{GAMES}: no game with a move; `dvc repro joseki_records` makes them"

@@ -37,7 +37,7 @@ class TimeLeft(Message):
 
 
 class Task(Message):
-    """A move to choose. The first limit reached ends the search; the default is the player's own limit, or the clock."""
+    """A move to choose. The first limit reached ends the search; by default the player's own limit or the clock."""
 
     place: Place
     player: Annotated[str, Field(max_length=500)]

@@ -176,7 +176,7 @@ class Session:
         self._failed = False
 
     def _undo_to(self) -> int | None:
-        """Return the ply that an undo goes back to: the last one with a person to move, or any in a game without people."""
+        """Return the ply that an undo goes back to: the last one with a person to move, or any if no person plays."""
         plies = range(len(self.game.moves) - (self._ended is None), -1, -1)
         has_person = PERSON in self._seats
         return next((ply for ply in plies if not has_person or self._seats[self.game.side_at(ply)] == PERSON), None)
