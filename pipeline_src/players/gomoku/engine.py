@@ -33,7 +33,7 @@ class EngineOptions(Limits):
     more_width: Number = STANDARD.more_width
     """Number of further moves for each ply of remaining depth."""
     margin: Number = STANDARD.margin
-    """Points above beta, per ply of remaining depth up to three, at which a static value cuts a node off; 0 is never."""
+    """Points above beta, per ply of remaining depth up to three, at which a static value ends a node; 0 is never."""
     tempo: Number = STANDARD.tempo
     """Points for being to move."""
     threats: Number = STANDARD.threats

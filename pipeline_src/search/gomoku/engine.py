@@ -58,7 +58,7 @@ class Options:
     more_width: int = 4
     """A node has at most ``first_width`` moves, and ``more_width`` further ones for each ply of remaining depth."""
     margin: int = 300
-    """Points above beta, per ply of remaining depth up to three, at which a static value cuts a node off; 0 is never."""
+    """Points above beta, per ply of remaining depth up to three, at which a static value ends a node; 0 is never."""
     tempo: int = TEMPO
     """Points for being to move."""
     threats: int = 1 << 20

@@ -3,8 +3,8 @@
 Certain wins are not searched: a line on the next stone, two of them, an open four (`patterns`). If the other side has a
 threat, the search tries only stones that meet it, since all others lose; a single answer costs no depth. Otherwise it
 tries the cells of most worth to either side, best first, the later ones at first less deep. A search by continuous
-fours (`fours`) finds wins of the side to move, at the horizon and above it. Further up it also finds wins that the other side
-would have if it were to move; then only stones that spoil its line are tried.
+fours (`fours`) finds wins of the side to move, at the horizon and above it. Further up it also finds wins that the
+other side would have if it were to move; then only stones that spoil its line are tried.
 
 Values are whole numbers for the side to move. A win is worth ``WIN`` less the plies from the root to its line.
 
