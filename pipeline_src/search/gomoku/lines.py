@@ -26,8 +26,8 @@ At: Any = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
 STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
 """Entries of `Lines.sizes`: distance from a cell to the one below; cells of a key on each side; first cell of the
-board; cell after its last; number of empty cells; 1 if lines win only with an open end; 1 if cells are forbidden to Black.
-"""
+board; cell after its last; number of empty cells; 1 if lines win only with an open end; 1 if cells are forbidden to
+Black."""
 _RNG = np.random.default_rng(20)
 
 
