@@ -10,7 +10,7 @@ INK = "#111"
 HEAT = "#2f6fb0"
 """Colour of candidate moves; likelier ones are deeper."""
 STONES = ("#111", "#fff")
-"""Of the first and the second side."""
+"""Colours of the stones of the first and the second side."""
 AMAZONS = ("#fff", "#111")
 """Colours of the amazons of the first side (White) and the second."""
 CROWN = "M-7 8L-10 -5L-4 1L0 -9L4 1L10 -5L7 8Z"

@@ -13,4 +13,4 @@ class Failure(Message):
     """The body of every answer whose status is not 2xx."""
 
     error: str
-    """What is wrong and what to do, in words."""
+    """The error, and what to do about it, in words."""
