@@ -72,7 +72,7 @@ def _position(nets: Mapping[str, NetsForward], record: GameRecord, ply: int) -> 
         arrows = heat_map(names, view.arrow)
         panels += [
             Panel(
-                label=f"{NAMES[key]}: which amazon, and where to",
+                label=f"{NAMES[key]}: amazon and new square",
                 board=ranks("amazons", state.board),
                 to_play=side,
                 last=last,
@@ -98,9 +98,9 @@ def _position(nets: Mapping[str, NetsForward], record: GameRecord, ply: int) -> 
         system="amazons",
         name=f"amazons-ply-{ply}",
         title=f"A held-out game after {ply} turns, {side} to move",
-        caption=f"Game {record.gid} of the test split, {PLAYED_BY[record.source]}. Outlined in red: what was played, "
-        f"{start}-{to}/{arrow}; dashed: the turn before. Percent: on amazons, which one moves; on empty squares, where "
-        "she goes; then, after the move that was played, where her arrow goes.",
+        caption=f"Game {record.gid} of the test split, {PLAYED_BY[record.source]}. The turn played, "
+        f"{start}-{to}/{arrow}, is outlined in red, the turn before with dashes. Percentages are the probabilities of "
+        "the amazon to move and of her new square, then, after the move played, of the arrow's square.",
         game="amazons",
         panels=tuple(panels),
     )
@@ -135,8 +135,8 @@ def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Ge
         name="amazons-game",
         title=f"A whole game: {first} against {second}",
         caption=f"White: {first}. Black: {second}. {SIDES['amazons'][record.winner == 'second']} won after "
-        f"{len(record.actions)} turns. After {apart} no square was open to both any more; dots are squares that only "
-        f"one side could reach, {white} White's and {black} Black's.",
+        f"{len(record.actions)} turns. After {apart} turns neither side could reach the other's squares. Dots mark "
+        f"squares that only one side could reach: {white} White's, {black} Black's.",
         game="amazons",
         panels=(
             panel(apart, f"territories after {apart} turns"),

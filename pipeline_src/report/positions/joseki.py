@@ -42,13 +42,13 @@ def joseki_example(ply: int, rng: np.random.Generator) -> Example:
         system="joseki",
         name=f"joseki-ply-{ply}",
         title=f"What the library knows after {ply} moves, {side} to move",
-        caption="Percent: how often games had each move in that corner's pattern, playing elsewhere included. "
-        f"Marked: the move before; outlined in red: what was played next ({played}). The library is made of "
-        f"{len(library.gids):,} games, this one among them.",
+        caption="Percentages are the shares of the moves played in a corner's pattern, moves elsewhere included. The "
+        f"last move is marked; the next move of the game ({played}) is outlined in red. The library has "
+        f"{len(library.gids):,} games, including this one.",
         game="go",
         panels=(
             Panel(
-                label="how often each move was played",
+                label="share of each move",
                 board=ranks("go", state.board),
                 to_play=side,
                 last=tuple(name for name in last if name != "pass"),
