@@ -24,7 +24,7 @@ unexport PYTHONPATH
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
 
-setup: $(STAMP)  ## Make .venv with the locked versions of everything, and compile the players' kernels.
+setup: $(STAMP)  ## Make .venv with the locked versions of all packages, and compile the players' kernels.
 
 $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
@@ -35,57 +35,57 @@ $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	$(BIN)/python -m pipeline_src.project.plots_page && $(BIN)/python -m pipeline_src.cli warm; status=$$?; wait; exit $$status
 	touch $@
 
-repro: $(STAMP)  ## Run the whole graph on all cores: the laptop's, or make repro PROFILE=smoke|paper; JOBS=N for fewer.
+repro: $(STAMP)  ## Run the whole graph on all cores: make repro [PROFILE=smoke|long|overnight|paper] [JOBS=N].
 	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
 	$(BIN)/zugwerk repro $(if $(JOBS),--jobs $(JOBS))
 
-compare: $(STAMP)  ## Two versions side by side: make compare A=REV B=REV; A is HEAD, B the working tree by default.
+compare: $(STAMP)  ## Compare two versions: make compare A=REV B=REV; by default A is HEAD and B the working tree.
 	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
 test: $(STAMP)  ## Run the tests, on all cores.
 	$(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
 
-check: $(STAMP)  ## Lint, format check, types.
+check: $(STAMP)  ## Check lint rules, format and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP)  ## Measure speeds beside their references into bench/results.json.
+bench: $(STAMP)  ## Measure speeds and those of their references, and write bench/results.json.
 	$(BIN)/python -m bench.run
 
-measure-amazons_engine: $(STAMP)  ## Play the clocked matches behind docs/measured/amazons_engine.json; resumes.
+measure-amazons_engine: $(STAMP)  ## Play the matches on a clock for docs/measured/amazons_engine.json; resumes.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
 	$(BIN)/python -m bench.strength.amazons_engine
 
 measure-crawl: rehearse
 
-measure-gomoku_engine: $(STAMP)  ## Forced wins (POSITIONS=file), matches, late moves of Gomoku's engine: docs/measured/gomoku_engine.json; resumes.
+measure-gomoku_engine: $(STAMP)  ## Measure forced wins (POSITIONS=file), matches and late moves of Gomoku's engine for docs/measured/gomoku_engine.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')
 
-measure-gomoku_zero: $(STAMP)  ## Three seeds of Gomoku's self-play behind docs/measured/gomoku_zero.json; resumes.
+measure-gomoku_zero: $(STAMP)  ## Run Gomoku's self-play with three seeds for docs/measured/gomoku_zero.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_zero
 
-measure-growing_boards: $(STAMP)  ## Grown against from scratch, behind docs/measured/growing_boards.json; resumes.
+measure-growing_boards: $(STAMP)  ## Compare growth with training from scratch for docs/measured/growing_boards.json; resumes.
 	$(BIN)/python -m bench.strength.growing_boards
 
-measure-joseki: $(STAMP)  ## Real games behind docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=whose in words.
+measure-joseki: $(STAMP)  ## Measure the library on real games for docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=their origin in words.
 	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'
 
-measure-search_depth: $(STAMP)  ## Thousands of games on a clock behind docs/measured/search_depth.json; resumes.
+measure-search_depth: $(STAMP)  ## Play thousands of games on a clock for docs/measured/search_depth.json; resumes.
 	$(BIN)/python -m bench.strength.search_depth
 
-measure-reliability: $(STAMP)  ## Kill the smoke graph 50 times and feed 12,000 hostile texts, behind docs/measured/reliability.json; resumes.
+measure-reliability: $(STAMP)  ## Kill the smoke graph 50 times and read 12,000 hostile texts for docs/measured/reliability.json; resumes.
 	$(BIN)/python -m bench.reliability.hostile
 	$(BIN)/python -m bench.reliability.kill_sweep
 	$(BIN)/python -m bench.reliability.damaged_inputs --checkout work/reliability/kill_sweep/checkout
 
-audit: $(STAMP)  ## Ask the advisory database about requirements.lock; needs the network.
+audit: $(STAMP)  ## Check requirements.lock against the advisory database; needs the network.
 	$(BIN)/python -m pip check
 	$(BIN)/python -m venv work/audit
 	work/audit/bin/pip install --quiet --disable-pip-version-check pip-audit
 	work/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip --strict
 
-rehearse: $(STAMP)  ## Rehearse a live crawl on a site of our own, behind docs/measured/crawl.json.
+rehearse: $(STAMP)  ## Rehearse a live crawl on a local copy of the site for docs/measured/crawl.json.
 	$(BIN)/python -m tests.rehearsal
 
 serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a schedule.
@@ -94,7 +94,7 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 docs: $(STAMP)  ## Write the reference pages from the code, and the tables of results in README.md and docs.
 	$(BIN)/python -m pipeline_src.project.reference
 
-lock: $(STAMP)  ## Write requirements.lock from what is installed.
+lock: $(STAMP)  ## Write the installed versions to requirements.lock.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
 
 clean:  ## Remove the environment, caches and scratch files; artifacts and DVC's cache stay.

@@ -1,1 +1,1 @@
-"""The headline figures of all systems in one place, and the profiles they are made at."""
+"""The headline figures of all systems, with their tables, charts and boards for the report."""

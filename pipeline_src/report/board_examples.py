@@ -1,4 +1,4 @@
-"""Pictures of what the stage report_positions found: boards of sample games and positions, for the report's page."""
+"""Pictures of the boards that the stage report_positions chose: sample games and positions, for the report's page."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,28 +20,28 @@ from pipeline_src.report.positions.file import (
 )
 
 PIECES: dict[GameName, str] = {"amazons": "Qq", "gomoku": "xo", "go": "xo"}
-"""Of the first and the second side."""
+"""Letters of the pieces of the first and the second side."""
 FILES: dict[GameName, str] = {"amazons": AMAZONS_FILES, "gomoku": GOMOKU_FILES, "go": GO_FILES}
 SHADED, WRITTEN = 0.01, 0.02
-"""From these shares on a square is shaded, and its percentage written there."""
+"""Least shares for a square to be shaded, and for its percentage to be written on it."""
 DARK = 0.9
-"""Opacity from which text on heat is white."""
+"""Least opacity of heat for white text on it."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One board, as SVG to stand in a page as it is; `label`, `win_rate` and `candidates` are plain text, unescaped."""
+    """One board as SVG that is inserted into a page unchanged. The other fields are plain text, not escaped."""
 
     svg: str
     label: str
     win_rate: str
-    """``win rate of White 53 %``, or nothing."""
+    """Text such as ``win rate of White 53 %``, or empty."""
     candidates: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True)
 class BoardExample:
-    """An example of the file with its pictures; all but their ``svg`` is plain text, unescaped."""
+    """An example of the file with its pictures. All fields but their ``svg`` are plain text, not escaped."""
 
     system: str
     name: str
@@ -49,14 +49,14 @@ class BoardExample:
     caption: str
     pictures: tuple[Picture, ...]
     moves: str
-    """A whole game as text, its turns numbered; else empty."""
+    """A whole game as text with numbered turns; else empty."""
 
 
 def examples(folder: Path = Path()) -> list[BoardExample]:
-    """The examples of a project's folder, in the order of the file.
+    """Return the examples of a project's folder, in the order of the file.
 
     Raises:
-        ZugwerkError: the stage report_positions has not run, or its file is not of its shape; names the file.
+        ZugwerkError: the stage report_positions has not run, or its file has another form; the message names the file.
     """
     path, made = folder / POSITIONS, []
     for example in read_examples(path):
@@ -73,15 +73,15 @@ def examples(folder: Path = Path()) -> list[BoardExample]:
 
 
 def numbered(moves: tuple[str, ...]) -> str:
-    """``1. d1-d7/g7 a7-b6/c5 2. ...``: both sides' turns under one number."""
+    """Return the text ``1. d1-d7/g7 a7-b6/c5 2. ...``, with one number for a turn of each side."""
     return " ".join(move if i % 2 else f"{i // 2 + 1}. {move}" for i, move in enumerate(moves))
 
 
 def picture(game: GameName, panel: Panel) -> Picture:
-    """One board.
+    """Return the picture of one board.
 
     Raises:
-        ZugwerkError: an unknown letter on the board, or a square that it does not have.
+        ZugwerkError: the board has an unknown letter, or lacks a named square.
     """
     win_rate = "" if panel.value is None else f"win rate of {panel.to_play or 'the mover'} {100 * panel.value:.0f} %"
     kind = SquaresPicture if game == "amazons" else BoardPicture
@@ -92,7 +92,7 @@ def picture(game: GameName, panel: Panel) -> Picture:
 
 
 class _Points(dict[str, int]):
-    """Places on a picture, row * size + column from the top, by the names of squares."""
+    """Points of a picture, row * size + column from the top, by the names of squares."""
 
     def __init__(self, game: GameName, size: int) -> None:
         names = square_names(game, size)
@@ -105,7 +105,7 @@ class _Points(dict[str, int]):
 
 
 def _draw(drawn: BoardPicture, game: GameName, panel: Panel) -> None:
-    """From the bottom up: heat, pieces, marks, texts."""
+    """Draw heat, pieces, marks and texts, in this order."""
     point = _Points(game, drawn.size)
     power = 1.0 if panel.texts else 0.5  # of probabilities the root, so that a few percent are still seen
     shade = {point[name]: share**power for name, share in panel.heat.items() if share >= SHADED}

@@ -1,4 +1,4 @@
-"""Boards as SVG, one of lines with stones and one of squares with amazons; the same calls give the same text."""
+"""Boards as SVG, with lines and stones or with squares and amazons. The same calls give the same text."""
 
 from html import escape
 
@@ -8,26 +8,26 @@ LINE, WOOD, LAST = "#6b5225", "#e9c98a", "#d01010"
 EDGE, PAPER, BURNT = "#b3a78c", "#f6f1e6", "#5b5347"
 INK = "#111"
 HEAT = "#2f6fb0"
-"""Of the moves that may be played, the deeper the likelier."""
+"""Colour of candidate moves; likelier ones are deeper."""
 STONES = ("#111", "#fff")
-"""Of the first and the second side."""
+"""Colours of the stones of the first and the second side."""
 AMAZONS = ("#fff", "#111")
-"""Likewise: in the Amazons White begins."""
+"""Colours of the amazons of the first side (White) and the second."""
 CROWN = "M-7 8L-10 -5L-4 1L0 -9L4 1L10 -5L7 8Z"
 
 
 def star_points(size: int) -> tuple[int, ...]:
-    """Points of a board for Go that have a dot."""
+    """Return the points with a dot on a board for Go."""
     return tuple(row * size + column for row in range(3, size, 6) for column in range(3, size, 6))
 
 
 class BoardPicture:
-    """Draws in the order of the calls. Points are row * size + column, row 0 the top."""
+    """A board of lines, drawn in the order of the calls. Points are row * size + column; row 0 is the top."""
 
     ground, inks = WOOD, STONES
 
     def __init__(self, size: int, files: str, dots: tuple[int, ...] = ()) -> None:
-        """An empty board with a letter of ``files`` under each column and ``dots`` on some points."""
+        """Begin an empty board with a letter of ``files`` under each column and ``dots`` on some points."""
         self.size = size
         self._side = 2 * MARGIN + CELL * (size - 1)
         self._parts = [f'<rect width="{self._side}" height="{self._side + 24}" fill="{self.ground}"/>']
@@ -42,39 +42,39 @@ class BoardPicture:
             self._circle(point, 3, f'fill="{LINE}"')
 
     def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
-        """A stone of side 0 or 1, with a few letters on it, by default in the other side's colour."""
+        """Draw a stone of side 0 or 1 with a few letters, by default in the other side's colour."""
         self._circle(point, CELL / 2 - 1, f'fill="{self.inks[side]}" stroke="#111"')
         if text:
             self.text(point, text, ink or self.inks[1 - side])
 
     def ring(self, point: int) -> None:
-        """Marks the last stone."""
+        """Mark the last stone."""
         self._circle(point, 5, f'fill="none" stroke="{LAST}" stroke-width="2"')
 
     def outline(self, point: int) -> None:
-        """Marks where the game went on."""
+        """Mark the next move of the game."""
         self._circle(point, CELL / 2 - 1, f'fill="none" stroke="{LAST}" stroke-width="2"')
 
     def candidate(self, point: int, opacity: float) -> None:
-        """A move that may be played, the deeper the better it is."""
+        """Draw a candidate move; better ones are deeper."""
         self._circle(point, CELL / 2 - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def heat(self, point: int, opacity: float) -> None:
-        """Shades a point; the patch hides the lines below it, and is square, so that it looks like no stone."""
+        """Shade a point. The patch hides the lines below it; it is square, so that it does not look like a stone."""
         self._square(point, CELL - 2, f'fill="{PAPER}"')
         self._square(point, CELL - 2, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def owned(self, point: int, side: int) -> None:
-        """A point that belongs to side 0 or 1."""
+        """Mark a point that belongs to side 0 or 1."""
         self._circle(point, 4, f'fill="{self.inks[side]}" stroke="#111"')
 
     def text(self, point: int, text: str, ink: str) -> None:
-        """A few letters on a point."""
+        """Write a few letters on a point."""
         x, y = self._centre(point)
         self._parts.append(f'<text x="{x}" y="{y + 4}" font-size="11" fill="{ink}">{escape(text)}</text>')
 
     def svg(self, title: str = "") -> str:
-        """The picture, with a title below the board."""
+        """Return the picture with a title below the board."""
         side = self._side
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side + 24}" width="{side}"'
@@ -84,7 +84,7 @@ class BoardPicture:
         return "\n".join([head, *self._parts, title, "</svg>", ""])
 
     def inline(self, label: str) -> str:
-        """The board alone, to stand in a page at the width that it is given there; ``label`` is what is read aloud."""
+        """Return the board alone, which takes the width that the page gives it; screen readers read ``label``."""
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self._side} {self._side}" role="img"'
             f' aria-label="{escape(label)}" font-family="sans-serif" text-anchor="middle">'
@@ -92,7 +92,7 @@ class BoardPicture:
         return "\n".join([head, *self._parts, "</svg>"])
 
     def _line(self, at: int) -> str:
-        """What is drawn for a row and a column."""
+        """Return the drawing of a row's and a column's line."""
         low, high = MARGIN, self._side - MARGIN
         return f'<path d="M{low} {at}H{high}M{at} {low}V{high}" stroke="{LINE}" stroke-width="1"/>'
 
@@ -110,12 +110,12 @@ class BoardPicture:
 
 
 class SquaresPicture(BoardPicture):
-    """The same for a board of squares: pieces stand in them, and heat and marks fill them."""
+    """A board of squares, with pieces in the squares; heat and marks fill them."""
 
     ground, inks = PAPER, AMAZONS
 
     def piece(self, point: int, side: int, text: str = "", ink: str = "") -> None:
-        """An amazon of side 0 (White) or 1; letters stand below her."""
+        """Draw an amazon of side 0 (White) or 1, with letters below her."""
         x, y = self._centre(point)
         place = f"translate({x} {y - 5}) scale(.65)" if text else f"translate({x} {y})"
         self._parts.append(
@@ -125,7 +125,7 @@ class SquaresPicture(BoardPicture):
             self._parts.append(f'<text x="{x}" y="{y + 10}" font-size="10" fill="{ink or INK}">{escape(text)}</text>')
 
     def arrow(self, point: int) -> None:
-        """A square that an arrow has burnt."""
+        """Draw a square with an arrow."""
         self._square(point, CELL - 8, f'fill="{BURNT}"')
 
     def ring(self, point: int) -> None:
@@ -137,7 +137,7 @@ class SquaresPicture(BoardPicture):
         self._square(point, CELL - 3, f'fill="none" stroke="{LAST}" stroke-width="2.5"')
 
     def heat(self, point: int, opacity: float) -> None:
-        """See `BoardPicture`; lines here are between squares."""
+        """See `BoardPicture`."""
         self._square(point, CELL, f'fill="{HEAT}" fill-opacity="{opacity:.2f}"')
 
     def _line(self, at: int) -> str:

@@ -1,7 +1,7 @@
 """Read the registry's figures: from the metrics of the last `dvc repro`, and from the committed measurements.
 
-A figure may have been measured several times: by the graph, at the profile of params.yaml; apart from it, in matches
-of thousands of games or on real records; at other profiles. The measurement with the largest n stands first.
+A figure may have several measurements: by the graph at the profile of params.yaml, at other profiles, and outside the
+graph, in matches of thousands of games or on real records. The measurement with the largest n comes first.
 """
 
 import re
@@ -23,20 +23,19 @@ MEASURED, OTHER_PARAMS = "measured", "other params"
 
 
 def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Row]]:
-    """All figures, ``{system: {figure: row}}``.
+    """Return all figures as ``{system: {figure: row}}``.
 
     A row has ``words``, ``unit``, ``published``, and of the measurement with the largest ``n``: ``ours`` (the value),
     ``low`` and ``high`` (its 95 % interval), ``n``, ``ratio`` (ours / published), ``label``, ``profile``, ``seed``,
-    ``data``, ``hardware``, ``date``, ``commit``, ``command`` (which makes it again) and ``from``: graph, or measured.
+    ``data``, ``hardware``, ``date``, ``commit``, ``command`` (to measure it again) and ``from`` (graph or measured).
     ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
-    others), a profile's name for what was measured at another one, else `MEASURED`.
-    ``profiles`` is ``{label: {ours, low, high, n}}`` of all measurements, ``others`` has the rows of those behind the
-    first. ``measured``, the first committed one among these, is there for one more version.
-    What is not known, or does not depend on it, is null; of a figure that has not been made yet that is all but the
-    words, the unit, the published value and the command.
+    other params), the name of another profile for a measurement at that profile, else `MEASURED`.
+    ``profiles`` is ``{label: {ours, low, high, n}}`` of all measurements, and ``others`` has the rows of all but the
+    first. ``measured``, the first committed one among these, is kept for one more version. Unknown fields are null: a
+    figure that is not measured yet has only words, unit, published value and command.
 
     Args:
-        folder: a checkout, or the small files of one.
+        folder: a checkout, or a copy of its metrics, measurements, params.yaml and dvc.lock.
         times: whether to read the times of the last run, which are not in git.
 
     Raises:
@@ -74,12 +73,12 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
 
 
 def of_the_graph(row: Row) -> Row | None:
-    """The measurement among a figure's that the graph made, None where it has not."""
+    """Return the graph's measurement of a figure, or None."""
     return next((one for one in (row, *row["others"]) if one["from"] == "graph"), None)
 
 
 def _label(profile: str | None, params: Row) -> str:
-    """The profile of a committed measurement; that of params.yaml is the graph's own."""
+    """Return the label of a committed measurement. The profile of params.yaml is the label of the graph's own."""
     return MEASURED if profile in (None, "committed measurement", params.get("profile")) else str(profile)
 
 
@@ -98,7 +97,7 @@ def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Ro
 
 
 def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row], times: dict[str, float]) -> Row:
-    """A figure as the metrics have it, ``value`` null where they do not; ``command`` empty if no stage makes it."""
+    """Return a figure from the metrics; ``value`` is None if they lack it, ``command`` empty if no stage makes it."""
     found: Any
     if figure.timing:
         found = times.get(figure.timing)
@@ -116,7 +115,7 @@ def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row
 
 
 def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
-    """The file of metrics, or of times, that a figure is read from, with these params, and its dotted key there."""
+    """Return the file of metrics or times that has a figure, with these params, and its dotted key in the file."""
     file = re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path or figure.times)
     return file, figure.key
 
@@ -130,7 +129,7 @@ def _at(tree: Any, key: str) -> Any:
 
 
 def _words(data: str | Counted, folder: Path) -> str | None:
-    """Where the data came from."""
+    """Return the origin of the data in words."""
     if isinstance(data, str):
         return data or None
     path = folder / data.path
@@ -141,7 +140,7 @@ def _words(data: str | Counted, folder: Path) -> str | None:
 
 
 def _locked_params(folder: Path) -> dict[str, dict[str, Any]]:
-    """Params that each stage last ran with, by stage, without the ``@item`` of a foreach."""
+    """Return the params of each stage's last run, by stage, without the ``@item`` of a foreach."""
     path = folder / "dvc.lock"
     if not path.exists():
         return {}
@@ -151,5 +150,5 @@ def _locked_params(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _is_current(stage: str, params: dict[str, Any], locked: dict[str, dict[str, Any]]) -> bool:
-    """Whether the stage last ran with what params.yaml says now; if not, its profile is not the file's."""
+    """Whether a stage last ran with the current values of params.yaml, and so at its profile."""
     return stage in locked and all(_at(params, key) == value for key, value in locked[stage].items())

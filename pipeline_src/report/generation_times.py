@@ -1,4 +1,4 @@
-"""How long Gomoku's generations took: from their timings, which are no metrics, since no run repeats them."""
+"""Times of Gomoku's generations. They are not among the metrics, since they differ from run to run."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,17 +12,17 @@ REPORTS = Path("artifacts/reports/gomoku/generations")
 
 
 class GenerationTime(NamedTuple):
-    """One generation."""
+    """Times of one generation."""
 
     number: int
     seconds: dict[str, float]
-    """By phase: self_play, train, gate."""
+    """Seconds by phase: self_play, train, gate."""
     games: int
-    """Of its self-play."""
+    """Number of games of its self-play."""
 
 
 def read_times(folder: Path = Path()) -> list[GenerationTime]:
-    """Times of the generations of params.yaml; none of them if there are none, or one has no timings yet.
+    """Return the times of the generations in params.yaml; empty if one has no timings yet.
 
     Raises:
         ZugwerkError: a file is damaged.
@@ -44,7 +44,7 @@ def read_times(folder: Path = Path()) -> list[GenerationTime]:
 
 
 def figures(folder: Path = Path()) -> dict[str, float]:
-    """``train_hours``, of all phases of all generations, and ``self_play_games_per_hour``, of the self-play alone."""
+    """Return ``train_hours`` of all phases of all generations, and ``self_play_games_per_hour`` of self-play."""
     times = read_times(folder)
     if not times:
         return {}

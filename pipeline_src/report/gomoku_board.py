@@ -1,4 +1,4 @@
-"""A game of Gomoku as a picture: the stones with the numbers of their moves."""
+"""Pictures of Gomoku games with numbered stones."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from pipeline_src.report.board_picture import LAST, STONES, BoardPicture
 
 
 def board_svg(actions: Sequence[int], size: int, title: str = "") -> str:
-    """SVG of the position after the actions (cells, row * size + column, row 0 the top), Black first.
+    """Return the position after the actions (row * size + column, row 0 the top, Black first) as SVG.
 
     The last stone has a red number.
     """

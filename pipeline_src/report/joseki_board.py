@@ -1,4 +1,4 @@
-"""A Go position with the library's candidate moves: as a picture and as rows of a table."""
+"""Go positions with the library's recommended moves, as pictures and as rows of a table."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from pipeline_src.systems.joseki.recommend import Recommendation
 
 
 def recommendation_rows(found: Iterable[Recommendation], size: int = 19) -> list[dict[str, Any]]:
-    """One row a recommendation: rank, corner, move, count, share, win_rate, games (gid:ply)."""
+    """Return a row for each recommendation: rank, corner, move, count, share, win_rate, games (gid:ply)."""
     return [
         {
             "rank": rank,
@@ -29,7 +29,7 @@ def recommendation_rows(found: Iterable[Recommendation], size: int = 19) -> list
 
 
 def board_svg(board: npt.NDArray[np.int8], found: Sequence[Recommendation], last: int = -1, title: str = "") -> str:
-    """SVG of a board int8 [H, W], 0 empty, 1 black, 2 white, row 0 the top, with the candidates' shares in percent.
+    """Return a board int8 [H, W] (0 empty, 1 black, 2 white, row 0 the top) as SVG, with candidates' shares in percent.
 
     The stone on point ``last`` is marked. The more often a candidate was played, the deeper its blue.
     """

@@ -1,4 +1,4 @@
-"""Tables of the matches that are committed below docs/measured, as lines of Markdown."""
+"""Tables of the committed matches below docs/measured, as lines of Markdown."""
 
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,11 @@ WORDS = {
         "large_middle": "the same, with twice the compute on both sides",
     },
 }
-"""Matches by their keys in the files; one that is not here is told by its key."""
+"""Descriptions of matches by their keys in the files. A match without one is shown by its key."""
 
 
 def match_table(system: str, folder: Path = Path()) -> list[str]:
-    """A row a match of docs/measured/<system>.json; empty if it has none.
+    """Return a row for each match of docs/measured/<system>.json; empty if it has none.
 
     Raises:
         ZugwerkError: the file is damaged.
@@ -70,7 +70,7 @@ def match_table(system: str, folder: Path = Path()) -> list[str]:
 
 
 def _elo(match: dict[str, Any]) -> str:
-    """The difference with its ends; one of them alone where one side won everything."""
+    """Return the Elo difference with its interval, or one end of it if one side won all games."""
     low, high = match["elo_low"], match["elo_high"]
     if match["elo"] is not None:
         return f"{match['elo']:+.0f} ({low:+.0f} to {high:+.0f})"

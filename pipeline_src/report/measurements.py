@@ -1,7 +1,7 @@
-"""Read the measurements that are committed below docs/measured, of two kinds of files.
+"""Read the committed measurements below docs/measured, in two kinds of files.
 
 - ``docs/measured/<system>.json``, ``{figure: {value, low, high, n, profile, data, hardware, date, command}}``: clocked
-  matches, several seeds, real records. Keys that are no figure of the registry are tables of their own.
+  matches, several seeds, real records. Keys outside the registry hold tables.
 - ``docs/measured/<profile>.json``, ``{system: {figure: {ours, low, high, n, command, commit, date}}}``: the figures of
   one run of the graph at that profile. A file is of this kind if one of its keys is a system.
 """
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def system_measurements(folder: Path, system: str) -> Row:
-    """A system's own file, empty where it has none.
+    """Return the file of a system; empty if it has none.
 
     Raises:
         ZugwerkError: the file is damaged.
@@ -31,10 +31,10 @@ def system_measurements(folder: Path, system: str) -> Row:
 
 
 def profile_measurements(folder: Path) -> dict[str, dict[str, dict[str, Row]]]:
-    """The files of profiles, ``{profile: {system: {figure: row}}}``.
+    """Return the files of profiles as ``{profile: {system: {figure: row}}}``.
 
     Raises:
-        ZugwerkError: a file is damaged, or names a system or a figure that the registry does not have.
+        ZugwerkError: a file is damaged, or names a system or figure that is not in the registry.
     """
     found = {}
     for path in sorted((folder / FOLDER).glob("*.json")):

@@ -17,7 +17,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_report(target: Path, folder: Path = Path()) -> None:
-    """Write index.html, figures.json and figures.md into ``target``, from what the checkout ``folder`` has.
+    """Write index.html, figures.json and figures.md to ``target``, from the files of the checkout ``folder``.
 
     Raises:
         ZugwerkError: a metrics file, params.yaml, or a table of a chart is damaged.
@@ -31,7 +31,7 @@ def write_report(target: Path, folder: Path = Path()) -> None:
 
 
 def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
-    """The page."""
+    """Return the page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -1,4 +1,4 @@
-"""Which code and which machine a report was made with."""
+"""The code and the machine of a report."""
 
 import os
 import platform
@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 CODE = ("dvc.yaml", "params.yaml", "pipeline_src", "spiders")
-"""What decides over the figures."""
+"""Files that determine the figures."""
 
 
 def commit(folder: Path = Path()) -> str | None:
-    """The commit of the checkout, with ``+`` where its code or params differ from it; None outside git."""
+    """Return the commit of the checkout, with ``+`` if code or params differ from it; None outside git."""
     try:
         head = _git(folder, "rev-parse", "--short=10", "HEAD")
         changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *CODE)
@@ -25,13 +25,13 @@ def _git(folder: Path, *command: str) -> str:
 
 
 def hardware() -> str:
-    """The processor and how many of its cores this process may use, in words."""
+    """Return the processor and the number of cores for this process, in words."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return f"{cores} {'core' if cores == 1 else 'cores'} of {processor()}"
 
 
 def processor() -> str:
-    """The processor's name, as the system tells it."""
+    """Return the processor's name from the operating system."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

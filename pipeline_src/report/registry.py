@@ -1,4 +1,4 @@
-"""Every headline figure of every system: where it is found, what was published, how to rerun it."""
+"""All headline figures of all systems: the file of each, its published value, and the stage that makes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,38 +6,38 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Counted:
-    """Words about the data of a figure: those whose key has a count above 0 in a metrics file."""
+    """Words on the data of a figure: those with a count above 0 in a metrics file."""
 
     path: str
     key: str
     """Dotted path of the counts in the file."""
     words: Mapping[str, str]
-    """By the counts' keys."""
+    """Words by the keys of the counts."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure. Its value is a number in a metrics file, or a ``{value, low, high, n}`` there.
+    """One figure. Its value in a metrics file is a number or ``{value, low, high, n}``.
 
-    In ``path``, ``{section.key}`` stands for that value of params.yaml.
+    In ``path``, ``{section.key}`` stands for the value in params.yaml.
     """
 
     words: str
-    """What it is, for people."""
+    """Description for tables."""
     unit: str
     path: str = ""
-    """Metrics file of the graph; empty where only a committed measurement tells the figure."""
+    """Metrics file of the graph; empty if only committed measurements have the figure."""
     key: str = ""
     """Dotted path of the value in the file."""
     stage: str = ""
-    """DVC stage that makes it."""
+    """DVC stage that makes the file."""
     published: float | None = None
     data: str | Counted = ""
-    """Where the data came from, in words."""
+    """Origin of the data, in words."""
     timing: str = ""
-    """Name among `generation_times.figures`, in place of a metrics file: times are no metrics."""
+    """Key in `generation_times.figures`, in place of a metrics file."""
     times: str = ""
-    """File of times that has the key, in place of a metrics file."""
+    """File of times with the key, in place of a metrics file."""
 
 
 REPORTS = "artifacts/reports/amazons"

@@ -4,18 +4,18 @@ from typing import NamedTuple
 
 
 class System(NamedTuple):
-    """One of the registry's systems."""
+    """A system of the registry."""
 
     title: str
     source: str
-    """The publication; empty where it is ours alone."""
+    """The publication; empty for a system of our own."""
     summary: str
     reports: str
-    """Folder below artifacts/reports whose charts and boards belong to it; empty where there is none."""
+    """Folder below artifacts/reports with its charts and boards; empty if it has none."""
     page: str
-    """Its page below docs/."""
+    """Page below docs/."""
     headline: str = ""
-    """The figure that stands for a published system in a short table."""
+    """The figure of a published system for the short table."""
 
 
 SYSTEMS = {

@@ -1,4 +1,4 @@
-"""The table of figures, published beside ours: the registry's figures as texts, for the page and for Markdown."""
+"""Tables of the registry's figures, published beside ours, as texts for the report and for Markdown."""
 
 from collections import Counter
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "re
 
 
 class Line(NamedTuple):
-    """One line of a table; ``-`` where there is nothing."""
+    """One line of a table; ``-`` stands for an empty cell."""
 
     words: str
     published: str
@@ -19,18 +19,18 @@ class Line(NamedTuple):
     n: str
     unit: str
     profile: str
-    """The profile of the run, or `figures.MEASURED` for a measurement apart from the graph."""
+    """The profile of the run, or `figures.MEASURED` for a measurement outside the graph."""
     command: str
     where: str
     """Data, hardware and date, as far as they are known."""
     made: str
-    """By graph, measured, or empty for what is not made yet."""
+    """``graph``, ``measured``, or empty for a figure without a value."""
     below: bool
-    """Whether it is a smaller measurement of the figure in the line above."""
+    """Whether the line is a further measurement of the figure above it."""
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
-    """A line for each of a system's figures (see `figures.figures`), and below it one for each further measurement."""
+    """Return a line for each figure of a system (see `figures.figures`), followed by its further measurements."""
     found = []
     for row in rows.values():
         found.append(_line(row))
@@ -39,7 +39,7 @@ def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
 
 
 def most_common_origins(table: list[Line]) -> dict[str, str]:
-    """By how a figure was made, what ``where`` says most often, so that it need not stand in each line."""
+    """Return the most common ``where`` of each way of measuring, which the lines of the table then omit."""
     found = {}
     for made in ("graph", "measured"):
         origins = Counter(line.where for line in table if line.made == made and line.where)
@@ -49,7 +49,7 @@ def most_common_origins(table: list[Line]) -> dict[str, str]:
 
 
 def markdown(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """All systems' tables as Markdown."""
+    """Return the tables of all systems as Markdown."""
     parts = ["# Results"]
     for name, rows in figures.items():
         parts += ["", f"## {SYSTEMS[name].title if name in SYSTEMS else name}", "", *markdown_table(rows)]
@@ -57,7 +57,7 @@ def markdown(figures: dict[str, dict[str, dict[str, Any]]]) -> str:
 
 
 def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Lines of Markdown: a system's table, and above it where most of its figures come from."""
+    """Return a system's table as lines of Markdown, below the most common origins of its figures."""
     table = lines(rows)
     origins = most_common_origins(table)
     words = {"graph": "Data of the graph", "measured": "Data of the measurements"}
@@ -73,12 +73,12 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def with_unit(words: str, unit: str) -> str:
-    """A figure's words, with the unit if the words do not imply it."""
+    """Return a figure's words, with the unit if the words do not imply it."""
     return f"{words}, {unit}" if unit in ("hours", "microseconds", "seconds", "squares left") else words
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """A figure as text: counts in full, shares and scores with three decimals, others with three digits or more."""
+    """Return a figure as text: counts in full, shares and scores to three decimals, others to at least three digits."""
     if value is None:
         return "-"
     if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 100):
@@ -91,7 +91,7 @@ def number(value: float | None, unit: str = "") -> str:
 
 
 def interval(row: dict[str, Any]) -> str:
-    """The ends of a figure's 95 % interval as text, ``-`` without one."""
+    """Return a figure's 95 % interval as text, ``-`` without one."""
     return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
 
 

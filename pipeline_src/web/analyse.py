@@ -64,7 +64,7 @@ def files(request: Request) -> RecordFiles:
 
 @router.post("/upload")
 async def upload(request: Request, name: Annotated[str, Query(max_length=200)] = "record") -> Opened:
-    """Open the body, the bytes of a file."""
+    """Read the games of an upload; the request's body is the file."""
     from pipeline_src.web.record_files import read_games
 
     data = await request.body()
@@ -82,7 +82,7 @@ async def upload(request: Request, name: Annotated[str, Query(max_length=200)] =
 def games(
     request: Request, source: Source, first: Annotated[int, Query(ge=0)] = 0, count: Annotated[int, Query(ge=1)] = 50
 ) -> Games:
-    """The games of a file, a page of them."""
+    """Return a page of the list of a file's games."""
     name, path, records = _open(request.app.state.settings, source)
     count = min(count, MOST_LISTED)
     if records is None:
@@ -96,7 +96,7 @@ def games(
 
 @router.get("/game")
 def game(request: Request, source: Source, number: int) -> Replay:
-    """A game, move by move."""
+    """Return a game, move by move."""
     from pipeline_src.games.game import get_game
     from pipeline_src.web.analysis import ANALYSTS
     from pipeline_src.web.record_files import start_of
@@ -127,7 +127,7 @@ def game(request: Request, source: Source, number: int) -> Replay:
 
 @router.websocket("/watch")
 async def watch(socket: WebSocket) -> None:
-    """Analyse a game while the socket is open; what was found before comes at once."""
+    """Analyse a game while the socket is open. Earlier results are sent at once."""
     from pipeline_src.web.watching import fail, follow
 
     await socket.accept()
@@ -150,7 +150,7 @@ async def watch(socket: WebSocket) -> None:
 
 @router.post("/export")
 def export(request: Request, wanted: ExportRequest) -> Exported:
-    """A game as SGF with what the analyses found as comments."""
+    """Return a game as SGF, with its analyses as comments."""
     from pipeline_src.web.analysis import known
     from pipeline_src.web.annotate import annotated
 
@@ -160,7 +160,7 @@ def export(request: Request, wanted: ExportRequest) -> Exported:
 
 
 def find_game(settings: Settings, source: str, number: int) -> tuple[str, GameRecord]:
-    """Name of the file, and the game of this number in it.
+    """Return the name of the file and the game with this number in it.
 
     Raises:
         ZugwerkError: no such file, or no such game.
@@ -175,7 +175,7 @@ def find_game(settings: Settings, source: str, number: int) -> tuple[str, GameRe
 
 
 def _open(settings: Settings, source: str) -> tuple[str, Path, list[GameRecord] | None]:
-    """Name, path, and the games; None for an archive, which is read in part."""
+    """Return name, path and games of a file. The games of an archive are None: it is read in part."""
     from pipeline_src.web.record_files import read_games
 
     if source.startswith(UPLOAD):
@@ -205,7 +205,7 @@ def _open(settings: Settings, source: str) -> tuple[str, Path, list[GameRecord] 
 
 
 def _head(record: GameRecord, most: int = 100) -> GameHead:
-    """About a game; ``most`` letters of its event, where a forfeit stands with its reason."""
+    """Return the head of a game, with the first ``most`` letters of its event, which holds the reason of a forfeit."""
     return GameHead(
         number=record.gid,
         game=record.game,

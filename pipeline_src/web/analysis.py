@@ -1,4 +1,4 @@
-"""The analysis of a game, position by position: what runs in a process of its own, and what is kept of it."""
+"""The analysis of a game, position by position, in a process of its own, and the results that are kept."""
 
 import hashlib
 import math
@@ -18,27 +18,27 @@ from pipeline_src.web.record_files import start_of
 
 TASK = f"{__name__}:analyse"
 ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
-"""Players that search, by game; the first is the one that is proposed."""
+"""Players that can analyse, by game; the first is the default."""
 TREES = frozenset({*RATES, "uct"})
-"""Players whose depth is that of the longest line, not of an iteration."""
+"""Players whose depth is the length of the longest line, not that of an iteration."""
 PLAIN = 10.0
-"""Points of Gomoku's engine that one of its plain evaluation is about worth."""
+"""Points of Gomoku's engine for one point of the plain evaluation, approximately."""
 DECIDED = 5_000.0
-"""A value from here on is a win that was seen to its end."""
+"""Least absolute value of a proven win or loss."""
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 KEPT = 64
-"""Analyses whose results stay in memory."""
+"""Number of analyses whose results stay in memory."""
 
 Row = dict[str, Any]
 Unit = Literal["rate", "squares", "points"]
 Found = dict[int, PlyAnalysis]
-"""By ply."""
+"""Results by ply."""
 _KEPT: "OrderedDict[str, Found]" = OrderedDict()
 _LOCK = threading.Lock()
 
 
 def known(record: GameRecord, request: AnalysisRequest) -> Found:
-    """What was found before of a game by the same player with the same time; new results are to be put there."""
+    """Return the results so far for a game, a player and its time. The caller adds new results to it."""
     about = (record.game, record.variant, record.height, record.width, record.actions, request.player, request.movetime)
     key = hashlib.sha256(repr(about).encode()).hexdigest()
     with _LOCK:
@@ -50,13 +50,13 @@ def known(record: GameRecord, request: AnalysisRequest) -> Found:
 
 
 def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterator[Row]:
-    """All positions of a game that are not ``done`` yet, in order; first an empty row, as soon as the player is ready.
+    """Yield an analysis of each position that is not ``done``, in order, after an empty row when the player is ready.
 
     Args:
         game: a record (`dataclasses.asdict`), as JSON has it.
         player: text of a player that searches.
-        movetime: milliseconds a position.
-        done: results (`PlyAnalysis`) as JSON has them; so are those that are yielded.
+        movetime: milliseconds per position.
+        done: earlier results, `PlyAnalysis` as JSON objects, like the yielded ones.
 
     Raises:
         ZugwerkError: no such player, or it cannot play this game, or it gives no values.
@@ -117,10 +117,10 @@ def _note(by_depth: dict[int, SearchResult], info: SearchResult) -> None:
 
 
 def _evened(unit: Unit, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
-    """The mover's win rate, by iterative deepening the mean of the last two depths.
+    """Return the mover's win rate; for iterative deepening, the mean over the last two depths.
 
-    Who moves last in a line looks better than they are, so that values of odd and of even depths lie on either side of
-    the truth, and each move would seem to be a mistake.
+    Values favour the side that makes the last move of a line, so odd and even depths err in opposite directions.
+    Without the mean, each move would look like a mistake.
     """
     scale = PLAIN if unit == "points" and PlayerText.parse(player).name != "engine" else 1.0
     rate = _chance(scale * search.value, unit)
@@ -137,7 +137,7 @@ def _chance(value: float, unit: Unit) -> float:
 
 
 def _lost(rules: Any, state: Any, before: PlyAnalysis, rate: float, action: int, record: GameRecord) -> float:
-    """Win rate that the mover in ``state`` gave away by an action; none by the move that the search would have made."""
+    """Return the win rate that an action loses for the mover in ``state``; 0 for the move that the search prefers."""
     if before.line and before.line[0] == rules.format_move(action, record.height, record.width):
         return 0.0
     change = before.win_rate - rate

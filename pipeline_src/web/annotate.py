@@ -1,4 +1,4 @@
-"""A game with an analysis as SGF, which Sabaki and other editors open; this package reads it back without comments."""
+"""Games with an analysis as SGF, for Sabaki and other editors. This package reads the games back without comments."""
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
@@ -8,20 +8,20 @@ from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import start_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}
-"""SGF's, of games."""
+"""SGF's numbers of games."""
 LETTERS = {"amazons": "WB", "gomoku": "BW"}
-"""Nodes of the first and the second side. Names are as on LittleGolem: PB is who moves first, in the Amazons too."""
+"""Move properties of the first and second side. As on LittleGolem, PB names the first player, in the Amazons too."""
 DOUBTFUL, BAD = 0.1, 0.2
-"""Win rate given away from which on a move is marked doubtful (DO), or bad (BM)."""
+"""Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)."""
 LONGEST = 6
-"""Moves of a line in a comment."""
+"""Largest number of moves of a line in a comment."""
 
 
 def annotated(record: GameRecord, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysis]]]) -> str:
-    """The record as SGF text (FF 4, UTF-8); Go, which nobody here analyses, without comments.
+    """Return the record as SGF text (FF 4, UTF-8). Go has no analysis, so its records have no comments.
 
     Raises:
-        ZugwerkError: a start that has no name.
+        ZugwerkError: the game's start position has no name.
     """
     if record.game == "go":
         return write_sgf(record).decode()
@@ -58,7 +58,7 @@ def annotated(record: GameRecord, analyses: list[tuple[AnalysisRequest, dict[int
 
 
 def comment(ply: int, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysis]]]) -> str:
-    """The words of all analyses about the position after ``ply`` moves."""
+    """Return the comment of all analyses on the position after ``ply`` moves."""
     lines = []
     for request, found in analyses:
         one = found.get(ply)
@@ -74,7 +74,7 @@ def comment(ply: int, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysi
 
 
 def _point(action: int, record: GameRecord) -> str:
-    """SGF's point, column and row from the top."""
+    """Return a point as SGF writes it: column, then row from the top."""
     row, column = divmod(action, record.width)
     return chr(ord("a") + column) + chr(ord("a") + row)
 

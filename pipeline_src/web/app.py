@@ -1,4 +1,4 @@
-"""`create_app`: a router a page. The files of the pages, and the guard before all, are `late`'s."""
+"""`create_app` joins the routers of all pages. `late` adds the files of the pages and the guard."""
 
 import logging
 
@@ -13,12 +13,12 @@ from pipeline_src.web import analyse, joseki, nets, play, runs
 from pipeline_src.web.settings import Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, joseki.router, runs.router)
-"""A line a page; their paths begin with ``/api/PAGE``."""
+"""Routers, one per page; their paths begin with ``/api/PAGE``."""
 LOG = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """What answers below ``/api/``; ``request.app.state.settings`` has the settings."""
+    """Return the application below ``/api/``. Its settings are in ``request.app.state.settings``."""
     app = FastAPI(
         title="Zugwerk in the browser",
         version=__version__,
@@ -38,7 +38,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def failure(status: int, text: str) -> JSONResponse:
-    """An answer that says what is wrong (`messages.message.Failure`)."""
+    """Return an error as an answer (`messages.message.Failure`)."""
     return JSONResponse({"error": text}, status)
 
 

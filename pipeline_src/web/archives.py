@@ -1,4 +1,4 @@
-"""Archives of records that stay open: a game of ten thousand is found without reading them all again."""
+"""Archives of records that stay open, so that one of ten thousand games is found without reading all of them again."""
 
 import threading
 from collections import OrderedDict
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 OPEN = 4
-"""Archives kept in memory."""
+"""Number of archives kept in memory."""
 MOST_BYTES = 512 << 20
-"""Of an archive's file."""
+"""Largest size of an archive's file in bytes."""
 
 _LOCK = threading.Lock()
 _TABLES: "OrderedDict[tuple[Path, int, int], pa.Table]" = OrderedDict()
 
 
 def archive(path: Path) -> "pa.Table":
-    """An archive as an Arrow table by ``gid``; a file written anew is read anew.
+    """Return an archive as an Arrow table, sorted by ``gid``. A changed file is read again.
 
     Raises:
-        ZugwerkError: missing, too large, damaged, or no archive of records.
+        ZugwerkError: the file is missing, too large or damaged, or no archive of records.
     """
     from pipeline_src.records.parquet import read_table
 
@@ -45,10 +45,10 @@ def archive(path: Path) -> "pa.Table":
 
 
 def game_of(path: Path, gid: int) -> GameRecord:
-    """One game of an archive.
+    """Return a game of an archive.
 
     Raises:
-        ZugwerkError: as `archive`, no such game, or a row that cannot be a record.
+        ZugwerkError: as `archive`, the archive lacks the game, or the row is not a valid record.
     """
     import pyarrow.compute as pc
 
@@ -60,7 +60,7 @@ def game_of(path: Path, gid: int) -> GameRecord:
 
 
 def record_of(row: dict[str, Any], path: Path) -> GameRecord:
-    """A row of an archive as a record."""
+    """Return a row of an archive as a record."""
     if row["winner"] not in (*WINNERS, None) or row["source"] not in SOURCES:
         raise ZugwerkError(f"{path.name}: game {row['gid']}: winner {row['winner']!r} or source unknown")
     return GameRecord(**{**row, "actions": tuple(row["actions"])})

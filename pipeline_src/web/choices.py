@@ -1,4 +1,4 @@
-"""What can be played: games, boards, rules, players with their options, models; without numba, and so at once."""
+"""Games, boards, rules, players with their options, and models to choose from, without the slow import of numba."""
 
 from pathlib import Path
 
@@ -13,24 +13,24 @@ from pipeline_src.web.messages.play import Choices, GameChoice, ListedPlayer, Pl
 from pipeline_src.web.settings import Settings
 
 OUTSIDE = ("uci", "brain")
-"""Players that start other programs: no page may do that."""
+"""Players that start other programs. Pages may not use them."""
 PATHS = ("model",)
-"""Options that name a file, beside what follows the colon."""
+"""Options that name a file, besides the value after the colon."""
 ANY = tuple(range(3, 26))
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White")}
 VARIANTS = {
     "amazons": (Variant(name="standard", sizes=(10, 8, 6)), Variant(name="cross", sizes=(10,))),
     "gomoku": tuple(Variant(name=name, sizes=ANY) for name in ("freestyle", "exact", "renju", "caro")),
 }
-"""As the games themselves say, which would bring numba."""
+"""Copies of the games' own constants, since importing the games imports numba."""
 USUAL = {"amazons": 10, "gomoku": 15}
 MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}
-"""Names of the files of nets, by game."""
+"""File names of nets, by game."""
 MOST_MODELS = 200
 
 
 def choices(settings: Settings) -> Choices:
-    """All of it; the models are those below the folders."""
+    """Return all choices, with the models below the folders."""
     return Choices(games=tuple(_game(name, settings) for name in SIDES))
 
 
@@ -60,7 +60,7 @@ def _player(one: Listed) -> ListedPlayer:
 
 
 def models(game: str, settings: Settings) -> list[str]:
-    """Files of nets below the folders, as a player's text names them."""
+    """Return the files of nets below the folders, as a player's text names them."""
     found = [
         path
         for folder in settings.folders
@@ -71,16 +71,16 @@ def models(game: str, settings: Settings) -> list[str]:
 
 
 def _shown(path: Path) -> str:
-    """From where the server began, if it is below."""
+    """Return a path relative to the server's working directory, if it is below it."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def check_player(text: str, game: str, settings: Settings) -> None:
-    """Refuse what a page may not ask for, and what is wrong with a player's text.
+    """Check that a player's text is valid and that a page may use it.
 
     Raises:
-        ZugwerkError: a player that starts another program, a file outside the folders, no such player or option.
+        ZugwerkError: the player starts another program, a file is outside the folders, or a name or option is unknown.
     """
     parsed = PlayerText.parse(text)
     where = maker_of(game, parsed)

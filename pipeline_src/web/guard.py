@@ -1,8 +1,8 @@
-"""`Guard`: only pages of this server may talk to it, and none of them loads anything from elsewhere.
+"""`Guard`: only pages of this server may send requests to it, and they load nothing from other hosts.
 
-A browser sends requests to loopback for any page of the web. Three headers give such a page away: ``Host`` names its
-own domain where DNS leads that to this machine (rebinding), ``Origin`` names where a script comes from, and
-``Sec-Fetch-Site`` says so even where there is no origin. Programs that are no browsers send none of the last two.
+A browser sends requests to loopback for any page of the web. Three headers reveal such a page: ``Host`` is the page's
+own domain if DNS points it to this machine (rebinding), ``Origin`` is the origin of a script, and ``Sec-Fetch-Site``
+tells of another site even without an origin. Programs other than browsers do not send the last two.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ Send = Callable[[Message], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 8 << 20
-"""Bytes of a request's body."""
+"""Largest number of bytes of a request's body."""
 READS = ("GET", "HEAD")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -34,10 +34,10 @@ HEADERS = (
 
 
 class Guard:
-    """Stands before an ASGI application."""
+    """ASGI middleware that refuses requests of other sites and large bodies."""
 
     def __init__(self, app: Asgi, host: str, most_body: int = MOST_BODY) -> None:
-        """``host`` is what the server listens at."""
+        """Guard an application; ``host`` is the address at which the server listens."""
         self._app, self._host, self._most_body = app, host.strip("[]").lower(), most_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,12 +60,12 @@ class Guard:
             await self._pass_on(scope, receive, send)
 
     def refusal(self, kind: str, method: str, headers: MutableMapping[str, str]) -> str:
-        """In words why a request is not answered; empty where it is.
+        """Return the reason why a request is refused; empty if it is allowed.
 
         Args:
             kind: http or websocket.
             method: of an HTTP request.
-            headers: by their names in small letters.
+            headers: by name in lower case.
         """
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_own(_name(host)):
@@ -79,7 +79,7 @@ class Guard:
         return ""
 
     def _is_own(self, name: str) -> bool:
-        """Whether a name is one of this server's; an address of its own cannot be a rebound name."""
+        """Whether a name belongs to this server. An IP address cannot be a rebound name."""
         if name in ("localhost", self._host):
             return True
         try:
@@ -92,7 +92,7 @@ class Guard:
         return f"the request is larger than {self._most_body >> 20} MiB"
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer, with the headers of all answers, unless the body grows beyond its bound."""
+        """Pass a request on and add the common headers to the answer, unless the body exceeds its limit."""
         taken, begun, refused = 0, False, False
 
         async def counted() -> Message:
@@ -129,7 +129,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _name(host: str) -> str:
-    """``Host`` without its port."""
+    """Return ``Host`` without its port."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()

@@ -1,6 +1,6 @@
-"""Routes of the joseki page: a position asked of a library, the codes of its corners, games to open.
+"""Routes of the joseki page: positions looked up in a library, the codes of their corners, games of the library.
 
-Libraries are ``models/joseki/*.joseki`` below the server's folders. They stay in memory, so that an answer takes
+Libraries are ``models/joseki/*.joseki`` below the server's folders. They stay in memory, so that a request takes
 milliseconds.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SIZE = 19
 FIRST = "library"
-"""Name of the library that is asked if none is named and there are several."""
+"""Name of the default library."""
 MOST_MOVES, MOST_LISTED, MOST_PATTERNS = 400, 60, 12
 
 router = APIRouter(prefix="/api/joseki", tags=["joseki"])
@@ -63,7 +63,7 @@ class Opened:
         return SharedCodes(self.library)
 
     def codes(self) -> "SharedCodes":
-        """Its states by code, computed once, when they are first asked for."""
+        """States of the library by pattern code, computed at the first use."""
         with self._lock:
             return self._codes
 
@@ -79,10 +79,10 @@ def _paths(request: Request) -> list[Path]:
 
 
 def open_library(path: Path) -> Opened:
-    """A library, read once; a file written anew is read anew.
+    """Return a library, which is read once, and again if its file has changed.
 
     Raises:
-        ZugwerkError: no library, or a damaged one.
+        ZugwerkError: no such library, or it is damaged.
     """
     from pipeline_src.systems.joseki.library_file import load
 
@@ -105,7 +105,7 @@ def _opened(request: Request, name: str) -> Opened:
 
 @router.get("/libraries")
 def libraries(request: Request) -> Libraries:
-    """The libraries of this server."""
+    """List the libraries of this server."""
     found, problems = [], []
     for path in _paths(request):
         try:
@@ -120,15 +120,15 @@ def libraries(request: Request) -> Libraries:
 
 @router.get("/position")
 def position(request: Request, moves: Moves = "", library: Name = "") -> JosekiPosition:
-    """What the library knows of the position after some moves."""
+    """Look up the position after some moves in a library."""
     return look(_opened(request, library).library, _words(moves))
 
 
 def look(library: "Library", moves: list[str]) -> JosekiPosition:
-    """The answer to a list of moves.
+    """Return the answer for a list of moves.
 
     Raises:
-        ZugwerkError: not a move, or an illegal one.
+        ZugwerkError: a move is malformed or illegal.
     """
     from pipeline_src.games.go import is_legal, to_fen
     from pipeline_src.systems.joseki.recommend import recommend
@@ -148,7 +148,7 @@ def look(library: "Library", moves: list[str]) -> JosekiPosition:
 
 @router.get("/code")
 def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Name = "") -> CodeOfCorner:
-    """The pattern code of a corner, and the patterns that share it."""
+    """Return the pattern code of a corner, and the patterns that share it."""
     from pipeline_src.systems.joseki.canonical import canonical_key, key_text
     from pipeline_src.systems.joseki.corners import BLACK, WHITE, corner_window
     from pipeline_src.systems.joseki.pattern_code import BOTH, pattern_code
@@ -170,7 +170,7 @@ def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Nam
 
 @router.get("/clashes")
 def clashes(request: Request, library: Name = "") -> Clashes:
-    """Different patterns of the library that have one code."""
+    """List groups of different patterns of the library with the same code."""
     from pipeline_src.systems.joseki.pattern_code import pattern_code
     from pipeline_src.systems.joseki.sharing import state_window
 
@@ -191,7 +191,7 @@ def clashes(request: Request, library: Name = "") -> Clashes:
 
 @router.get("/games/{gid}")
 def game(request: Request, gid: int, library: Name = "") -> JosekiGame:
-    """A game that the library counted."""
+    """Return a game of the library."""
     path = _opened(request, library).path.parents[2] / "records/joseki/games.parquet"
     record = game_of(path, gid)
     if (record.game, record.height, record.width) != ("go", SIZE, SIZE):

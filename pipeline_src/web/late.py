@@ -1,4 +1,4 @@
-"""`Late`: the pages' files are served at once; what answers them is imported when a page first asks something."""
+"""`Late` serves the files of the pages at once, and imports the rest of the server at the first request of a page."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -22,7 +22,7 @@ STATIC = Path(__file__).parent / "static"
 
 
 class Late:
-    """All that is served. What answers below ``/api/`` takes half a second to import; a page is painted meanwhile."""
+    """The server's application. The part below ``/api/`` takes half a second to import; a page is painted meanwhile."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self._stack = settings, AsyncExitStack()
@@ -34,7 +34,7 @@ class Late:
 
     @property
     def app(self) -> "FastAPI":
-        """What answers below ``/api/``, after it was first asked."""
+        """The application below ``/api/``, imported at the first use."""
         assert self._app is not None
         return self._app.result()
 

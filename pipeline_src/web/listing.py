@@ -1,4 +1,4 @@
-"""Files below a folder, found anew in no more time than a look at each folder takes."""
+"""Lists of the files below a folder. A repeated listing reads only folders that have changed."""
 
 import os
 import time
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RECENT_NS = 2_000_000_000
-"""A folder that was changed this shortly before it was read may be changed again within the same tick of its clock."""
+"""Nanoseconds after a change within which a folder may change again without a new time stamp."""
 _READ: dict[Path, tuple[int, list[Path], list[Path]]] = {}
-"""By folder: when it was changed last, the folders in it, and the files."""
+"""For each folder: the time of its last change, its folders and its files."""
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """All files below a folder, by name, each folder's own before those of the folders in it; no links to folders.
+    """Yield all files below a folder by name, a folder's files before those of its folders. Links are not followed.
 
-    A folder is read anew only where it was changed since: that a file in it was written anew in place is not seen, nor
-    does it change the list.
+    A folder is read again only if it has changed. A file that is overwritten in place does not change its folder, nor
+    the list.
     """
     try:
         changed = folder.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-"""Moves as texts: played from a position, and the turns of the Amazons as a tree to choose from."""
+"""Moves as texts: they are played from a position, and the turns of the Amazons make a tree to choose from."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -13,16 +13,16 @@ def step(rules: "Game", state: Any, text: str, number: int) -> tuple[int, Any]:
     """Play one move.
 
     Args:
-        rules: of the game.
-        state: the position.
-        text: the move.
-        number: of the move in its game, from 1, for the message.
+        rules: rules of the game.
+        state: position before the move.
+        text: text of the move.
+        number: number of the move in its game, from 1, for messages.
 
     Returns:
-        Its action, and the position after it.
+        The action, and the position after it.
 
     Raises:
-        ZugwerkError: no move, or not a legal one.
+        ZugwerkError: the text is malformed, or the move is illegal.
     """
     action = rules.parse_move(text, *state.board.shape)
     if not rules.is_legal(state, action):
@@ -32,10 +32,10 @@ def step(rules: "Game", state: Any, text: str, number: int) -> tuple[int, Any]:
 
 
 def played(rules: "Game", state: Any, texts: Iterable[str]) -> tuple[tuple[int, ...], Any]:
-    """The actions of moves from a position on, and the position after them.
+    """Return the actions of moves from a position on, and the position after them.
 
     Raises:
-        ZugwerkError: names the first that is none, or not legal.
+        ZugwerkError: a move is malformed or illegal; the message names the first one.
     """
     actions = []
     for number, text in enumerate(texts, 1):
@@ -45,7 +45,7 @@ def played(rules: "Game", state: Any, texts: Iterable[str]) -> tuple[tuple[int, 
 
 
 def turn_tree(turns: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    """``d1-d7/g7`` and the like by ``d1``, then ``d7``: the arrows' squares."""
+    """Return turns such as ``d1-d7/g7`` as arrow squares by ``d1``, then ``d7``."""
     tree: dict[str, dict[str, list[str]]] = {}
     for turn in turns:
         move, _, arrow = turn.partition("/")

@@ -1,4 +1,4 @@
-"""Routes of the page on what the nets see: models, positions on their boards, and views of these.
+"""Routes of the page Nets: models, positions on their boards, and the policies and values of a net there.
 
 Torch runs in a process of its own; the server itself never imports it.
 """
@@ -24,12 +24,12 @@ FOLDERS: dict[str, Literal["amazons", "gomoku"]] = {
     "models/gomoku": "gomoku",
     "models/growing": "gomoku",
 }
-"""Where a folder of artifacts has nets of each game."""
+"""Folders with nets, below a folder of artifacts, and their games."""
 NO_NETS = ("learner.pt",)
-"""Files there that are no nets."""
+"""Files in these folders that are not nets."""
 MOST_MOVES = 500
 SEE, BOARD = "pipeline_src.web.seeing:see", "pipeline_src.web.seeing:board_of"
-"""What runs in the process."""
+"""Functions that run in the process."""
 
 router = APIRouter(prefix="/api/nets", tags=["nets"])
 _BOARDS: "OrderedDict[tuple[str, int], Board]" = OrderedDict()
@@ -39,7 +39,7 @@ Moves = Annotated[str, Query(max_length=16 * MOST_MOVES, description="Played so 
 
 @router.get("/models")
 def models(request: Request) -> Models:
-    """All nets, those of the package first; none is opened."""
+    """List all nets, those of the package first, without opening them."""
     found = []
     for net in packaged_nets():
         words = f"comes with the package ({net.card.game}, {board_words(net.card.board)})"
@@ -54,7 +54,7 @@ def models(request: Request) -> Models:
 
 
 def _group(file: Path, below: Path) -> str:
-    """Generations of a board, or of self-play, are a group: ``gomoku/*/best``, ``growing/9``."""
+    """Return the group of a net, such as ``gomoku/*/best`` or ``growing/9``: the generations of one training."""
     if below.name == "gomoku":
         return f"gomoku/*/{file.stem}"
     return file.parent.relative_to(below.parent).as_posix() if below.name == "growing" else below.name
@@ -75,10 +75,10 @@ def _model(file: Path, game: Any, name: str, group: str, packaged: bool) -> Mode
 
 
 def _found(request: Request, model: str) -> tuple[str, Path]:
-    """Game and file of a model.
+    """Return the game and the file of a model.
 
     Raises:
-        ZugwerkError: no such model below the folders.
+        ZugwerkError: the folders have no such model.
     """
     if net := _packaged(model):
         return net.card.game, Path(net.checked())
@@ -91,15 +91,15 @@ def _found(request: Request, model: str) -> tuple[str, Path]:
 
 
 def _packaged(model: str) -> PackagedNet | None:
-    """The net that comes with the package by that name, ``package:gomoku_zero-9x9-freestyle``."""
+    """Return a net of the package by its name, such as ``package:gomoku_zero-9x9-freestyle``."""
     return next((net for net in packaged_nets() if model == f"package:{net.card.name}"), None)
 
 
 async def _ask(request: Request, function: str, *arguments: Any) -> Any:
-    """The one answer of a function in a process with torch; in turn with other tabs, whose nets are loaded there too.
+    """Return the value of a function that runs in a process with torch. Other tabs use the same process in turn.
 
     Raises:
-        ZugwerkError: as the function raises; or all processes are busy.
+        ZugwerkError: the function fails, or all processes are busy.
     """
     engines: Engines = request.app.state.engines
     async with request.app.state.seeing:
@@ -135,7 +135,7 @@ def _state(game: str, board: Board, moves: str) -> tuple[Any, list[str]]:
 
 @router.get("/position")
 async def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
-    """The position after some moves on a net's board, its legal moves, and whose the squares are."""
+    """Return the position after some moves on a net's board, with legal moves and the owners of squares."""
     game, path = _found(request, model)
     board = await _board(request, model, game, path)
     return await asyncio.to_thread(_position, model, game, board, moves)
@@ -190,7 +190,7 @@ async def view(
         str, Query(max_length=8, description="Amazons: what is chosen of a turn, ``d1`` or ``d1-d7``.")
     ] = "",
 ) -> NetView:
-    """What a net sees in the position after some moves."""
+    """Return a net's policy and value in the position after some moves."""
     game, path = _found(request, model)
     board = await _board(request, model, game, path)
     fen, half = await asyncio.to_thread(_asked, game, board, moves, move)
@@ -199,7 +199,7 @@ async def view(
 
 
 def _asked(game: str, board: Board, moves: str, move: str) -> tuple[str, tuple[int | None, int | None]]:
-    """A position as a FEN, and what was chosen of a turn there."""
+    """Return a position as a FEN, and the chosen part of a turn."""
     from pipeline_src.games.game import get_game
 
     state, _ = _state(game, board, moves)

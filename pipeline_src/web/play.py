@@ -1,4 +1,4 @@
-"""The page Play: routes, and the WebSocket of a game."""
+"""Routes of the page Play, and the WebSocket of a game."""
 
 import asyncio
 import contextlib
@@ -34,22 +34,22 @@ from pipeline_src.web.sessions.store import FullError, Store
 
 router = APIRouter(prefix="/api/play", tags=["play"])
 PAINTED_S = 0.5
-"""From the first question until players are loaded: the page is painted and filled meanwhile."""
+"""Seconds between the first request and the loading of players, in which the page is painted and filled."""
 MOST_TABS = 8
-"""Of one game."""
+"""Largest number of tabs of a game."""
 BURST, A_SECOND = 40, 20
-"""Messages that a tab may send at once, and in the long run."""
+"""Largest number of messages that a tab may send at once, and per second on average."""
 MOST_UNSENT = 100
-"""Messages that wait for a tab that does not read."""
+"""Largest number of messages that wait for a tab."""
 GONE, BUSY, FLOOD, SLOW = 4404, 4429, 4008, 4013
-"""Codes with which the WebSocket of a game is closed: no such game; too many tabs; too many messages; nobody reads."""
+"""Codes that close the WebSocket of a game: unknown game, too many tabs, too many messages, messages not read."""
 KINDS = {"psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}
 Name = Annotated[str, InPath(max_length=40)]
 
 
 @asynccontextmanager
 async def opened(app: FastAPI) -> AsyncIterator[None]:
-    """The processes that think and look, and the games, while the server runs; all are in ``request.app.state``."""
+    """Keep processes and games in ``request.app.state`` while the server runs."""
     engines = Engines(app.state.settings.engines)
     app.state.engines, app.state.games, app.state.seeing = engines, Store(engines), asyncio.Lock()
     tasks = [asyncio.create_task(engines.watch())]
@@ -64,7 +64,7 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _load_ahead(engines: Engines) -> None:
-    """What the first game would wait for: the rules here, the usual players in a process."""
+    """Load the rules here and the usual players in a process, so that the first game need not wait."""
     await asyncio.sleep(PAINTED_S)
     places = [Place(game=game, size=size, variant=VARIANTS[game][0].name) for game, size in USUAL.items()]
     for place in places:
@@ -74,13 +74,13 @@ async def _load_ahead(engines: Engines) -> None:
 
 @router.get("/choices")
 async def all_choices(request: Request) -> Choices:
-    """Games, boards, rules, players and models."""
+    """List games, boards, rules, players and models."""
     return await asyncio.to_thread(choices, request.app.state.settings)
 
 
 @router.post("/board")
 async def board(place: Place) -> Board:
-    """A position, with its legal moves."""
+    """Return a position with its legal moves."""
     return await asyncio.to_thread(_drawn, place)
 
 
@@ -90,7 +90,7 @@ def _drawn(place: Place) -> Board:
 
 @router.post("/player")
 async def player(asked: PlayerCheck, request: Request) -> Checked:
-    """Whether a player can be made, and on which board it plays."""
+    """Check the text of a player, and return its only board."""
     check_player(asked.player, asked.game, request.app.state.settings)
     task = Task(
         place=Place(game=asked.game, size=USUAL.get(asked.game, 10), variant=""), player=asked.player, only_made=True
@@ -121,7 +121,7 @@ def _session(name: str, store: Store) -> Session:
 
 @router.get("/games/{name}/record.{suffix}")
 async def record(name: Name, suffix: Annotated[str, InPath(max_length=10)], request: Request) -> Response:
-    """The game as a file."""
+    """Return the game as a file."""
     session = _session(name, request.app.state.games)
     content = await session.save(suffix)
     file = f'attachment; filename="{session.game.place.game}-{name}.{suffix}"'
@@ -129,21 +129,21 @@ async def record(name: Name, suffix: Annotated[str, InPath(max_length=10)], requ
 
 
 class Wire:
-    """What is sent to a tab: in order, and no more waits than `MOST_UNSENT`; of thoughts that wait, the last counts."""
+    """Messages to a tab, in order, at most `MOST_UNSENT` unsent ones. A new thought replaces one that waits."""
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket, self._queue = socket, list[Message]()
         self._more = asyncio.Event()
 
     def hear(self, message: Message) -> None:
-        """Send it soon."""
+        """Queue a message."""
         if isinstance(message, ThoughtMessage) and self._queue and isinstance(self._queue[-1], ThoughtMessage):
             self._queue.pop()
         self._queue.append(message)
         self._more.set()
 
     async def run(self) -> None:
-        """Send until the tab is gone, or does not read."""
+        """Send messages until the tab is closed or no longer reads."""
         while await self._more.wait():
             self._more.clear()
             if len(self._queue) > MOST_UNSENT:
@@ -155,13 +155,13 @@ class Wire:
 
 
 class Rate:
-    """How much a tab sends: `BURST` messages at once, `A_SECOND` in the long run."""
+    """Rate limit of a tab: `BURST` messages at once, `A_SECOND` per second on average."""
 
     def __init__(self) -> None:
         self._left, self._at = float(BURST), time.monotonic()
 
     def allows_one(self) -> bool:
-        """Whether one more is not too many."""
+        """Whether another message is allowed."""
         now = time.monotonic()
         self._left = min(BURST, self._left + A_SECOND * (now - self._at)) - 1
         self._at = now
@@ -170,7 +170,7 @@ class Rate:
 
 @router.websocket("/games/{name}/socket")
 async def socket(name: str, wire: WebSocket) -> None:
-    """Tell a tab of a game, and do what it says."""
+    """Send a tab the state of a game, and carry out its actions."""
     session = wire.app.state.games.get(name)
     await wire.accept()
     if session is None:

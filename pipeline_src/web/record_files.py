@@ -1,6 +1,6 @@
-"""Games in files: which format a file is, and the games in it, by the readers in `records`.
+"""Find the format of a file of games and read the games with the readers in `records`.
 
-A file is told by its content. Amazons records may be LittleGolem's text or SGF (GM[18], what this package exports with
+The content decides the format. Amazons records may be LittleGolem's text or SGF (GM[18], what this package exports with
 comments); Gomoku is Piskvorky's text or SGF (GM[4]); Go is SGF; any game may be in a Parquet archive or in the journal
 of a match, also of one under way.
 """
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 Kind = Literal["archive", "journal", "psq", "littlegolem", "sgf"]
 SUFFIXES = (".parquet", ".jsonl", ".psq", ".sgf", ".txt")
 MOST_GAMES, MOST_VALUES = 20_000, 4_000_000
-"""Of an uploaded archive: games, and values of all columns."""
+"""Limits of an uploaded archive: games, and values of all columns."""
 _AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
 _KIND_OF_GAME = re.compile(rb"\bGM\[\s*(\d+)\s*\]")
 _SIZE = re.compile(rb"\bSZ\[\s*(\d{1,2})")
 
 
 def kind_of(data: bytes) -> Kind:
-    """The format of a file's beginning.
+    """Return the format of a file by its first bytes.
 
     Raises:
-        ZugwerkError: none that is read here.
+        ZugwerkError: the format is unknown.
     """
     text = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     if data.startswith(b"PAR1"):
@@ -53,10 +53,10 @@ def kind_of(data: bytes) -> Kind:
 
 
 def read_games(data: bytes, name: str) -> list[GameRecord]:
-    """All games of a file's bytes, numbered as the file does, or from 1; at least one.
+    """Return all games in a file's bytes, at least one, with the file's own numbers or numbered from 1.
 
     Raises:
-        ZugwerkError: says what is wrong with the file, or with the first game where none can be read.
+        ZugwerkError: the file is damaged, or none of its games can be read; the message is about the first game.
     """
     kind = kind_of(data)
     if kind == "archive":
@@ -90,7 +90,7 @@ def _archive(data: bytes, name: str) -> list[GameRecord]:
 
 
 def _table(data: bytes, name: str) -> "pa.Table":
-    """`read_table` reads files; an upload becomes one for as long as that takes."""
+    """Return the archive as a table. `read_table` reads files, so the bytes go to a temporary one."""
     import tempfile
 
     from pipeline_src.records.parquet import read_table
@@ -105,7 +105,7 @@ def _table(data: bytes, name: str) -> "pa.Table":
 
 
 def _journal(data: bytes, name: str) -> list[GameRecord]:
-    """The finished games of a match or a tournament, also of one under way: the last line may be torn."""
+    """Return the finished games of a match or tournament. While it runs, the last line may be incomplete."""
     from pipeline_src.arena.game import PlayedGame
     from pipeline_src.arena.runner import Board
 
@@ -193,7 +193,7 @@ def _annotated(data: bytes, name: str) -> GameRecord:
 
 
 def _played(record: GameRecord, words: list[str], name: str) -> dict[str, Any]:
-    """Fields of the record that its moves tell."""
+    """Return the fields of the record that follow from its moves."""
     from pipeline_src.games.game import get_game
 
     rules = get_game(record.game)
@@ -210,17 +210,17 @@ def _played(record: GameRecord, words: list[str], name: str) -> dict[str, Any]:
 
 
 def _point(word: str, height: int) -> str:
-    """SGF's ``hh`` as the rules write it; other text stays."""
+    """Return SGF's ``hh`` as the rules write it; other text is unchanged."""
     if len(word) == 2 and word.isascii() and word.isalpha():
         return f"{word[0].lower()}{height - (ord(word[1].lower()) - ord('a'))}"
     return word
 
 
 def start_of(record: GameRecord) -> Any:
-    """The state that a record begins with; its variant may be the text of a position.
+    """Return the first state of a record. The variant of a record may be the text of a position.
 
     Raises:
-        ZugwerkError: no such start.
+        ZugwerkError: the game has no such start.
     """
     from pipeline_src.games.game import get_game
 

@@ -1,4 +1,4 @@
-"""Trainings and generations as their files tell them, also while they are made."""
+"""Read trainings and generations from their files, also while they run."""
 
 import csv
 import math
@@ -16,18 +16,18 @@ FINISHED = (
     "artifacts/reports/gomoku/generations/*.csv",
     "artifacts/reports/growing/boards/*.csv",
 )
-"""Tables of trainings, as the stages leave them."""
+"""Tables of finished trainings."""
 LIVE = "work/**/plots/metrics"
-"""DVCLive's folders of trainings under way: a table of step and value for each curve."""
+"""DVCLive's folders of running trainings, with a table of step and value for each curve."""
 LIGHTNING = "work/**/metrics.csv"
-"""Lightning's own tables, where DVCLive is not installed."""
+"""Lightning's own tables, if DVCLive is not installed."""
 COUNTED = ("generation", "epoch", "step", "iteration")
-"""What a table's rows are counted by: the first of these columns that it has."""
+"""Columns for the x axis; the first one that a table has is used."""
 MOST_BYTES, MOST_POINTS = 32 << 20, 2_000
 
 
 def curve_files(project: Path) -> list[CurveFile]:
-    """All tables of trainings, those under way first, then the newest."""
+    """Return all tables of trainings, running ones first, then the newest."""
     found = []
     for pattern, under_way in ((LIVE, True), (LIGHTNING, True), *((pattern, False) for pattern in FINISHED)):
         for path in project.glob(pattern):
@@ -47,10 +47,10 @@ def _tables(path: Path) -> list[Path]:
 
 
 def read_curve(project: Path, name: str) -> Curve:
-    """The points of a training's table.
+    """Return the points of a training's table.
 
     Raises:
-        ZugwerkError: no such table, or a damaged one.
+        ZugwerkError: the table is missing or damaged.
     """
     if name not in {one.name for one in curve_files(project)}:
         raise ZugwerkError(f"{name[:200]}: no table of a training")
@@ -85,7 +85,7 @@ def _rows(path: Path, delimiter: str) -> Iterable[dict[str, str]]:
 
 
 def _number(cell: str | None) -> float:
-    """NaN where there is none: the last line of a training under way may be half written."""
+    """Return a cell as a number, NaN if it is none: the last line of a running training may be incomplete."""
     try:
         return float(cell or "nan")
     except ValueError:
@@ -93,14 +93,14 @@ def _number(cell: str | None) -> float:
 
 
 def _thinned(points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
-    """Points without NaN, every k-th where there are too many, always with the last."""
+    """Return the points without NaN, including the last one; of too many points, every k-th."""
     kept = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
     step = -(-len(kept) // MOST_POINTS) or 1
     return tuple(kept[::step] + (kept[-1:] if len(kept) % step != 1 and step > 1 else []))
 
 
 def gomoku_generations(project: Path) -> list[Generation]:
-    """Generations of Gomoku's self-play, as far as they are made; damaged files are left out."""
+    """Return the existing generations of Gomoku's self-play, without damaged files."""
     found = []
     for path in sorted((project / "artifacts/reports/gomoku/generations").glob("[0-9]*.json")):
         if path.name.endswith(".timings.json") or not path.stem.isdigit():
@@ -130,7 +130,7 @@ def gomoku_generations(project: Path) -> list[Generation]:
 
 
 def growing_generations(project: Path) -> list[Generation]:
-    """Generations of each board that grows, as far as they are made."""
+    """Return the existing generations of each growing board."""
     found = []
     for path in (project / "artifacts/reports/growing/boards").glob("[0-9]*.csv"):
         try:

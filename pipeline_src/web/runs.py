@@ -1,4 +1,4 @@
-"""Routes of the page Runs: figures over versions, curves and generations as they are made, the report."""
+"""Routes of the page Runs: figures by version, curves and generations of all trainings, the report."""
 
 import http.client
 import json
@@ -35,9 +35,9 @@ from pipeline_src.web.run_files import curve_files, gomoku_generations, growing_
 MOST_VERSIONS = 40
 REPORT = Path("artifacts/reports/index.html")
 REPORT_POLICY = "sandbox allow-popups; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
-"""The report is one file without scripts; it may do nothing but be seen."""
+"""Content security policy of the report, one file without scripts."""
 PREFECT, PREFECT_S = "http://127.0.0.1:4200", 1.0
-"""Where Prefect's server is if nothing else is set, and how long it may take to answer."""
+"""Default address of Prefect's server, and seconds to wait for its answer."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -46,10 +46,10 @@ _LOCK = threading.Lock()
 
 
 def _project(request: Request) -> Path:
-    """The folder with params.yaml that one of the server's folders is, or lies in.
+    """Return the folder with params.yaml that is one of the server's folders or contains one.
 
     Raises:
-        ZugwerkError: none of them belongs to a project.
+        ZugwerkError: none of the folders belongs to a project.
     """
     for folder in request.app.state.settings.folders:
         for project in (folder, folder.parent):
@@ -60,7 +60,7 @@ def _project(request: Request) -> Path:
 
 @router.get("/project")
 def project(request: Request) -> Project:
-    """Which project it is, and what else can be opened."""
+    """Return the project's name, its report and its Prefect server."""
     prefect = prefect_pages()
     try:
         folder = _project(request)
@@ -70,7 +70,7 @@ def project(request: Request) -> Project:
 
 
 def prefect_pages() -> Prefect | None:
-    """Prefect's pages, and the flow run that was started last, if its server answers."""
+    """Return Prefect's pages and the most recent flow run; None if its server does not answer."""
     address = os.environ.get("PREFECT_API_URL", PREFECT).removesuffix("/").removesuffix("/api")
     if not address.startswith(("http://", "https://")):
         return None
@@ -93,7 +93,7 @@ def _run_page(address: str, run: str) -> str:
 
 @router.get("/report", response_class=FileResponse)
 def report(request: Request) -> FileResponse:
-    """The report page."""
+    """Return the report page."""
     path = _project(request) / REPORT
     if not path.is_file():
         raise ZugwerkError(f"{REPORT}: not made yet; `dvc repro report_page` makes it")
@@ -102,7 +102,7 @@ def report(request: Request) -> FileResponse:
 
 @router.get("/figures")
 def figures(request: Request) -> Figures:
-    """All headline figures, as `zugwerk report` prints them."""
+    """Return all headline figures, as `zugwerk report` prints them."""
     from pipeline_src.report.figures import figures as read
 
     rows = read(_project(request))
@@ -139,7 +139,7 @@ def _number(value: Any) -> float | None:
 
 @router.get("/versions")
 def versions(request: Request) -> Versions:
-    """Commits that changed figures, and experiments, by date."""
+    """List commits that changed figures, and experiments, by date."""
     from pipeline_src.project.revision import versions as find
 
     found = find(MOST_VERSIONS, _project(request))
@@ -150,7 +150,7 @@ def versions(request: Request) -> Versions:
 
 @router.get("/version")
 def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> VersionFigures:
-    """The figures of one commit; read once, since commits do not change."""
+    """Return the figures of a commit. They are read once, since commits do not change."""
     from pipeline_src.project.revision import opened
     from pipeline_src.report.figures import figures as read
     from pipeline_src.report.figures import of_the_graph
@@ -187,18 +187,18 @@ def _values(rows: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Value]:
 
 @router.get("/curves")
 def curves(request: Request) -> Curves:
-    """Tables of all trainings, those under way first."""
+    """List the tables of all trainings, running ones first."""
     return Curves(curves=tuple(curve_files(_project(request))))
 
 
 @router.get("/curve")
 def curve(request: Request, name: Annotated[str, Query(max_length=500)]) -> Curve:
-    """The curves of one training, as far as it is."""
+    """Return the curves of a training up to now."""
     return read_curve(_project(request), name)
 
 
 @router.get("/generations")
 def generations(request: Request) -> Generations:
-    """Generations of self-play that are there."""
+    """List the existing generations of self-play."""
     folder = _project(request)
     return Generations(gomoku=tuple(gomoku_generations(folder)), growing=tuple(growing_generations(folder)))

@@ -1,4 +1,4 @@
-"""What a net sees in a position, with torch: runs in a process of its own (`engine.child`)."""
+"""Policies and values of nets in positions, computed with torch in a process of its own (`engine.child`)."""
 
 import time
 from collections.abc import Iterator
@@ -17,10 +17,10 @@ LEAST, LISTED = 0.0005, 8
 
 
 def board_of(game: str, path: str) -> Iterator[tuple[int, int, str]]:
-    """Height, width and variant that a net plays on.
+    """Yield the height, width and variant of a net's board.
 
     Raises:
-        ZugwerkError: no such model, or a damaged one.
+        ZugwerkError: the model is missing or damaged.
     """
     written = Path(path).stat().st_mtime_ns
     if game == "amazons":
@@ -32,10 +32,10 @@ def board_of(game: str, path: str) -> Iterator[tuple[int, int, str]]:
 
 
 def see(game: str, path: str, fen: str, simulations: int, move: Half) -> Iterator[dict[str, Any]]:
-    """The view (`NetView`) of an unfinished position; ``move`` (from, to) is what was chosen of a turn of the Amazons.
+    """Yield the view (`NetView`) of an unfinished position; ``move`` (from, to) is the chosen part of an Amazons turn.
 
     Raises:
-        ZugwerkError: no such model, a damaged one, one for another board, or the game is over.
+        ZugwerkError: the model is missing, damaged or for another board, or the game is over.
     """
     state, written = get_game(game).from_fen(fen), Path(path).stat().st_mtime_ns
     if get_game(game).winner(state) is not None:
@@ -133,7 +133,7 @@ def _amazons(nets: Any, state: Any, simulations: int, move: Half) -> NetView:
 
 
 def _searched(nets: Any, state: Any, simulations: int) -> tuple[Any, Any, Any, Any, float, float]:
-    """Steps of the root, their priors, shares of visits and mean values; the net's win rate and the search's."""
+    """Return the root's steps with priors, shares of visits and mean values, and the win rates of net and search."""
     from pipeline_src.search.mcts.puct_forest import PuctOptions
     from pipeline_src.search.mcts.puct_trees import PuctTrees
     from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
@@ -147,7 +147,7 @@ def _searched(nets: Any, state: Any, simulations: int) -> tuple[Any, Any, Any, A
 
 
 def _rate(value: float) -> float:
-    """-1..1 as 0..1; a net's last layer may round just past the ends."""
+    """Map -1..1 to 0..1, clipped: rounding in a net's last layer may exceed the ends slightly."""
     return min(max((1 + value) / 2, 0.0), 1.0)
 
 

@@ -14,16 +14,16 @@ from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
 
 MOST_MESSAGE, MOST_WAITING = 1 << 16, 32
-"""Bytes of a message on a WebSocket, and messages that wait to be read; who sends more has to wait."""
+"""Largest number of bytes of a WebSocket message, and of received messages before the sender has to wait."""
 LAST_ANSWERS_S = 2
-"""For connections that are open when the server is told to end."""
+"""Seconds that open connections have when the server ends."""
 
 
 def serve(settings: Settings, browser: bool) -> None:
-    """Listen, say where, open the ``browser`` there if wanted, and answer until Ctrl-C or SIGTERM.
+    """Serve until Ctrl-C or SIGTERM; print the address, and open it in the browser if ``browser`` is true.
 
     Raises:
-        ZugwerkError: the address cannot be had.
+        ZugwerkError: the server cannot listen at the address.
     """
     with listening(settings.host, settings.port) as listener:
         host, port = listener.getsockname()[:2]
@@ -48,16 +48,16 @@ def serve(settings: Settings, browser: bool) -> None:
 
 
 def _matters(record: logging.LogRecord) -> bool:
-    """Whether a line is for the terminal: that a Ctrl-C cut off an answer is not."""
+    """Whether a log record is printed. Answers that Ctrl-C cut off are not."""
     cut = record.exc_info is not None and isinstance(record.exc_info[1], asyncio.CancelledError)
     return not cut and not record.getMessage().startswith("Cancel ")
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket at which the server listens; from then on a browser that comes waits for its answer.
+    """Return a listening socket. From then on, a browser that connects waits for its answer.
 
     Raises:
-        ZugwerkError: no such host, or the port is in use or not allowed.
+        ZugwerkError: the host is unknown, or the port is in use or not allowed.
     """
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

@@ -1,4 +1,4 @@
-"""What the server was told when it was started."""
+"""Settings of the server."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,29 +6,29 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError
 
 HOST, PORT = "127.0.0.1", 4210
-"""Where the server listens if nobody says otherwise; Prefect and the reports have 4200 and 4201."""
+"""Default address. Prefect and the reports use the ports 4200 and 4201."""
 FOLDER = Path("artifacts")
-"""The folder that pages may read if none is given."""
+"""Default folder that pages may read."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of one server."""
+    """Settings of one server."""
 
     host: str = HOST
     port: int = PORT
     folders: tuple[Path, ...] = ()
-    """The only ones below which pages may read files; absolute, without links."""
+    """Folders below which pages may read files, as absolute paths without links."""
     engines: int = 4
-    """Processes that think, at most, whatever the number of tabs."""
+    """Largest number of processes for searches, for all tabs together."""
     ahead: bool = False
-    """Whether the usual players are loaded before a game asks for them."""
+    """Whether the usual players are loaded before a game needs them."""
 
     def file(self, name: str) -> Path:
-        """A file or folder that a page asks for: a path within the folders, absolute or from where the server began.
+        """Return the path of a file or folder within the folders, given absolute or relative to the working directory.
 
         Raises:
-            ZugwerkError: outside the folders, by way of a link too, or not there; both in the same words.
+            ZugwerkError: the path does not exist or is outside the folders, also by a link; the message is the same.
         """
         try:
             path = Path(name).resolve(strict=True)
@@ -41,10 +41,10 @@ class Settings:
 
 
 def open_folders(given: list[Path]) -> tuple[Path, ...]:
-    """The folders that were given, or `FOLDER` where none was and it is there.
+    """Return the given folders, or `FOLDER` if none is given and it exists.
 
     Raises:
-        ZugwerkError: one that is no folder.
+        ZugwerkError: a path is not a folder.
     """
     for folder in given:
         if not folder.is_dir():

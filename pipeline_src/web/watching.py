@@ -1,4 +1,4 @@
-"""One analysis for one WebSocket."""
+"""Send the results of an analysis to a WebSocket."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, Pl
 
 
 async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest) -> None:
-    """Tell the page what is found, and stop when it is gone."""
+    """Analyse a game, send the results to the page, and stop when the page is closed."""
     work, gone = asyncio.create_task(_analyse(socket, record, wanted)), asyncio.create_task(_until_gone(socket))
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -61,7 +61,7 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
 
 
 async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0) -> None:
-    """Say what is wrong, and close."""
+    """Send an error and close the socket."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await _tell(socket, "failed", done, positions, error)
         await socket.close()

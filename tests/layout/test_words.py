@@ -5,7 +5,7 @@ import re
 
 from tests.layout.imports import modules
 
-ROOMS = ("games", "records", "search", "players", "arena", "systems")
+ROOMS = ("games", "records", "search", "players", "arena", "systems", "report", "web")
 EMPTY = {"What", "Whose", "Whom", "Of", "Which", "That", "Those", "There", "Such", "And", "Or", "But", "So"}
 """First words that name nothing. ``Which`` and ``That`` continue another sentence; ``Whether`` answers a question."""
 

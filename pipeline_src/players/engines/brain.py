@@ -187,7 +187,7 @@ class BrainOptions(ProgramOptions):
     movetime: Annotated[float, Field(ge=1, lt=NO_LIMIT)] = MOVETIME_MS
     """Milliseconds for a move, unless the game is played on a clock."""
     info: dict[str, str] = Field(default_factory=dict)
-    """An INFO that the program is sent at the start of a game."""
+    """Value of an INFO line that the program gets at the start of a game."""
 
 
 def brain_player(options: BrainOptions) -> BrainPlayer:

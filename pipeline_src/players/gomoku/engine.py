@@ -1,4 +1,4 @@
-"""Alpha-beta with threats, patterns kept by move and searches by fours, as a player of Gomoku."""
+"""The player ``engine`` of Gomoku: alpha-beta on boards with patterns, with searches by fours and threats."""
 
 from typing import Annotated
 
@@ -13,37 +13,37 @@ Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 
 
 class EngineOptions(Limits):
-    """Alpha-beta of Gomoku with searches by threats; a second a move if no limit is given."""
+    """Alpha-beta of Gomoku with searches by threats; one second per move if no limit is given."""
 
     EXAMPLE = "engine:movetime=300"
     DEFAULT = Limit(movetime_ms=1000)
 
     leaf_fours: Number = STANDARD.leaf_fours
-    """Positions of a search by fours at the horizon; 0: none."""
+    """Largest number of positions of a search by fours at the horizon; 0 is no search."""
     inner_fours: Number = STANDARD.inner_fours
-    """The same above the horizon."""
+    """Largest number of positions of a search by fours above the horizon; 0 is no search."""
     guard: Number = STANDARD.guard
-    """From which depth on it is asked whether the other side would win by fours, could it move; 0: never."""
+    """Least remaining depth at which the search checks whether the other side threatens to win by fours; 0 is never."""
     reduce_after: Number = STANDARD.reduce_after
-    """After how many moves of a node the others are first searched less deep; 0: never."""
+    """Number of moves of a node after which the others are first searched less deep; 0 is never."""
     width: Number = STANDARD.width
-    """How many moves of a node are searched."""
+    """Largest number of moves of a node."""
     first_width: Number = STANDARD.first_width
-    """How many moves of a node at the horizon are searched."""
+    """Largest number of moves of a node at the horizon."""
     more_width: Number = STANDARD.more_width
-    """How many more for each ply of remaining depth."""
+    """Number of further moves for each ply of remaining depth."""
     margin: Number = STANDARD.margin
-    """Points a ply by which a node near the horizon has to be too good to be left at once; 0: never."""
+    """Points above beta, per ply of remaining depth up to three, at which a static value ends a node; 0 is never."""
     tempo: Number = STANDARD.tempo
-    """Points of being to move."""
+    """Points for being to move."""
     threats: Number = STANDARD.threats
-    """Positions of searches by threats at the root and behind its best moves; 0: none."""
+    """Positions of searches by threats at the root and after its best moves; 0 is none."""
     prove_from: Number = STANDARD.prove_from
-    """From which depth on a win by threats is looked for; 0: never."""
+    """Least remaining depth for a search by threats at a node; 0 is never."""
     prove_nodes: Number = STANDARD.prove_nodes
-    """Positions of each of these searches."""
+    """Largest number of positions of each of these searches."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] = STANDARD.table_mb
-    """MiB of the transposition table."""
+    """Size of the transposition table in MB."""
 
 
 class EnginePlayer(SearchPlayer):
@@ -60,6 +60,6 @@ class EnginePlayer(SearchPlayer):
 
 
 def gomoku_engine(options: EngineOptions) -> EnginePlayer:
-    """The player ``engine`` of Gomoku."""
+    """Make the player ``engine`` of Gomoku."""
     own = {name: getattr(options, name) for name in STANDARD.__dataclass_fields__}
     return EnginePlayer(Engine(Options(**own)), options.limit)

@@ -17,12 +17,11 @@ INTRO = f"""# params.yaml
 
 {NOTE}
 
-Every choice of the graph is a key of `params.yaml`; the file as committed is the profile `laptop`. Columns of other
-profiles show what differs from it, an empty cell is the same value; a section that another profile changes has a
-column for it too. `zugwerk profile NAME` writes a profile into the file, `dvc exp run -S KEY=VALUE` changes single
-keys over it, such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error
-that names the key; editors that know YAML's language server say so as you type, by the schema that the file's first
-line names. In names, *NAME* stands for a name of your own.
+Every choice of the graph is a key of `params.yaml`. The committed file is the profile `laptop`. The columns of other
+profiles show their different values; an empty cell means the same value. `zugwerk profile NAME` writes a profile to the
+file, and `dvc exp run -S KEY=VALUE` changes single keys, such as `-S amazons_train.width=0.5`. An unknown key, a wrong
+type or a value out of range is an error that names the key. Editors with a YAML language server report it as you type,
+by the schema that the file's first line names. *NAME* in a key stands for a name of your own.
 
 """
 SHOWN = (LAPTOP, "smoke", "paper")

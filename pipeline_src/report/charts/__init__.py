@@ -20,14 +20,14 @@ SYSTEMS: Mapping[str, Callable[[Path], Iterator[Chart | None]]] = {
 
 
 def charts(system: str, folder: Path = Path()) -> list[Chart]:
-    """The charts of a system in the checkout ``folder``; one whose files are not made yet is left out.
+    """Return the charts of a system in the checkout ``folder``, without those that lack their files.
 
     Args:
-        system: as folders below artifacts/reports and stages are named, one of `SYSTEMS`.
-        folder: where artifacts/, docs/ and params.yaml are.
+        system: name as in folders below artifacts/reports and in stages, one of `SYSTEMS`.
+        folder: folder with artifacts/, docs/ and params.yaml.
 
     Raises:
-        ZugwerkError: no such system, or a file is damaged.
+        ZugwerkError: the system is unknown, or a file is damaged.
     """
     if system not in SYSTEMS:
         raise ZugwerkError(f"no charts of '{system}'; there are those of {', '.join(SYSTEMS)}")

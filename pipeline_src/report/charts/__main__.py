@@ -1,4 +1,4 @@
-"""Write charts as SVG and PNG files, for a paper or a page of one's own.
+"""Write charts as SVG and PNG files, for a paper or another page.
 
 Example: ``python -m pipeline_src.report.charts gomoku joseki --out work/charts``
 """
@@ -12,10 +12,10 @@ from pipeline_src.report.charts import SYSTEMS, charts, png, svg
 
 
 def main() -> None:
-    """Write the charts whose files are there.
+    """Write the charts that have their files.
 
     Raises:
-        ZugwerkError: a file that a chart is drawn from is damaged.
+        ZugwerkError: the data file of a chart is damaged.
     """
     parser = argparse.ArgumentParser(
         prog="python -m pipeline_src.report.charts", description="Write charts as SVG and PNG files."

@@ -1,4 +1,4 @@
-"""Charts of Amazons: how its nets learn, what they say about held-out games, and their matches."""
+"""Charts of Amazons-Net: learning curves, accuracy and calibration on held-out games, and matches."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ LOOKS = {
     "one_ply": Look(5),
     "uniform": Look(6),
 }
-"""Of the nets, by the loss of Amazons-Net or the newer one's name, and of the baselines."""
+"""Names of nets and baselines; those of Amazons-Net are by loss."""
 NETS = get_args(ModelName)
 MATCHES = {
     "random": "Amazons-Net v random",
@@ -44,7 +44,7 @@ MATCHES = {
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Of the checkout ``folder``, None for one that cannot be drawn yet."""
+    """Return the charts of the checkout ``folder``, None for each one without data."""
     yield learning(folder)
     yield phases(folder)
     yield calibration(folder)
@@ -54,7 +54,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def learning(folder: Path) -> Chart | None:
-    """Accuracy of the nets on the validation split, by epoch."""
+    """Draw the accuracy of the nets on the validation split by epoch."""
     found = _found(folder, "train/{}.csv", NETS)
     if not found:
         return None
@@ -87,7 +87,7 @@ def learning(folder: Path) -> Chart | None:
 
 
 def phases(folder: Path) -> Chart | None:
-    """Top-1 accuracy of nets and baselines on held-out games, by phase of the game."""
+    """Draw the top-1 accuracy of nets and baselines on held-out games by phase of the game."""
     found = _found(folder, "evaluate/{}.phases.csv", tuple(LOOKS))
     if not found:
         return None
@@ -122,7 +122,7 @@ def phases(folder: Path) -> Chart | None:
 
 
 def calibration(folder: Path) -> Chart | None:
-    """Predicted against observed win rates."""
+    """Draw predicted against observed win rates."""
     found = _found(folder, "evaluate/{}.calibration.csv", ("cross_entropy", "residual", "one_ply"))
     if not found:
         return None
@@ -147,7 +147,7 @@ def calibration(folder: Path) -> Chart | None:
 
 
 def matches(folder: Path) -> Chart | None:
-    """Scores of the nets in matches."""
+    """Draw the scores of the nets in matches."""
     found = metrics(folder / REPORTS / "match.json")
     if found is None:
         return None
@@ -171,7 +171,7 @@ def matches(folder: Path) -> Chart | None:
 
 
 def _found(folder: Path, place: str, names: tuple[str, ...]) -> dict[str, Table]:
-    """Tables of the baselines and of the nets that params.yaml names: those of other nets are of an earlier run."""
+    """Return the tables of the baselines and of the nets in params.yaml. Tables of other nets are from earlier runs."""
     read = {name: table(folder / REPORTS / place.format(name)) for name in names}
     found = {name: rows for name, rows in read.items() if rows}
     if not found.keys() & {*NETS}:

@@ -1,4 +1,4 @@
-"""Charts of the Amazons engine, from its committed clocked matches."""
+"""Charts of the Amazons engine from its committed matches on a clock."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ DOUBLING = re.compile(r"doubling_(\d+)_(\d+)")
 
 
 def doublings(folder: Path) -> Chart | None:
-    """Score of the engine against itself with half the time."""
+    """Draw the score of the engine against itself with half the time."""
     found = metrics(folder / MEASURED)
     steps = [step for name in found.keys("matches") if (step := DOUBLING.fullmatch(name))] if found else []
     if found is None or not steps:
@@ -44,7 +44,7 @@ def doublings(folder: Path) -> Chart | None:
 
 
 def matches(folder: Path) -> Chart | None:
-    """The engine's clocked matches against others."""
+    """Draw the engine's matches on a clock against others."""
     found = metrics(folder / MEASURED)
     names = [name for name in MATCHES if found and name in found.keys("matches")]
     if found is None or not names:

@@ -1,4 +1,4 @@
-"""A chart with its words, and as a picture: SVG for a page, PNG for what shows no SVG."""
+"""Charts with their titles and captions, as SVG for pages and as PNG."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 STROKES = "stroke-linejoin: round; stroke-linecap: butt"
-"""What matplotlib sets for everything in a file; in a page that rule would be for all of the page."""
+"""Style that matplotlib sets for a whole SVG file. Inside a page it would apply to the whole page."""
 
 
 class Chart(NamedTuple):
     """One chart of a system's report."""
 
     name: str
-    """Letters, digits and hyphens; no other chart has it."""
+    """Unique name of letters, digits and hyphens."""
     title: str
     caption: str
-    """What one sees, where the numbers come from, how to make them again: plain text."""
+    """Description, source of the numbers and command to make them again, as plain text."""
     figure: Figure
 
 
 def chart(name: str, title: str, caption: str, source: str, rerun: str, figure: Figure) -> Chart:
-    """The chart; the figure learns its name and title, so that its picture has them, and its layout is settled.
+    """Make a chart. The figure gets its name and title, which the picture contains, and a final layout.
 
     Args:
         name: see `Chart`.
-        title: a few words.
-        caption: what one sees, in a sentence or two, with the axes' units.
+        title: title of a few words.
+        caption: description of a sentence or two, with the units of the axes.
         source: the files that the numbers come from.
         rerun: the command that makes these files.
-        figure: drawn to the end.
+        figure: the complete figure.
     """
     figure.set_gid(name)
     figure.set_label(title)
@@ -47,9 +47,9 @@ def chart(name: str, title: str, caption: str, source: str, rerun: str, figure: 
 
 
 def svg(figure: Figure) -> str:
-    """The picture as an element of an HTML page: as wide as the page lets it be, text as text, no prolog.
+    """Return the picture as an element of an HTML page that takes the page's width, with text as text and no prolog.
 
-    Ids begin with the chart's name, so two charts on a page have none in common; the same figure gives the same text.
+    Ids begin with the chart's name, so that those of a page's charts differ. The same figure gives the same text.
     """
     file = io.StringIO()
     with styled():
@@ -70,7 +70,7 @@ def svg(figure: Figure) -> str:
 
 
 def png(figure: Figure, dpi: int = 150) -> bytes:
-    """The picture as a PNG on white."""
+    """Return the picture as a PNG on white."""
     file = io.BytesIO()
     with styled():
         figure.savefig(file, format="png", dpi=dpi)
@@ -78,7 +78,7 @@ def png(figure: Figure, dpi: int = 150) -> bytes:
 
 
 def _own(key: str, value: str, prefix: str) -> str:
-    """An attribute's value with the ids in it made this chart's own."""
+    """Return an attribute's value with the chart's name before each id."""
     if key == "id":
         return f"{prefix}-{value}"
     if key == f"{{{XLINK}}}href":

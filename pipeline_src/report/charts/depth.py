@@ -1,4 +1,4 @@
-"""Charts of the search depth chosen by a net: balancing, confusion, what players did by move number, matches."""
+"""Charts of the search depth chosen by a net: balancing, confusion, depth and clock by move number, matches."""
 
 import math
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ from pipeline_src.report.registry import REGISTRY
 REPORTS = Path("artifacts/reports/depth")
 MEASURED = Path("docs/measured/search_depth.json")
 PLAYERS = {"cnn": Look(0), "ours": Look(1), "table_cnn": Look(2), "table_ours": Look(3), "deepening": Look(6)}
-"""Players shown by move number."""
+"""Players in the charts by move number."""
 CHOOSERS = ("cnn_", "ours_")
 """Players that choose a depth; the other committed matches compare amounts of compute."""
 ENOUGH = 0.2
-"""Share of a player's games that must have come to a move, for its mean to be shown."""
+"""Least share of a player's games that reach a move for its mean to be shown."""
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Of the checkout ``folder``, None for one that cannot be drawn yet."""
+    """Return the charts of the checkout ``folder``, None for each one without data."""
     yield learning(folder)
     yield balance(folder)
     yield confusion(folder)
@@ -43,7 +43,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def learning(folder: Path) -> Chart | None:
-    """Validation by training step, of the models that the last evaluation looked at."""
+    """Draw the validation figures of the last evaluation's models by training step."""
     evaluated = table(folder / REPORTS / "balance.csv")
     names = evaluated.words("model") if evaluated else []
     curves = {name: table(folder / REPORTS / "train" / f"{name}.csv") for name in names}
@@ -71,7 +71,7 @@ def learning(folder: Path) -> Chart | None:
 
 
 def balance(folder: Path) -> Chart | None:
-    """Macro F1 and accuracy of each way to balance the classes."""
+    """Draw macro F1 and accuracy for each way to balance the classes."""
     rows = table(folder / REPORTS / "balance.csv")
     if rows is None:
         return None
@@ -102,7 +102,7 @@ def balance(folder: Path) -> Chart | None:
 
 
 def confusion(folder: Path) -> Chart | None:
-    """Confusion matrix of each model."""
+    """Draw the confusion matrix of each model."""
     rows = table(folder / REPORTS / "confusion.csv")
     if rows is None:
         return None
@@ -135,7 +135,7 @@ def confusion(folder: Path) -> Chart | None:
 
 
 def matches(folder: Path) -> Chart | None:
-    """Scores of the last dvc repro and the committed ones, beside the published score against a table."""
+    """Draw the scores of the last dvc repro and the committed ones, beside the published score against a table."""
     last, committed = metrics(folder / REPORTS / "match.json"), metrics(folder / MEASURED)
     found: dict[str, dict[str, Estimate]] = {"committed": {}, "last": {}}
     for which, file, below in (("committed", committed, "matches."), ("last", last, "")):
@@ -173,7 +173,7 @@ def matches(folder: Path) -> Chart | None:
 
 
 def by_move(folder: Path) -> Chart | None:
-    """Plies searched, by move number."""
+    """Draw the plies searched by move number."""
     return _by_move(
         folder,
         "depth",
@@ -185,7 +185,7 @@ def by_move(folder: Path) -> Chart | None:
 
 
 def clock(folder: Path) -> Chart | None:
-    """Share of the clock used, by move number."""
+    """Draw the share of the clock used by move number."""
     return _by_move(
         folder,
         "used",

@@ -1,6 +1,6 @@
-"""How charts look, and the few ways in which they show numbers: curves, dots with intervals, bars, heat maps.
+"""The style of charts, and their parts: curves, dots with intervals, bars, heat maps.
 
-A chart is as wide as a phone's screen, so that its text can be read there; a page may stretch it.
+A chart is as wide as a phone's screen, so that its text is readable there. A page may stretch it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 4.2, 2.9
-"""Inches: 302 points wide, of which a phone shows about as many pixels."""
+"""Width in inches: 302 points, about the number of pixels of a phone's screen."""
 INK, SOFT, FAINT = "#222222", "#666666", "#e4e4e4"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222")
-"""Okabe and Ito's palette (Color Universal Design, 2008) but its yellow, which is too light on white."""
+"""Okabe and Ito's palette (Color Universal Design, 2008) without its yellow, which is too light on white."""
 MARKERS = "osD^vPX"
 TICK_STEPS = (1, 2, 5, 10)
 MOST_MARKERS = 25
-"""A longer curve is a plain line."""
+"""Largest number of points of a curve with markers."""
 STYLE: dict[Any, Any] = {  # matplotlib has a type for its keys, which grows
     "axes.axisbelow": True,
     "axes.edgecolor": "#999999",
@@ -69,24 +69,24 @@ STYLE: dict[Any, Any] = {  # matplotlib has a type for its keys, which grows
 
 
 class Look(NamedTuple):
-    """Of a series, by its place among those of its chart: told apart by colour and by shape."""
+    """Colour and marker of a series, by its number in the chart."""
 
     place: int
 
     @property
     def colour(self) -> str:
-        """As matplotlib takes it."""
+        """Value for matplotlib."""
         return COLOURS[self.place % len(COLOURS)]
 
     @property
     def marker(self) -> str:
-        """As matplotlib takes it."""
+        """Value for matplotlib."""
         return MARKERS[self.place % len(MARKERS)]
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Within it, figures are made and saved in this style, whatever the user's own is."""
+    """Apply this style within the block, independent of the user's own."""
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):
@@ -94,7 +94,7 @@ def styled() -> Iterator[None]:
 
 
 def panels(count: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
-    """A figure with panels one above the other, ``height`` inches each, that share what lies along them."""
+    """Make a figure of panels one above the other, ``height`` inches each, with a common horizontal axis."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
@@ -110,7 +110,7 @@ def panels(count: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
 
 
 def curve(axes: Axes, x: Sequence[float], y: Sequence[float], name: str, look: Look, **options: Any) -> None:
-    """A line, with points where there are few."""
+    """Draw a line, with markers if it has few points."""
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker if len(x) <= MOST_MARKERS else ""}
     axes.plot(x, y, label=name, **style | options)
 
@@ -118,7 +118,7 @@ def curve(axes: Axes, x: Sequence[float], y: Sequence[float], name: str, look: L
 def measured(
     axes: Axes, x: Sequence[float], y: Sequence[Estimate], name: str, look: Look, *, joined: bool = True, **options: Any
 ) -> None:
-    """Points with their intervals, joined by a line or not."""
+    """Draw points with intervals, joined by a line or not."""
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "elinewidth": 1}
     style["linestyle"] = "-" if joined else ""
     axes.errorbar(x, [one.value for one in y], yerr=_arms(y), label=name, **style | options)
@@ -133,7 +133,7 @@ def ranked(
     shift: float = 0,
     **options: Any,
 ) -> None:
-    """Points with their intervals, one a line of text, the first on top; ``shift`` is down, in lines."""
+    """Draw points with intervals, one for each line of text, the first on top, ``shift`` lines further down."""
     there = [(place + shift, one) for place, one in enumerate(x) if one is not None]
     places, values = [place for place, _ in there], [one for _, one in there]
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "", "elinewidth": 1}
@@ -145,7 +145,7 @@ def ranked(
 
 
 def bars(axes: Axes, names: Sequence[str], x: Sequence[Estimate], name: str, look: Look, place: int, of: int) -> None:
-    """Horizontal bars, the first on top: series ``place`` of ``of``, each value written beyond bar and interval."""
+    """Draw horizontal bars, the first on top, of series ``place`` out of ``of``, with each value beside its bar."""
     height = 0.8 / of
     at = [line + height * (place - (of - 1) / 2) for line in range(len(names))]
     axes.barh(at, [one.value for one in x], height * 0.9, color=look.colour, label=name)
@@ -166,7 +166,7 @@ def heat(
     rows: Sequence[str],
     columns: Sequence[str],
 ) -> None:
-    """A table of shares as shades of blue, each cell with its text, the first row on top; NaN is left blank."""
+    """Draw a table of shares in shades of blue with the text of each cell, the first row on top; NaN is blank."""
     import numpy as np
 
     values = np.ma.masked_invalid(np.array(shares, dtype=np.float64))
@@ -184,20 +184,20 @@ def heat(
 
 
 def level(axes: Axes, value: float, name: str = "", *, across: bool = False) -> None:
-    """A dashed line at a value of the vertical axis, or of the horizontal one if ``across``; named in the legend."""
+    """Draw a dashed line at a value of the vertical axis, or of the horizontal one if ``across``, with its name."""
     draw = axes.axvline if across else axes.axhline
     draw(value, color=SOFT, linestyle=(0, (4, 3)), linewidth=1, zorder=1, label=name or "_")
 
 
 def share_axis(axis: Axis) -> None:
-    """An axis of shares or scores, 0 to 1."""
+    """Set up an axis of shares or scores, 0 to 1."""
     set_limits = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
     set_limits(-0.04, 1.04)
     axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
 
 
 def count_axis(axis: Axis) -> None:
-    """An axis of whole numbers."""
+    """Set up an axis of whole numbers."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     axis.set_major_locator(MaxNLocator(nbins=6, steps=TICK_STEPS, integer=True))
@@ -205,7 +205,7 @@ def count_axis(axis: Axis) -> None:
 
 
 def log_axis(axis: Axis, values: Sequence[float]) -> None:
-    """A logarithmic axis of ``values``, with ticks at 1, 2, 5, 10, ... among them."""
+    """Set up a logarithmic axis of ``values`` with ticks at 1, 2, 5, 10, ..."""
     from matplotlib.ticker import NullLocator
 
     set_scale = axis.axes.set_xscale if axis is axis.axes.xaxis else axis.axes.set_yscale
@@ -218,20 +218,20 @@ def log_axis(axis: Axis, values: Sequence[float]) -> None:
 
 
 def from_zero(axes: Axes) -> None:
-    """Begin the vertical axis at 0, with room for points that lie there."""
+    """Begin the vertical axis at 0, with room for points at 0."""
     top = axes.get_ylim()[1]
     axes.set_ylim(-0.04 * top, top)
 
 
 def legend(figure: Figure, axes: Axes) -> None:
-    """The names of the series above all panels, where they cover nothing, in as few lines as they fit into."""
+    """Write the legend above all panels, in as few lines as possible."""
     handles, names = axes.get_legend_handles_labels()
     columns = next((n for n in range(len(names), 1, -1) if _legend_width(names, n) < WIDTH * 72), 1)
     figure.legend(handles, names, loc="outside upper left", ncols=columns)
 
 
 def _legend_width(names: Sequence[str], columns: int) -> float:
-    """Points that so many columns take: lines, gaps, and letters of a width that most stay below."""
+    """Return the width of that many columns in points, with a generous width for letters."""
     length, longer = divmod(len(names), columns)  # as matplotlib fills them, the first ones being the longer
     ends = [length * n + min(n, longer) for n in range(columns + 1)]
     letters = sum(max(len(name) for name in names[a:b]) for a, b in pairwise(ends))
@@ -239,7 +239,7 @@ def _legend_width(names: Sequence[str], columns: int) -> float:
 
 
 def _arms(values: Sequence[Estimate]) -> list[list[float]]:
-    """Lengths of the intervals below and above; NaN stays NaN, which draws none."""
+    """Return the lengths of the intervals below and above. NaN stays NaN and draws none."""
     return [[_length(one.low, one.value) for one in values], [_length(one.value, one.high) for one in values]]
 
 

@@ -27,7 +27,7 @@ ANCHOR = "MCTS with 1,000 playouts"
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Of the checkout ``folder``, None for one that cannot be drawn yet."""
+    """Return the charts of the checkout ``folder``, None for each one without data."""
     yield losses(folder)
     yield gates(folder)
     yield elo(folder)
@@ -37,7 +37,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def losses(folder: Path) -> Chart | None:
-    """The published figure 6."""
+    """Draw the losses, the published figure 6."""
     rows = table(folder / REPORTS / "losses.csv")
     if rows is None:
         return None
@@ -60,7 +60,7 @@ def losses(folder: Path) -> Chart | None:
 
 
 def gates(folder: Path) -> Chart | None:
-    """The published table 1, of all generations."""
+    """Draw the gates of all generations, the published table 1."""
     rows = table(folder / REPORTS / "table1.csv")
     if rows is None:
         return None
@@ -91,7 +91,7 @@ def gates(folder: Path) -> Chart | None:
 
 
 def elo(folder: Path) -> Chart | None:
-    """Elo of the rated models, by generation."""
+    """Draw the Elo of the rated models by generation."""
     rows = table(folder / REPORTS / "elo.csv")
     if rows is None:
         return None
@@ -114,7 +114,7 @@ def elo(folder: Path) -> Chart | None:
 
 
 def elo_hours(folder: Path) -> Chart | None:
-    """The published figure 7."""
+    """Draw Elo over hours, the published figure 7."""
     found = rated_hours(folder)
     if not found:
         return None
@@ -140,10 +140,10 @@ def elo_hours(folder: Path) -> Chart | None:
 
 
 def rated_hours(folder: Path) -> dict[float, Estimate]:
-    """Elo of each rated generation by the hours from the start to its end.
+    """Return the Elo of each rated generation by the hours from the start to its end.
 
-    Empty if something is not made yet, or the ratings are of more generations than params.yaml has now: how long the
-    others took is not known then.
+    Empty without data, or if the ratings have more generations than params.yaml, since the times of the others are
+    unknown.
 
     Raises:
         ZugwerkError: a file is damaged.
@@ -161,7 +161,7 @@ def rated_hours(folder: Path) -> dict[float, Estimate]:
 
 
 def baselines(folder: Path) -> Chart | None:
-    """The published table 3."""
+    """Draw the scores against the baselines, the published table 3."""
     rows = table(folder / REPORTS / "table3.csv")
     if rows is None:
         return None
@@ -189,7 +189,7 @@ def baselines(folder: Path) -> Chart | None:
 
 
 def round_robin(folder: Path) -> Chart | None:
-    """The published table 2."""
+    """Draw the round robin, the published table 2."""
     rows = table(folder / REPORTS / "table2.csv")
     if rows is None:
         return None

@@ -1,4 +1,4 @@
-"""Charts of self-learning on growing boards: strength and losses by computing, grown against from scratch."""
+"""Charts of self-learning on growing boards: strength and losses by compute, growth against scratch."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ SEED_STYLES = ("-", "--", ":", "-.")
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Of the checkout ``folder``, None for one that cannot be drawn yet."""
+    """Return the charts of the checkout ``folder``, None for each one without data."""
     yield strength(folder)
     yield losses(folder)
     for path in sorted((folder / MEASURED).glob(f"{PREFIX}*.csv")):
@@ -25,7 +25,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def strength(folder: Path) -> Chart | None:
-    """Scores of the largest board's models."""
+    """Draw the scores of the largest board's models."""
     rows = table(folder / REPORTS / "strength.csv")
     if rows is None:
         return None
@@ -49,7 +49,7 @@ def strength(folder: Path) -> Chart | None:
 
 
 def losses(folder: Path) -> Chart | None:
-    """Losses of all boards' generations."""
+    """Draw the losses of the generations of all boards."""
     rows = table(folder / REPORTS / "losses.csv")
     if rows is None:
         return None
@@ -85,7 +85,7 @@ def losses(folder: Path) -> Chart | None:
 
 
 def against_scratch(folder: Path, boards: str) -> Chart | None:
-    """The committed measurement of boards such as ``6-9``."""
+    """Draw the committed measurement of boards such as ``6-9``."""
     rows = table(folder / MEASURED / f"{PREFIX}{boards}.csv")
     if rows is None:
         return None

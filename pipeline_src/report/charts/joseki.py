@@ -16,7 +16,7 @@ LAST, REAL = "games of the last dvc repro", "real games"
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Of the checkout ``folder``, None for one that cannot be drawn yet."""
+    """Return the charts of the checkout ``folder``, None for each one without data."""
     real = metrics(folder / MEASURED)
     growth_rows, accuracy_rows = (real.rows(name) if real else None for name in ("growth", "accuracy"))
     yield growth(table(folder / REPORTS / "growth.csv"), "", LAST, f"{REPORTS}/growth.csv", "dvc repro joseki_build")
@@ -29,7 +29,7 @@ def charts(folder: Path) -> Iterator[Chart | None]:
 
 
 def growth(rows: Table | None, suffix: str, games: str, source: str, rerun: str) -> Chart | None:
-    """Size of the library by number of games, beside the published one."""
+    """Draw the size of the library by number of games, beside the published one."""
     if rows is None:
         return None
     published = REGISTRY["joseki"]
@@ -59,7 +59,7 @@ def growth(rows: Table | None, suffix: str, games: str, source: str, rerun: str)
 
 
 def accuracy(rows: Table | None, suffix: str, games: str, source: str, rerun: str) -> Chart | None:
-    """Accuracy of the recommender on held-out moves, by move number."""
+    """Draw the accuracy of the recommender on held-out moves by move number."""
     if rows is None:
         return None
     figure, (axes,) = panels()
@@ -89,7 +89,7 @@ def accuracy(rows: Table | None, suffix: str, games: str, source: str, rerun: st
 
 
 def scaling(rows: Table | None) -> Chart | None:
-    """Seconds to build libraries of more and more games."""
+    """Draw the seconds to build a library by number of games."""
     if rows is None:
         return None
     figure, (axes,) = panels()

@@ -1,4 +1,4 @@
-"""Read the tables and metrics that charts are drawn from: what is not made yet is None, what is damaged is named."""
+"""Read the tables and metrics of charts. A missing file gives None, a damaged one an error that names it."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % interval; without one, its ends are NaN."""
+    """A value and its 95 % interval; without an interval, its ends are NaN."""
 
     value: float
     low: float = math.nan
@@ -23,7 +23,7 @@ class Table:
     """Rows of a file, read by column."""
 
     def __init__(self, path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-        """``path`` is named in errors."""
+        """Name ``path`` in errors."""
         self.path = path
         self._rows = rows
 
@@ -31,7 +31,7 @@ class Table:
         return len(self._rows)
 
     def numbers(self, column: str) -> list[float]:
-        """A column of numbers, NaN where a cell is empty.
+        """Return a column of numbers, NaN for empty cells.
 
         Raises:
             ZugwerkError: a row has no such cell, or it is no number.
@@ -39,7 +39,7 @@ class Table:
         return self._column(column, lambda cell: math.nan if cell == "" else float(cell))
 
     def words(self, column: str) -> list[str]:
-        """A column of words.
+        """Return a column of words.
 
         Raises:
             ZugwerkError: a row has no such cell.
@@ -47,17 +47,17 @@ class Table:
         return self._column(column, str)
 
     def where(self, column: str, keep: Callable[[str], bool]) -> "Table":
-        """The rows whose word in ``column`` is kept."""
+        """Return the rows with these words in ``column``."""
         words = self.words(column)
         return Table(self.path, [row for row, word in zip(self._rows, words, strict=True) if keep(word)])
 
     def groups(self, column: str) -> Iterator[tuple[str, "Table"]]:
-        """The rows by their word in ``column``, in the order of the file."""
+        """Return the rows by their word in ``column``, in the order of the file."""
         for word in dict.fromkeys(self.words(column)):
             yield word, self.where(column, word.__eq__)
 
     def estimates(self, value: str, low: str = "low", high: str = "high") -> list[Estimate]:
-        """Three columns as values with intervals."""
+        """Return three columns as values with intervals."""
         columns = (self.numbers(name) for name in (value, low, high))
         return [Estimate(*three) for three in zip(*columns, strict=True)]
 
@@ -78,24 +78,24 @@ class Metrics:
     """Numbers of a JSON file, read by dotted key."""
 
     def __init__(self, path: Path, tree: Any) -> None:
-        """``path`` is named in errors."""
+        """Name ``path`` in errors."""
         if not isinstance(tree, dict):
             raise _damaged(path, "expected keys with values")
         self.path = path
         self._tree = tree
 
     def keys(self, key: str = "") -> list[str]:
-        """The keys below ``key``, none where it is missing."""
+        """Return the keys below ``key``; empty if it is missing."""
         below = self._at(key) if key else self._tree
         if below is not None and not isinstance(below, dict):
             raise _damaged(self.path, f"'{key}': expected keys with values")
         return list(below or {})
 
     def estimate(self, key: str) -> Estimate | None:
-        """A ``{value, low, high}``; None where the key or its value is missing or null.
+        """Return a ``{value, low, high}``; None if the key or its value is missing or null.
 
         Raises:
-            ZugwerkError: it is something else.
+            ZugwerkError: the key has another type.
         """
         found = self._at(key)
         if found is None or (isinstance(found, dict) and found.get("value") is None):
@@ -107,7 +107,7 @@ class Metrics:
             raise _damaged(self.path, f"'{key}': expected a value with its interval, found {found!r}") from None
 
     def rows(self, key: str) -> Table | None:
-        """A list of rows; None where the key is missing."""
+        """Return a list of rows; None if the key is missing."""
         found = self._at(key)
         if found is None:
             return None
@@ -127,10 +127,10 @@ class Metrics:
 
 
 def table(path: Path) -> Table | None:
-    """A CSV file; None where there is none, or no row in it.
+    """Read a CSV file; None if it is missing or has no row.
 
     Raises:
-        ZugwerkError: it is no text, or not even its header is there.
+        ZugwerkError: the file is not text, or has no header.
     """
     if not path.exists():
         return None
@@ -141,10 +141,10 @@ def table(path: Path) -> Table | None:
 
 
 def metrics(path: Path) -> Metrics | None:
-    """A JSON file of metrics; None where there is none.
+    """Read a JSON file of metrics; None if it is missing.
 
     Raises:
-        ZugwerkError: it is no JSON, or no object.
+        ZugwerkError: the file is not a JSON object.
     """
     return Metrics(path, read_json(path)) if path.exists() else None
 

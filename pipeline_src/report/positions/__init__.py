@@ -1,1 +1,1 @@
-"""Boards of the report: chosen positions, and what the nets of each system see in them."""
+"""Boards of the report: chosen positions, with the policies and values of each system's nets."""

@@ -1,4 +1,4 @@
-"""Amazons for the report: positions of a held-out game as both nets see them, and a whole game of a match."""
+"""Amazons boards of the report: positions of a held-out game with both nets' policies, and a whole game of a match."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,19 +36,19 @@ GAMES = Path("artifacts/records/amazons/games.parquet")
 MATCHES = Path("artifacts/records/amazons/matches.parquet")
 SAMPLES = Path("artifacts/samples/amazons")
 NAMES = {"residual": "residual net", "published": "Amazons-Net"}
-"""Of the models that a match's players name in braces."""
+"""Names of the models that the players of a match have in braces."""
 
 
 def amazons_positions(shown: AmazonsShown, models: Mapping[str, Path], rng: np.random.Generator) -> list[Example]:
-    """Positions of a game of the test split.
+    """Return positions of a game of the test split, with the policies and win rates of the nets.
 
     Args:
-        shown: which plies.
-        models: files by the names of `NAMES`.
+        shown: the plies to show.
+        models: files of the models by the keys of `NAMES`.
         rng: draws the game.
 
     Raises:
-        ZugwerkError: no records, data set or model, or none of the split's games among the records.
+        ZugwerkError: records, data set or a model are missing, or the records have no game of the test split.
     """
     nets = {name: NetsForward(load_nets(models[name]), 1) for name in NAMES}
     dataset = open_dataset(SAMPLES)
@@ -72,7 +72,7 @@ def _position(nets: Mapping[str, NetsForward], record: GameRecord, ply: int) -> 
         arrows = heat_map(names, view.arrow)
         panels += [
             Panel(
-                label=f"{NAMES[key]}: which amazon, and where to",
+                label=f"{NAMES[key]}: amazon and new square",
                 board=ranks("amazons", state.board),
                 to_play=side,
                 last=last,
@@ -98,19 +98,19 @@ def _position(nets: Mapping[str, NetsForward], record: GameRecord, ply: int) -> 
         system="amazons",
         name=f"amazons-ply-{ply}",
         title=f"A held-out game after {ply} turns, {side} to move",
-        caption=f"Game {record.gid} of the test split, {PLAYED_BY[record.source]}. Outlined in red: what was played, "
-        f"{start}-{to}/{arrow}; dashed: the turn before. Percent: on amazons, which one moves; on empty squares, where "
-        "she goes; then, after the move that was played, where her arrow goes.",
+        caption=f"Game {record.gid} of the test split, {PLAYED_BY[record.source]}. The turn played, "
+        f"{start}-{to}/{arrow}, is outlined in red, the turn before with dashes. Percentages are the probabilities of "
+        "the amazon to move and of her new square, then, after the move played, of the arrow's square.",
         game="amazons",
         panels=tuple(panels),
     )
 
 
 def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Generator) -> Example:
-    """A whole game of a match, with its end on the board.
+    """Return a whole game of a match, with its final position.
 
     Raises:
-        ZugwerkError: no records, or no game of the match among them.
+        ZugwerkError: the records are missing or have no game of the match.
     """
     a, b = (text.format_map(models) for text in (pairing.a, pairing.b))
     missing = f"{MATCHES}: no game of {a} and {b}; `dvc repro amazons_match` plays them"
@@ -135,8 +135,8 @@ def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Ge
         name="amazons-game",
         title=f"A whole game: {first} against {second}",
         caption=f"White: {first}. Black: {second}. {SIDES['amazons'][record.winner == 'second']} won after "
-        f"{len(record.actions)} turns. After {apart} no square was open to both any more; dots are squares that only "
-        f"one side could reach, {white} White's and {black} Black's.",
+        f"{len(record.actions)} turns. After {apart} turns neither side could reach the other's squares. Dots mark "
+        f"squares that only one side could reach: {white} White's, {black} Black's.",
         game="amazons",
         panels=(
             panel(apart, f"territories after {apart} turns"),
@@ -147,11 +147,11 @@ def amazons_game(pairing: Pairing, models: Mapping[str, Path], rng: np.random.Ge
 
 
 def territory(board: npt.NDArray[np.int8], names: list[str]) -> dict[str, Side]:
-    """Whose each empty square is that amazons of one side alone border on, over any empty squares between.
+    """Return the owner of each empty square that only one side's amazons border on, over any empty squares between.
 
     Args:
         board: int8 [H, W], as in a state.
-        names: of its squares.
+        names: names of its squares.
     """
     return {
         names[square]: "White" if white else "Black"
@@ -166,7 +166,7 @@ def _contested(board: npt.NDArray[np.int8]) -> bool:
 
 
 def _regions(board: npt.NDArray[np.int8]) -> Iterator[tuple[npt.NDArray[np.bool_], bool, bool]]:
-    """Empty squares that hang together, [H, W], and whether White's and whether Black's amazons border on them."""
+    """Yield connected empty squares, [H, W], and whether White's and whether Black's amazons border on them."""
     from scipy.ndimage import binary_dilation, label
 
     around = np.ones((3, 3), bool)

@@ -1,4 +1,4 @@
-"""The search depth for the report: what the published net sees of a position, and which depths are chosen there."""
+"""Search depth in the report: the published net's input in a position, and the depths that the nets choose there."""
 
 from pathlib import Path
 
@@ -18,10 +18,10 @@ MODELS = Path("artifacts/models/depth")
 def depth_example(
     shown: DepthShown, shares: tuple[float, float, float], seed: int, rng: np.random.Generator
 ) -> Example:
-    """A position of a test game, drawn by ``rng``; ``shares`` and ``seed`` are those that the games are split by.
+    """Return a position of a test game drawn by ``rng``. The games are split by ``shares`` and ``seed``.
 
     Raises:
-        ZugwerkError: no data set, too few games, or a model that is missing or for other depths.
+        ZugwerkError: the data set is missing or has too few games, or a model is missing or for other depths.
     """
     p = open_positions(SAMPLES)
     models = {
@@ -41,14 +41,15 @@ def depth_example(
         system="depth",
         name=f"depth-ply-{p.ply[row[0]]}",
         title=f"How deep to search after {p.ply[row[0]]} turns, {side} to move",
-        caption=f"On each square n, how deep a small tree search got through it, times the share of the clock that is "
-        f"left, {100 * (1 - p.used[row[0]]):.0f} %: the published net's input. It (model {shown.published}) chose "
-        f"{chosen[shown.published]} plies; our net (model {shown.ours}), which sees the pieces too, "
-        f"{chosen[shown.ours]}. Iterative deepening reached {p.reached[row[0]]}; {p.needed[row[0]]} were enough.",
+        caption=f"The published net's input: on each square n, the number of layers at which a small tree search "
+        f"passed through it, times the share of the clock left, {100 * (1 - p.used[row[0]]):.0f} %. The published net "
+        f"(model {shown.published}) chose {chosen[shown.published]} plies; our net (model {shown.ours}), which also "
+        f"sees the pieces, {chosen[shown.ours]}. Iterative deepening reached {p.reached[row[0]]} plies; "
+        f"{p.needed[row[0]]} were enough.",
         game="amazons",
         panels=(
             Panel(
-                label="n, times the share of the clock that is left",
+                label="n times the share of the clock left",
                 board=ranks("amazons", np.asarray(p.board[row[0]])),
                 to_play=side,
                 heat=heat_map(names, weighed.ravel().astype(np.float64) / (most or 1.0)),

@@ -1,7 +1,7 @@
 """The boards of the report as a file, ``artifacts/reports/positions.json``: a list of `Example`, one object each.
 
-Squares are named as the game's moves name them: ``d9``, in Go without the letter i. Lists of a board's squares go from
-the top rank down. Probabilities and win rates are 0 to 1, rounded to four digits; squares without any are left out::
+Squares have the names of the game's moves: ``d9``, in Go without the letter i. Boards are listed from the top rank
+down. Probabilities and win rates are 0 to 1, rounded to four digits; squares with 0 are left out::
 
     [{"system": "gomoku", "name": "gomoku-ply-8", "title": "...", "caption": "...", "game": "gomoku", "moves": [],
       "panels": [{"label": "...", "board": ["...x.", ".o...", ...], "to_play": "Black", "value": 0.5312,
@@ -27,14 +27,14 @@ DIGITS = 4
 GameName = Literal["amazons", "gomoku", "go"]
 Side = Literal["White", "Black"]
 LETTERS: dict[GameName, str] = {"amazons": "*.qQ", "gomoku": ".xo", "go": ".xo"}
-"""What stands on a square, by the game's board code: ``Q`` White's amazons, ``q`` Black's, ``*`` arrows; ``x`` black
-stones, ``o`` white ones."""
+"""Letters of a board by the game's board codes: ``Q`` White's amazons, ``q`` Black's, ``*`` arrows; ``x`` black stones,
+``o`` white ones."""
 SIDES: dict[GameName, tuple[Side, Side]] = {
     "amazons": ("White", "Black"),
     "gomoku": ("Black", "White"),
     "go": ("Black", "White"),
 }
-"""First and second side."""
+"""Names of the first and second side."""
 
 
 class Candidate(Params):
@@ -48,25 +48,25 @@ class Panel(Params):
     """One board with one heat map."""
 
     label: str
-    """Name of what the map shows."""
+    """Title of the map."""
     board: Items[str]
-    """Ranks from the top one down, a letter a square (`LETTERS`)."""
+    """Ranks from the top down, with a letter for each square (`LETTERS`)."""
     to_play: Side | None = None
-    """Side whose win rate ``value`` is; None where the game is over."""
+    """Side to move, to which ``value`` belongs; None if the game is over."""
     last: Items[str] = ()
-    """Squares that the last turn touched."""
+    """Squares of the last turn."""
     played: Items[str] = ()
-    """Squares that the turn touched which was played next."""
+    """Squares of the next turn of the game."""
     heat: dict[str, float] = Field(default_factory=dict)
-    """By square, 0 to 1."""
+    """Shares by square, 0 to 1."""
     texts: dict[str, str] = Field(default_factory=dict)
-    """A few letters to stand on squares: numbers of moves, or what the heat stands for where that is no probability."""
+    """Texts on squares: move numbers, or values of the heat that are not probabilities."""
     owned: dict[str, Side] = Field(default_factory=dict)
-    """Empty squares that one side alone can still reach."""
+    """Empty squares that only one side can still reach, with this side."""
     candidates: Items[Candidate] = ()
-    """The likeliest moves first."""
+    """Candidate moves, the likeliest first."""
     value: float | None = None
-    """Win rate of the side to move, 0 to 1, a draw counting half."""
+    """Win rate of the side to move, 0 to 1; a draw counts half."""
 
     @model_validator(mode="after")
     def _is_a_board_of_shares(self) -> Self:
@@ -84,25 +84,25 @@ class Example(Params):
 
     system: str
     name: str
-    """Short and unique, of small letters, digits and dashes."""
+    """Short unique name of lower-case letters, digits and hyphens."""
     title: str
     caption: str
     game: GameName
     panels: Items[Panel]
     moves: Items[str] = ()
-    """All moves of a whole game from the start; else none."""
+    """All moves of a whole game; empty for a position."""
 
 
 def write_examples(path: Path | str, examples: Iterable[Example]) -> None:
-    """Write the file, aside and renamed; the same examples give the same bytes."""
+    """Write the file as a whole. The same examples give the same bytes."""
     write_json(path, [example.model_dump() for example in examples])
 
 
 def read_examples(path: Path | str) -> list[Example]:
-    """Read what `write_examples` wrote.
+    """Read the file that `write_examples` writes.
 
     Raises:
-        ZugwerkError: no such file, or it is not of this shape; names the file and the key.
+        ZugwerkError: the file is missing or has another form; the message names the file and the key.
     """
     found = read_json(path)
     if not isinstance(found, list):
@@ -111,13 +111,13 @@ def read_examples(path: Path | str) -> list[Example]:
 
 
 def ranks(game: GameName, board: npt.NDArray[np.int8]) -> tuple[str, ...]:
-    """A state's board int8 [H, W] as `Panel.board`."""
+    """Return a state's board int8 [H, W] as `Panel.board`."""
     rows = board[::-1] if game == "amazons" else board  # whose row 0 is rank 1
     return tuple("".join(LETTERS[game][code] for code in row) for row in rows)
 
 
 def square_names(game: GameName, size: int) -> list[str]:
-    """Names of the squares of a board by the game's own numbers."""
+    """Return the names of a board's squares, in the order of their numbers."""
     if game == "amazons":
         from pipeline_src.games.amazons.notation import format_square
 
@@ -127,16 +127,16 @@ def square_names(game: GameName, size: int) -> list[str]:
 
 
 def rounded(share: float) -> float:
-    """As the file has it."""
+    """Return a share rounded as in the file."""
     return round(float(share), DIGITS)
 
 
 def heat_map(names: list[str], shares: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Shares [N] by the names of their squares."""
+    """Return the shares [N] above 0 by square name."""
     return {name: value for name, share in zip(names, shares, strict=True) if (value := rounded(share)) > 0}
 
 
 def likeliest(heat: dict[str, float], count: int = 3) -> tuple[Candidate, ...]:
-    """The squares of the most heat, of equals the first."""
+    """Return the squares with the highest shares; ties go to the first."""
     best = sorted(heat.items(), key=lambda item: -item[1])[:count]
     return tuple(Candidate(move=name, probability=share) for name, share in best)

@@ -1,4 +1,4 @@
-"""Which game of an archive is shown, and how a player of params is called."""
+"""The choice of the games that the report shows."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,14 +9,14 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 
 PLAYED_BY = {"engine": "played by engines", "littlegolem": "from LittleGolem", "file": "from a file"}
-"""By a record's source."""
+"""Words for the source of a record."""
 
 
 def draw_game(records: Sequence[GameRecord], plies: int, rng: np.random.Generator, missing: str) -> GameRecord:
-    """One of the games that go on after so many plies, by lot; if none does, the first of the longest.
+    """Return a random game of more than ``plies`` plies; if none is so long, the first of the longest games.
 
     Raises:
-        ZugwerkError: there is no game with a turn; the message is ``missing``.
+        ZugwerkError: no game has a turn; the message is ``missing``.
     """
     longest = max(records, key=lambda record: len(record.actions), default=None)
     if longest is None or not longest.actions:
@@ -26,20 +26,20 @@ def draw_game(records: Sequence[GameRecord], plies: int, rng: np.random.Generato
 
 
 def within(plies: Iterable[int], record: GameRecord) -> list[int]:
-    """The plies before which a game has a position with a turn: later ones become its last one."""
+    """Return the plies, limited to the last turn of a game, in order and without repeats."""
     return sorted({min(ply, len(record.actions) - 1) for ply in plies})
 
 
 def between(records: Iterable[GameRecord], a: str, b: str) -> list[GameRecord]:
-    """The games of two players, whoever began."""
+    """Return the games of two players, with either of them moving first."""
     return [record for record in records if {record.first_name, record.second_name} == {a, b}]
 
 
 def check_model(path: Path, stage: str) -> Path:
-    """The file of a model that is there.
+    """Return the path of a model after a check that it exists.
 
     Raises:
-        ZugwerkError: it is not.
+        ZugwerkError: the file is missing.
     """
     if not path.is_file():
         raise ZugwerkError(f"{path}: no such model; `dvc repro {stage}` makes it")

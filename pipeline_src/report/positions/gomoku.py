@@ -1,4 +1,4 @@
-"""Gomoku for the report: a game of the evaluation, and positions as a net and its search see them."""
+"""Gomoku boards of the report: a game of the evaluation, and positions with the policies of a net and its search."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,16 +29,16 @@ from pipeline_src.systems.growing_boards.params import GrowingBoard
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")
 HEADLINE = "headline"
-"""What the records of both stages call the games of the best player."""
+"""Event of the best player's games in the records of both stages."""
 
 
 def gomoku_examples(
     shown: GomokuShown, params: GomokuEvaluateParams, last: int, rng: np.random.Generator
 ) -> list[Example]:
-    """A whole game of the best player after generation ``last`` against one opponent, and positions of it.
+    """Return a whole game of the best player after generation ``last`` against an opponent, and positions of it.
 
     Raises:
-        ZugwerkError: no records or model, or no such game among them.
+        ZugwerkError: the records or the model are missing, or the records have no such game.
     """
     best, opponent = GenerationFiles(last).best, params.opponents[shown.opponent].player
     net = ZeroView(check_model(best, "gomoku_generation"), shown.simulations)
@@ -55,18 +55,18 @@ def gomoku_examples(
             _panel(state, record, ply, "policy of the net", view.policy, view.win_rate),
             _searched(state, record, ply, "", view, shown.simulations),
         )
-        caption = f"The game above after {ply} stones, as {ours} sees it. Percent on empty points: how likely the net "
-        caption += "holds each move, and how the search shared out its visits. Outlined in red: what was played."
+        caption = f"The game above after {ply} stones. Percentages on empty points are the policy of {ours} and "
+        caption += "the search's shares of visits. The move played is outlined in red."
         title = f"After {ply} stones, {panels[0].to_play} to move"
         made.append(_example("gomoku", f"gomoku-ply-{ply}", title, caption, panels))
     return made
 
 
 def growing_examples(board: GrowingBoard, ply: int, simulations: int, rng: np.random.Generator) -> list[Example]:
-    """A position on the largest board: what the net of the board before says there, and what learning made of it.
+    """Return a position on the largest board with the policies of the carried-over net and of the last one.
 
     Raises:
-        ZugwerkError: no records or model, or no game of the best player among them.
+        ZugwerkError: the records or a model are missing, or the records have no game of the best player.
     """
     files = BoardFiles(board.size)
     missing = f"{GROWING_GAMES}: no game of the best player; `dvc repro growing_evaluate` plays them"
@@ -79,13 +79,11 @@ def growing_examples(board: GrowingBoard, ply: int, simulations: int, rng: np.ra
         label = f"the {board.before}x{board.before} board's net, carried over"
         panels.append(_panel(state, record, ply, label, carried.policy, carried.win_rate))
     view = ZeroView(check_model(files.best, "growing_board"), simulations).view(state)
-    panels.append(_panel(state, record, ply, "the net in the end", view.policy, view.win_rate))
-    panels.append(_searched(state, record, ply, "in the end, ", view, simulations))
+    panels.append(_panel(state, record, ply, "the final net", view.policy, view.win_rate))
+    panels.append(_searched(state, record, ply, "the final net, ", view, simulations))
     title = f"{board.size}x{board.size} after {ply} stones, {panels[0].to_play} to move"
-    caption = (
-        "A game of the evaluation. Percent on empty points: how likely each net holds each move, before and after "
-    )
-    caption += "it learnt on this board, and how the search shared out its visits. Outlined in red: what was played."
+    caption = "A game of the evaluation. Percentages on empty points are the policies of the net before and after its "
+    caption += "training on this board, and the search's shares of visits. The move played is outlined in red."
     return [_example("growing", f"growing-ply-{ply}", title, caption, panels)]
 
 
@@ -98,10 +96,8 @@ def _whole(record: GameRecord, first: str, second: str) -> Example:
         last=(names[stones[-1]],),
         texts={names[action]: str(number) for number, action in enumerate(stones, 1)},
     )
-    caption = (
-        f"Black: {first}. White: {second}. {won} after {len(stones)} stones, the last one ringed. The first stones "
-    )
-    caption += "are the opening that both were given."
+    caption = f"Black: {first}. White: {second}. {won} after {len(stones)} stones; a ring marks the last one. The "
+    caption += "first stones are the opening."
     moves = tuple(names[action] for action in stones)
     return _example("gomoku", "gomoku-game", f"A whole game: {first} against {second}", caption, [panel], moves)
 

@@ -1,4 +1,4 @@
-"""Joseki for the report: a position of a game with what the library recommends."""
+"""Joseki board of the report: a position of a game with the library's recommendations."""
 
 from pathlib import Path
 
@@ -17,14 +17,14 @@ from pipeline_src.systems.joseki.recommend import recommend
 GAMES = Path("artifacts/records/joseki/games.parquet")
 LIBRARY = Path("artifacts/models/joseki/library.joseki")
 NAMED = 5
-"""Moves named beside the board; all are on it."""
+"""Number of moves listed beside the board, which shows all."""
 
 
 def joseki_example(ply: int, rng: np.random.Generator) -> Example:
-    """A position of one of the games that the library is made of.
+    """Return a position of a game of the library.
 
     Raises:
-        ZugwerkError: no records or library.
+        ZugwerkError: the records or the library are missing.
     """
     library = load(LIBRARY)
     missing = f"{GAMES}: no game with a move; `dvc repro joseki_records` makes them"
@@ -42,13 +42,13 @@ def joseki_example(ply: int, rng: np.random.Generator) -> Example:
         system="joseki",
         name=f"joseki-ply-{ply}",
         title=f"What the library knows after {ply} moves, {side} to move",
-        caption="Percent: how often games had each move in that corner's pattern, playing elsewhere included. "
-        f"Marked: the move before; outlined in red: what was played next ({played}). The library is made of "
-        f"{len(library.gids):,} games, this one among them.",
+        caption="Percentages are the shares of the moves played in a corner's pattern, moves elsewhere included. The "
+        f"last move is marked; the next move of the game ({played}) is outlined in red. The library has "
+        f"{len(library.gids):,} games, including this one.",
         game="go",
         panels=(
             Panel(
-                label="how often each move was played",
+                label="share of each move",
                 board=ranks("go", state.board),
                 to_play=side,
                 last=tuple(name for name in last if name != "pass"),

@@ -4,10 +4,10 @@ from pipeline_src.project.params import Count, Items, Params, Whole
 
 
 class AmazonsShown(Params):
-    """A held-out game's positions, and a whole game of a match."""
+    """Positions of a held-out game, and a whole game of a match."""
 
     plies: Items[Whole]
-    """Turns played before each position."""
+    """Numbers of turns played before each position."""
     match: str
     """Name in ``amazons_match.matches``."""
 
@@ -16,25 +16,25 @@ class GomokuShown(Params):
     """A whole game of the best player, and positions of it."""
 
     plies: Items[Whole]
-    """Stones on the board."""
+    """Numbers of stones on the board, one for each position."""
     opponent: str
     """Name in ``gomoku_evaluate.opponents``."""
     simulations: Count
-    """Simulations of the search whose visits are shown; for growing boards too."""
+    """Number of simulations of the search that is shown, also for growing boards."""
 
 
 class PlyShown(Params):
     """One position of a game."""
 
     ply: Whole
-    """Moves played before it."""
+    """Number of moves played before the position."""
 
 
 class DepthShown(Params):
-    """One position whose search depth two nets choose."""
+    """A position for which two nets choose the search depth."""
 
     ply: Whole
-    """Turns played before it."""
+    """Number of turns played before the position."""
     published: str
     """Name in ``depth_train.models`` of the paper's net."""
     ours: str
@@ -42,7 +42,7 @@ class DepthShown(Params):
 
 
 class ReportPositionsParams(Params):
-    """Boards of the report; their games are drawn by the seed, and the end of a shorter game stands for a later ply."""
+    """Boards of the report. The seed draws their games; a ply beyond the end of a game becomes its last one."""
 
     amazons: AmazonsShown
     """A held-out game of the Amazons, and a whole game of a match."""
@@ -51,6 +51,6 @@ class ReportPositionsParams(Params):
     growing: PlyShown
     """A position on the largest board."""
     joseki: PlyShown
-    """A position of a held-out game of Go."""
+    """A position of a game of the joseki library."""
     depth: DepthShown
-    """A position whose search depth two nets choose."""
+    """A position for which two nets choose the search depth."""

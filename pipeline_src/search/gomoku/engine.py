@@ -1,4 +1,4 @@
-"""`Engine`: iterative deepening around the compiled search of Gomoku, with a search by threats before it."""
+"""`Engine`: a search by threats, then iterative deepening with the compiled search of Gomoku (`pvs`)."""
 
 import math
 import time
@@ -30,13 +30,13 @@ from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, se
 
 MAX_DEPTH = 60
 SHARE = 0.4
-"""Largest share of the time for threat searches at the root."""
+"""Largest share of a move's time for threat searches at the root."""
 STEP = 10_000
-"""Positions of such a search between two looks at the clock."""
+"""Positions of a threat search between two checks of the clock."""
 EACH = 5_000
-"""Positions of the first search by threats behind the best move."""
+"""Positions of the first threat search after the best move."""
 PROOFS = 1 << 18
-"""Entries of the table of proofs."""
+"""Number of entries of the table of proofs."""
 NEVER = 1 << 60
 
 
@@ -45,40 +45,40 @@ class Options:
     """Options of the search."""
 
     leaf_fours: int = 40
-    """Positions of a search by fours at the horizon, 0 for none."""
+    """Largest number of positions of a search by fours at the horizon; 0 is no search."""
     inner_fours: int = 200
-    """The same above the horizon."""
+    """Largest number of positions of a search by fours above the horizon; 0 is no search."""
     guard: int = 2
-    """From which depth on it is asked whether the other side would win by fours, could it move; 0 is never."""
+    """Least remaining depth at which the search checks whether the other side threatens to win by fours; 0 is never."""
     reduce_after: int = 4
-    """After how many moves of a node the others are first searched less deep; 0 is never."""
+    """Number of moves of a node after which the others are first searched less deep; 0 is never."""
     width: int = 24
-    """How many moves of a node are searched."""
+    """Largest number of moves of a node."""
     first_width: int = 4
     more_width: int = 4
-    """At most the first, and for each ply of remaining depth the second, are searched."""
+    """A node has at most ``first_width`` moves, and ``more_width`` further ones for each ply of remaining depth."""
     margin: int = 300
-    """Points a ply by which a node near the horizon has to be too good to be left at once; 0 is never."""
+    """Points above beta, per ply of remaining depth up to three, at which a static value ends a node; 0 is never."""
     tempo: int = TEMPO
-    """Points of being to move."""
+    """Points for being to move."""
     threats: int = 1 << 20
-    """Positions of searches by threats at the root and behind its best moves, in `SHARE` of the time; 0 is none."""
+    """Positions of threat searches at the root and after its best moves, within `SHARE` of the time; 0 is none."""
     prove_from: int = 0
-    """From which depth on a win by threats is looked for; 0 is never."""
+    """Least remaining depth for a search by threats at a node; 0 is never."""
     prove_nodes: int = 300
-    """Positions that this may look at."""
+    """Largest number of positions of each of these searches."""
     table_mb: float = 32.0
 
 
 class Engine:
     """Alpha-beta of Gomoku; see `limits.Searcher`. ``Limit.nodes`` counts positions searched.
 
-    A search limited by time uses what those before it have found, until `forget`; others begin anew, so that what they
-    find depends on the position alone.
+    A search with a time limit uses the tables of earlier searches, until `forget`. Other searches start with empty
+    tables, so that their results depend on the position alone.
     """
 
     def __init__(self, options: Options | None = None) -> None:
-        """Memory follows with the first search."""
+        """Make the tables. Memory for a board is made at the first search."""
         self.options = options or Options()
         self._stop = StopFlag()
         self.table, self.fours = pvs.make_table(self.options.table_mb), fours.make_space()
@@ -93,17 +93,17 @@ class Engine:
         self._stop.set()
 
     def use_memory(self, size: int) -> None:
-        """Let the tables take so many bytes at most, where that is less than by default."""
+        """Limit the tables to ``size`` bytes, if that is less than the default."""
         self.table = pvs.make_table(min(self.options.table_mb, 0.75 * size / 1e6))
         self.proofs = threats.make_table(min(PROOFS, 1 << max(4, (size // 4 // threats.ENTRY_BYTES).bit_length() - 1)))
 
     def forget(self) -> None:
-        """Let no search from now on use what those before have found."""
+        """Forget the results of earlier searches."""
         self.oldest = self.generation + 1
 
     @property
     def stopped(self) -> bool:
-        """Whether the search under way is to end."""
+        """Whether the running search should end."""
         return bool(self._stop.raised[0])
 
     def needs(self, state: GomokuState) -> list[Need]:
@@ -121,10 +121,10 @@ class Engine:
         ]
 
     def search(self, state: GomokuState, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:  # noqa: ARG002
-        """See `Searcher`. Nothing here is random.
+        """See `Searcher`. Nothing is random, so ``seed`` is ignored.
 
         Raises:
-            ZugwerkError: the game is over, or its rule has lines that patterns do not know.
+            ZugwerkError: the game is over, or the patterns do not support its rule.
         """
         if winner(state) is not None:
             raise ZugwerkError("the game is over: there is nothing to search")
@@ -178,7 +178,7 @@ class Engine:
         return result
 
     def _begin(self, lines: Lines, limit: Limit) -> pvs.Space:
-        """The memory, as a new search wants it."""
+        """Return the memory, set up for a new search."""
         if self.space.banned.size < lines.cells.size:
             self.space = pvs.make_space(lines.cells.size, self._stop.raised)
             self.threats = threats.make_space(lines.cells.size, self._stop.raised)
@@ -207,7 +207,7 @@ class Engine:
         return space
 
     def _variation(self, lines: Lines, c: int, best: int) -> list[int]:
-        """The line that the table remembers, from the best move on."""
+        """Return the principal variation from the table, beginning with the best move."""
         line = [best]
         place(lines, best, c + 1)
         while len(line) < MAX_DEPTH:
@@ -234,7 +234,7 @@ class _Root:
         self.deadline = math.inf if seconds is None else began + SHARE * seconds
 
     def win(self) -> tuple[list[int], float, int] | None:
-        """A forced win of the side to move: its first stone, its value and its plies; None where none was found."""
+        """Return a forced win of the side to move as (first stone, value, plies), None if none was found."""
         lines, c = self.lines, self.c
         plies = int(win_by_fours(lines, self.engine.fours, c, 10_000))
         if plies:
@@ -243,9 +243,9 @@ class _Root:
         return None if move < 0 else ([move], float(pvs.WIN - plies), plies)
 
     def loses(self, cell: int) -> bool:
-        """Whether the other side wins by threats after a move, which is then not tried again.
+        """Whether the other side wins by threats after a move. If so, the move is not tried again.
 
-        Each time that is asked of a move, twice as many positions are looked at.
+        Each further call for the same move searches twice as many positions.
         """
         lines, other, asked = self.lines, 1 - self.c, self.asked.get(cell, 0)
         if self.lost or lines.counts[other, WINS]:
@@ -260,13 +260,13 @@ class _Root:
         return lost
 
     def give_up(self) -> None:
-        """Where all moves lose, try them all, and look no more for what refutes them."""
+        """Allow all moves again if all of them lose, and search for no further refutations."""
         self.lost = True
         self.engine.space.banned[self.banned] = 0
         self.banned.clear()
 
     def by_worth(self) -> list[int]:
-        """The cells that may be played on, those of most worth to either side first."""
+        """Return the legal cells, those of most worth to either side first."""
         lines = self.lines
         first, last = int(lines.sizes[FIRST]), int(lines.sizes[LAST])
         cells = first + np.flatnonzero(lines.cells[first:last] == 0)
@@ -274,7 +274,7 @@ class _Root:
         return [int(cell) for cell in cells if may_play(lines, self.c, int(cell))]
 
     def _prove(self, c: int, limit: int) -> tuple[int, int]:
-        """(first stone of a win of colour c, were it to move, its plies); (-1, 0) where none was found."""
+        """Return (first stone, plies) of a win of colour c if it were to move; (-1, 0) if none was found."""
         engine, counts = self.engine, self.engine.threats.counts
         spent = 0
         while spent < min(limit, self.left) and time.perf_counter() < self.deadline:

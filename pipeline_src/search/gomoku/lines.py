@@ -1,4 +1,4 @@
-"""A board with the pattern and class of a stone on every empty cell, for both sides, updated move by move.
+"""A board with the pattern and class of each side's stone on every empty cell, updated move by move.
 
 Cells lie in one array with a border of at least five cells that all directions share: a cell and its neighbours are at
 fixed distances, and the only test for edges is whether a cell belongs to the border. Stones are removed in the reverse
@@ -25,9 +25,9 @@ with."""
 At: Any = np.uint64
 """Type of an index that cannot be negative (`games.gomoku.moves`)."""
 STRIDE, HALF, FIRST, LAST, EMPTY_CELLS, ENDS, FORBIDS = range(7)
-"""Entries of `Lines.sizes`: from a cell to the one below; cells of a key to each side; the first cell of the board, and
-that after its last; how many are empty; 1 where lines win only with an open end; 1 where cells are forbidden to Black.
-"""
+"""Entries of `Lines.sizes`: distance from a cell to the one below; cells of a key on each side; first cell of the
+board; cell after its last; number of empty cells; 1 if lines win only with an open end; 1 if cells are forbidden to
+Black."""
 _RNG = np.random.default_rng(20)
 
 

@@ -1,14 +1,14 @@
-"""Principal variation search of Gomoku on boards that know their threats, compiled: one call an iteration.
+"""Compiled principal variation search of Gomoku on boards with patterns; one call is one iteration.
 
-What is certain is never searched: a line on the next stone, two of them, an open four (`patterns`). Where the other
-side threatens, only what meets the threat is tried, for all else loses; a single answer costs no depth. Elsewhere the
-cells of most worth to either side are, best first, and the later ones of them less deep at first. At the horizon and
-above it a search by continuous fours looks whether the side to move wins (`fours`), and further up whether the other
-side would, could it move: then only stones that spoil its line are tried.
+Certain wins are not searched: a line on the next stone, two of them, an open four (`patterns`). If the other side has a
+threat, the search tries only stones that meet it, since all others lose; a single answer costs no depth. Otherwise it
+tries the cells of most worth to either side, best first, the later ones at first less deep. A search by continuous
+fours (`fours`) finds wins of the side to move, at the horizon and above it. Further up it also finds wins that the
+other side would have if it were to move; then only stones that spoil its line are tried.
 
-Values are whole numbers, seen from the side to move; a win is worth ``WIN`` less the plies from the root to its line.
+Values are whole numbers for the side to move. A win is worth ``WIN`` less the plies from the root to its line.
 
-Sources: those of `search.alphabeta.nodes`, and for late move reductions, the chess programs of the 1990s.
+Sources: those of `search.alphabeta.nodes`; late move reductions are from chess programs of the 1990s.
 """
 
 from typing import NamedTuple
@@ -26,34 +26,31 @@ from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
 from pipeline_src.search.gomoku.threats import NODES as STARTED
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST, OLDEST = range(7)
-"""Entries of `Space.counts`: positions searched; how many may be; whether the search was cut off; its number; positions
-that searches by fours looked at; the deepest ply; the first search whose entries of the table still count."""
+"""Entries of `Space.counts`: positions searched; their limit; whether the search was cut off; its number; positions of
+searches by threats; the greatest ply; number of the first search whose table entries are valid."""
 LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, PROVE_FROM, PROVE_NODES, FIRST_WIDTH, MORE_WIDTH, MARGIN = (
     range(11)
 )
-"""Entries of `Space.switches`: positions of a search by fours at the horizon and above it, 0 for none; from which depth
-on the other side's fours are looked for, 0 for never; after how many moves of a node the others are first searched less
-deep, 0 for never; how many moves of a node are searched; worth of being to move; from
-which depth on a win by threats is looked for, 0 for never, and how many positions that may look at."""
+"""Entries of `Space.switches`: the fields of `engine.Options` with the same names."""
 ALPHA, BETA, FLOOR, BEST = range(4)
-"""Entries of a row of `Space.bounds`: the window, where it began, the best value so far."""
+"""Entries of a row of `Space.bounds`: the window, its first lower end, the best value so far."""
 DEPTH, COUNT, NEXT, STAGE, BEST_MOVE, MOVE = range(6)
-"""Entries of a row of `Space.marks`: remaining depth; moves of the node; how many are searched; how the one under way
-is; the best so far; the one under way."""
+"""Entries of a row of `Space.marks`: remaining depth; number of moves; number of moves begun; stage of the current
+move; best move so far; current move."""
 REDUCED, MINIMAL, WHOLE = range(3)
-"""Stages of a move: less deep; with a minimal window; with the whole one."""
+"""Stages of a move: at reduced depth with a minimal window; with a minimal window; with the whole window."""
 EXACT, LOWER, UPPER = 0, 1, 2
 WIN = 10_000
 PROVEN = WIN - 500
-"""Values beyond it are forced wins, counted from the root."""
+"""Values above it are forced wins, counted from the root."""
 MOST = 5_000
-"""Bound of the evaluation."""
+"""Largest absolute value of the evaluation."""
 INFINITY = 2 * WIN
 PLIES = 64
 MOST_HISTORY, KILLER = 100, 100
-"""Bounds of what a move gains in the order of moves by having refuted others."""
+"""Limit of the history score, and score of a killer, in the order of moves."""
 LEAST_SCORE = 10
-"""Cells of no more points are far from all stones, and not tried."""
+"""Cells with this score or less are far from all stones, and not tried."""
 MOVES = 64
 SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 
@@ -61,12 +58,12 @@ SIDE_KEY = np.array([0x27D4EB2F165667C5, 0x85EBCA77C2B2AE63], np.uint64)
 class Table(NamedTuple):
     """Transposition table: [E] each, E a power of two.
 
-    They lie in pairs: the even one gives way to a search at least as deep or a later one, the odd one to anything.
+    Entries form pairs. The even entry is replaced by a search that is later or at least as deep, the odd one by any.
     """
 
     keys: npt.NDArray[np.uint64]
     values: npt.NDArray[np.int16]
-    """Values of the side to move. Plies to a win are counted from this position."""
+    """Values to the side to move. Plies to a win are counted from this position."""
     moves: npt.NDArray[np.int16]
     generations: npt.NDArray[np.int32]
     depths: npt.NDArray[np.int8]
@@ -77,27 +74,27 @@ class Space(NamedTuple):
     """Memory of one search. P: plies, M: moves of a node, C: cells."""
 
     moves: npt.NDArray[np.int32]
-    """[P, M]: best first."""
+    """[P, M]: moves, best first."""
     scores: npt.NDArray[np.int64]
-    """[P, M]: by which they are in order."""
+    """[P, M]: scores of the moves, in descending order."""
     marks: npt.NDArray[np.int64]
     """[P, 6]"""
     bounds: npt.NDArray[np.int64]
     """[P, 4]"""
     killers: npt.NDArray[np.int64]
-    """[P, 2]: moves that last refuted at a ply, -1 for none."""
+    """[P, 2]: the two moves that were the last to refute at a ply, -1 for none."""
     history: npt.NDArray[np.int64]
-    """[2, C]: how much a colour's stone on a cell has refuted."""
+    """[2, C]: history score of a colour's stone on a cell."""
     banned: npt.NDArray[np.uint8]
     """[C]: 1 for cells that are not tried at the root."""
     counts: npt.NDArray[np.int64]
     switches: npt.NDArray[np.int64]
     stop: npt.NDArray[np.uint8]
-    """[1]: not 0 once the search is to end."""
+    """[1]: 0 until the search should end."""
 
 
 def make_table(megabytes: float) -> Table:
-    """An empty table of the largest power of two of entries that fit, at least 2."""
+    """Return an empty table. The number of entries is the largest power of two that fits, at least 2."""
     entries = 2
     while entries * 2 * 18 <= megabytes * 1e6:
         entries *= 2
@@ -112,7 +109,7 @@ def make_table(megabytes: float) -> Table:
 
 
 def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
-    """Memory for boards of up to so many cells."""
+    """Return the memory for boards of up to this number of cells."""
     return Space(
         np.zeros((PLIES + 1, MOVES), np.int32),
         np.zeros((PLIES + 1, MOVES), np.int64),
@@ -129,7 +126,7 @@ def make_space(cells: int, stop: npt.NDArray[np.uint8]) -> Space:
 
 @njit(cache=True)
 def find(table: Table, key: np.uint64, oldest: int) -> int:
-    """Index of the entry of a position, -1 if no search since ``oldest`` has left one."""
+    """Return the index of a position's entry, -1 if no search since ``oldest`` has stored one."""
     slot = Int(key & np.uint64(table.keys.size - 1))
     for at in (slot, slot ^ 1):
         if table.keys[At(at)] == key and table.generations[At(at)] >= oldest:
@@ -155,20 +152,20 @@ def _store(
 
 @njit(cache=True)
 def position_key(lines: Lines, c: int) -> np.uint64:
-    """Key of the position with colour c to move."""
+    """Return the key of the position with colour c to move."""
     return np.uint64(lines.hash[0] ^ SIDE_KEY[At(c)])
 
 
 @njit(cache=True)
 def static_value(lines: Lines, c: int, space: Space) -> int:
-    """Value of a quiet position to colour c, to move: difference of the worth of the cells."""
+    """Return the value of a quiet position to colour c, to move: the difference of the worth of the cells."""
     value = lines.worth[At(c), 0] - lines.worth[At(1 - c), 1] + space.switches[TEMPO]
     return int(min(Int(MOST), max(Int(-MOST), value)))
 
 
 @njit(cache=True)
 def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell: int, n: int, most: int) -> int:
-    """Put a move among the ``n`` best of a node, of which ``most`` are kept; how many there are then."""
+    """Insert a move into the ``n`` best of a node, of which ``most`` are kept; return the new number."""
     if not may_play(lines, c, cell):
         return n
     score = 4 * Int(lines.scores[At(cell)]) + space.history[At(c), At(cell)]
@@ -189,7 +186,7 @@ def _insert(lines: Lines, c: int, space: Space, ply: int, remembered: int, cell:
 
 @njit(cache=True)
 def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> int:
-    """`win_by_fours` where there is a four to begin with."""
+    """Return `win_by_fours` if colour c has a four to begin with, else 0."""
     some = Int(0)
     for k in range(ONE_FOUR, 16):
         some += lines.counts[At(c), At(k)]
@@ -202,7 +199,7 @@ def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> 
 
 @njit(cache=True)
 def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats: ThreatSpace, fours: FourSpace) -> int:
-    """Plies to a win by threats; 0 where none was found."""
+    """Return the plies to a win by threats; 0 if none was found."""
     counts = threats.counts
     counts[STARTED], counts[MAY_LOOK], counts[KINDS] = 0, space.switches[PROVE_NODES], ONE_THREE
     proof, _, _, plies = prove(lines, proofs, threats, fours, c, False)
@@ -224,7 +221,7 @@ def _open(
     alpha: int,
     beta: int,
 ) -> tuple[bool, int]:
-    """(whether a position needs no search of its own, its value if so); else its frame is made ready."""
+    """Return (whether the value of a position is known, the value if so); otherwise prepare the node and its moves."""
     counts, other, switches = lines.counts, 1 - c, space.switches
     space.counts[NODES] += 1
     space.counts[DEEPEST] = max(space.counts[DEEPEST], ply)
@@ -326,7 +323,7 @@ def _open(
 
 @njit(cache=True)
 def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
-    """Value of a node whose search is done, which is stored."""
+    """Store the value of a finished node and return it."""
     best, beta, floor = space.bounds[At(ply), BEST], space.bounds[At(ply), BETA], space.bounds[At(ply), FLOOR]
     move, depth = space.marks[At(ply), BEST_MOVE], space.marks[At(ply), DEPTH]
     bound = LOWER if best >= beta else EXACT if best > floor else UPPER
@@ -345,10 +342,10 @@ def _finish(lines: Lines, c: int, space: Space, table: Table, ply: int) -> int:
 
 @njit(cache=True)
 def _resume(lines: Lines, c: int, space: Space, table: Table, ply: int, below: int) -> tuple[bool, bool, int]:
-    """Take what the search of a move has returned.
+    """Take the value of a searched move.
 
     Returns:
-        (whether the same move is searched again, whether the node is done, its value if so).
+        (whether the same move is searched again, whether the node is finished, its value if so).
     """
     marks, bounds, value = space.marks, space.bounds, -below
     stage = marks[At(ply), STAGE]
@@ -379,10 +376,10 @@ def search(
     proofs: ProofTable,
     depth: int,
 ) -> int:
-    """Value of a position to colour c, to move, searched ``depth`` plies deep; the board stays as it was.
+    """Return the value of a position to colour c, to move, at ``depth`` plies. The board is not changed.
 
-    The best move is left in the first row of ``space.marks``, also by a search that is cut off: the best of those that
-    were searched to their end, -1 where none was.
+    The best move is left in the first row of ``space.marks``. After a search that was cut off it is the best of the
+    moves that were searched to their end, -1 if there are none.
     """
     counts, marks, bounds = space.counts, space.marks, space.bounds
     ply, entering, value, side = Int(0), True, Int(0), c

@@ -74,7 +74,7 @@ class ThreatSpace(NamedTuple):
     stamps: npt.NDArray[np.int32]
     """[C]: number of threats that a stone removes; zeros between two uses."""
     found: npt.NDArray[np.int32]
-    """[2, C]: threats, and what takes them away, while moves are written."""
+    """[2, C]: scratch for threats and the stones that remove them, while moves are written."""
     counts: npt.NDArray[np.int64]
     stop: npt.NDArray[np.uint8]
     """[1]: 0 until the search should end."""

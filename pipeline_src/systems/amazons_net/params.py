@@ -79,7 +79,7 @@ class AmazonsModelsParams(Params):
     """Models that are trained, and evaluated on the test split."""
 
     trained: Distinct[ModelName]
-    """Amazons-Net on readings of its loss, ``amazons_match.loss`` among them; and the residual net."""
+    """Models to train: Amazons-Net by readings of its loss, including ``amazons_match.loss``, and the residual net."""
 
     @model_validator(mode="after")
     def _has_the_residual_net(self) -> Self:

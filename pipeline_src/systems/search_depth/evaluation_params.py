@@ -38,7 +38,7 @@ class DepthMatchParams(Params):
     group: Count
     """Number of pairs in a task, and so the largest number that a killed run repeats for each worker."""
     pilot_pairs: Count
-    """Number of pairs that measure the computing of each table that is tried."""
+    """Number of pairs of games that measure the nodes of each candidate table."""
     players: Named[str]
     """Options of the ``alphabeta`` player by a name: ``depth=4``, an empty text for iterative deepening, or
     ``depth=cnn,model={NAME}``, where ``{NAME}`` stands for the file of that model of depth_train."""

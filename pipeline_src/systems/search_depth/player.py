@@ -178,7 +178,7 @@ class DepthOptions(EngineOptions):
     table: str = ""
     """For depth=table: falling numbers of legal turns, e.g. 900/400/150. Below each of them the depth is one more."""
     lowest: Count = 3
-    """Depth of a table if the legal turns are below none of its numbers."""
+    """For depth=table: depth if the number of legal turns is not below any number of the table."""
     clock: Positive = PUBLISHED_CLOCK_MS
     """Milliseconds of a side at the start, from which the used share is computed."""
     nodes_per_ms: NonNegative = 0.0
@@ -190,7 +190,7 @@ class DepthOptions(EngineOptions):
     forward_nodes: Whole = 300
     """Nodes that the clock is charged for a forward pass."""
     within: NonNegative = 0.0
-    """Largest multiple of the clock's share of a move for a search; 0 is 1 in iterative deepening, else unlimited."""
+    """Largest time of a search, in shares of the clock for one move; 0 is 1 in iterative deepening, else unlimited."""
     begin: NonNegative = 0.0
     """Share of a move's time after which iterative deepening begins no further depth; 0 is no such limit."""
     game_plies: Count = GAME_PLIES

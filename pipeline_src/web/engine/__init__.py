@@ -1,4 +1,4 @@
 """Players think in processes of their own, so that a stuck one can be killed and the server stays responsive.
 
-`tasks` is what the two sides say to each other, `child` the process, `pool` the server's side of it.
+`tasks` has the messages of both sides, `child` is the process, and `pool` the server's side.
 """

@@ -1,4 +1,4 @@
-"""The process in which players think and nets look: ``python -m pipeline_src.web.engine.child``, driven by `pool`."""
+"""The process of searches and nets: ``python -m pipeline_src.web.engine.child``, started by `pool`."""
 
 import contextlib
 import importlib
@@ -24,28 +24,28 @@ from pipeline_src.web.engine.tasks import Answer, Call, Chosen, OnlyBoard, Place
 from pipeline_src.web.moves import played
 
 EVERY_S = 0.1
-"""Between two reports of a search."""
+"""Least seconds between two reports of a search."""
 NICER = 5
-"""So that the server answers first where cores are few."""
+"""Niceness of the process, so that the server comes first on few cores."""
 PLAYERS = 2
-"""That a process keeps, such as both sides of a game."""
+"""Number of players that a process keeps, such as both sides of a game."""
 RATES = ("zero", "mcts", "puct", "nets")
-"""Players whose values go from -1 to 1."""
+"""Players with values from -1 to 1."""
 ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}
-"""Of each unit, what makes odds of e to 1."""
+"""Value in each unit that corresponds to odds of e to 1."""
 
 
 class Reports:
-    """Passes on the latest of many reports, no more than one each `EVERY_S`, and none after `close`."""
+    """Forwards the latest report, at most one per `EVERY_S` seconds and none after `close`."""
 
     def __init__(self, write: Callable[[SearchResult], None]) -> None:
-        """``write`` is called from any thread, one at a time."""
+        """Send reports to ``write``, which is called from any thread, one at a time."""
         self._write, self._lock = write, threading.Lock()
         self._last, self._waiting, self._open = -math.inf, False, True
         self._latest: SearchResult | None = None
 
     def report(self, found: SearchResult) -> None:
-        """Pass it on now, or once it is time."""
+        """Forward a report now, or when the interval has passed."""
         with self._lock:
             self._latest = found
             wait = self._last + EVERY_S - time.monotonic()
@@ -58,7 +58,7 @@ class Reports:
                 timer.start()
 
     def close(self) -> None:
-        """Nothing more is passed on."""
+        """Forward no more reports."""
         with self._lock:
             self._open = False
 
@@ -75,17 +75,17 @@ class Reports:
 
 
 class Child:
-    """Does tasks one after the other."""
+    """Runs tasks one after the other."""
 
     def __init__(self, sink: IO[str]) -> None:
-        """``sink`` takes the answers."""
+        """Write answers to ``sink``."""
         self._sink, self._lock = sink, threading.Lock()
         self._players: OrderedDict[tuple[str, str, str], Player] = OrderedDict()
         self._thread = SearchThread(lambda _: None)
         self._rng = np.random.default_rng()
 
     def handle(self, request: Request) -> None:
-        """Begin a task, or stop the one under way."""
+        """Begin a task, or stop the running one."""
         if request.task is None and request.call is None:
             self._thread.stop()
         else:
@@ -136,7 +136,7 @@ class Child:
         )
 
     def _player(self, task: Task, position: Position) -> Player:
-        """The player of a game, which goes on with what it remembers of it; else one of the same text begins anew."""
+        """Return the player of a game with its memory of the game, or one with the same text and an empty memory."""
         key = (task.key, task.place.game, task.player)
         if key not in self._players:
             own = task.key.partition("/")[0]
@@ -157,21 +157,21 @@ class Child:
 
 
 def called(call: Call) -> Iterator[Any]:
-    """What a call yields."""
+    """Yield the values of a call."""
     module, _, name = call.function.partition(":")
     yield from getattr(importlib.import_module(module), name)(*call.arguments)
 
 
 def only_board(player: Player) -> OnlyBoard | None:
-    """The only board that a player plays on."""
+    """Return the only board of a player, or None."""
     return None if player.only is None else OnlyBoard(**player.only._asdict())
 
 
 def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -> tuple[Game, Position]:
-    """The position of a place.
+    """Return the position of a place.
 
     Raises:
-        ZugwerkError: no such game, size, variant or FEN, or a move that is not legal there.
+        ZugwerkError: the game, size or variant is unknown, the FEN malformed, or a move illegal.
     """
     rules = get_game(place.game)
     start = Board(place.game, place.size, place.variant).start(place.fen)
@@ -180,7 +180,7 @@ def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -
 
 
 def thought_of(rules: Game, position: Position, task: Task, found: SearchResult) -> Thought:
-    """What a search has found, in texts, and its value as a chance."""
+    """Return the report of a search with moves as texts and the value as a win rate."""
     unit = unit_of(task.place.game, task.player)
     value = found.value if math.isfinite(found.value) else None
     shape = position.state.board.shape
@@ -196,14 +196,14 @@ def thought_of(rules: Game, position: Position, task: Task, found: SearchResult)
 
 
 def unit_of(game: str, player: str) -> Unit:
-    """In what a player's values are."""
+    """Return the unit of a player's values."""
     if PlayerText.parse(player).name in RATES:
         return "rate"
     return "squares" if game == "amazons" else "points"
 
 
 def chance(value: float, unit: Unit) -> float | None:
-    """A value as a win rate from 0 to 1; None of NaN."""
+    """Return a value as a win rate from 0 to 1; None for NaN."""
     if math.isnan(value):
         return None
     if unit == "rate":
@@ -212,7 +212,7 @@ def chance(value: float, unit: Unit) -> float | None:
 
 
 def main() -> None:
-    """Do what stdin says until it ends."""
+    """Run the requests from stdin until it ends."""
     end_with_parent()
     with contextlib.suppress(OSError):
         os.nice(NICER)

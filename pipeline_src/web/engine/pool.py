@@ -1,4 +1,4 @@
-"""A few processes that think and look for all tabs: `Engines`."""
+"""`Engines`: a few processes that run the searches and nets of all tabs."""
 
 import asyncio
 import contextlib
@@ -16,23 +16,23 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.engine.tasks import Answer, Call, Chosen, Request, Task
 
 STOP_S = 0.6
-"""How long a search that nobody waits for any more may take to end, before its process is killed."""
+"""Seconds that a cancelled search may take to end before its process is killed."""
 IDLE_S = 600.0
-"""After which a process that does nothing is ended."""
+"""Seconds after which an idle process is ended."""
 LONGEST_LINE = 1 << 20
 LAST_LINES = 4
-"""Of the child's standard error that a message repeats."""
+"""Number of lines of the child's standard error in a message."""
 
 
 Heard = Callable[[Answer | int], None]
 
 
 class EngineError(ZugwerkError):
-    """No move, or no value; says why."""
+    """A process gave no move or value; the message has the reason."""
 
 
 class Engine:
-    """One process, and what it last did."""
+    """A process, and the key of its last task."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process, self.busy, self.game, self.used = process, True, "", time.monotonic()
@@ -42,7 +42,7 @@ class Engine:
 
     @classmethod
     async def start(cls) -> "Engine":
-        """A new process; it takes a second until it can think."""
+        """Start a process; it takes a second until it is ready."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -58,7 +58,7 @@ class Engine:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked anything more; the loop itself may not have seen yet that it ended."""
+        """Whether the process accepts requests. It may have ended before the event loop notices."""
         if self._killed or self.process.returncode is not None:
             return False
         try:
@@ -73,17 +73,17 @@ class Engine:
                 self._said.append(line.decode("utf-8", "replace").strip())
 
     async def send(self, request: Request) -> None:
-        """Write a line to it."""
+        """Write a line to the process."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError):  # it is dead, as whoever reads from it is about to see
             self.process.stdin.write(request.model_dump_json(exclude_defaults=True).encode() + b"\n")
             await self.process.stdin.drain()
 
     async def answers(self, number: int) -> AsyncIterator[Answer]:
-        """What it says of one task.
+        """Yield the answers to a task.
 
         Raises:
-            EngineError: it ended.
+            EngineError: the process ended.
         """
         assert self.process.stdout is not None
         while line := await self.process.stdout.readline():
@@ -100,14 +100,14 @@ class Engine:
         return ": ".join([how, *list(self._said)[-1:]])
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         self._killed = True
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
 
 class Thinking:
-    """A task or a call under way; `last` waits for its end."""
+    """A running task or call; `last` waits for its end."""
 
     def __init__(self, engines: "Engines", work: Task | Call, heard: Heard) -> None:
         self._engines, self._work, self._heard = engines, work, heard
@@ -116,13 +116,13 @@ class Thinking:
         self._stopped = False
 
     async def chosen(self) -> Chosen:
-        """The move of a task, see `last`."""
+        """Wait for the move of a task, see `last`."""
         chosen = (await self.last()).chosen
         assert chosen is not None
         return chosen
 
     async def last(self) -> Answer:
-        """The end; cancelled, the process is free or dead within `STOP_S`.
+        """Wait for the last answer. After a cancellation, the process is free or killed within `STOP_S`.
 
         Raises:
             EngineError: the player or the function failed, or the process ended.
@@ -159,21 +159,21 @@ class Thinking:
             engine.kill()
 
     async def stop(self) -> None:
-        """Have it answer with what it has."""
+        """Ask the search to answer with its best move so far."""
         self._stopped = True
         if self._engine is not None:
             await self._engine.send(Request(id=self._number))
 
 
 class Turn(NamedTuple):
-    """A place in the line of those who wait for a process."""
+    """A place in the queue for a process."""
 
     come: asyncio.Future[None]
     heard: Heard
 
 
 class Engines:
-    """At most ``limit`` processes; who finds none free waits in line."""
+    """A pool of at most ``limit`` processes, with a queue of waiting tasks."""
 
     def __init__(self, limit: int) -> None:
         self.numbers = itertools.count(1)
@@ -182,11 +182,11 @@ class Engines:
         self._line: deque[Turn] = deque()
 
     def begin(self, work: Task | Call, heard: Heard) -> Thinking:
-        """``heard`` is told of stages, thoughts and values, and, as a number, of how many wait before it."""
+        """Begin a task. ``heard`` gets its answers and, as a number, its place in the queue."""
         return Thinking(self, work, heard)
 
     async def values(self, call: Call) -> list[Any]:
-        """All values of a call.
+        """Return all values of a call.
 
         Raises:
             EngineError: see `Thinking.last`.
@@ -196,19 +196,19 @@ class Engines:
         return found
 
     async def warm(self, tasks: Sequence[Task]) -> None:
-        """Have a process load what it needs for some tasks, one after the other; nobody is told how they went."""
+        """Let a process load what some tasks need, one after the other. Their results are ignored."""
         for task in tasks:
             with contextlib.suppress(EngineError):
                 await self.begin(task, lambda _: None).last()
 
     @property
     def has_room(self) -> bool:
-        """Whether a task would begin at once."""
+        """Whether a task can begin at once."""
         return self._free > 0
 
     @asynccontextmanager
     async def taken(self, key: str, heard: Heard) -> AsyncIterator[Engine]:
-        """A process for the block, the one that last worked for the same game if it is free."""
+        """Reserve a process for the block, if possible the one that last worked for the same game."""
         await self._place(heard)
         try:
             engine = await self._engine(key.partition("/")[0])
@@ -238,7 +238,7 @@ class Engines:
             raise
 
     def _leave(self) -> None:
-        """Give the place to the first in line."""
+        """Give the process to the first task in the queue."""
         while self._line:
             turn = self._line.popleft()
             if not turn.come.done():
@@ -264,7 +264,7 @@ class Engines:
         return engine
 
     async def watch(self) -> None:
-        """End processes that nobody uses, for ever."""
+        """End idle processes, in an endless loop."""
         while True:
             await asyncio.sleep(IDLE_S / 20)
             for one in self._all:
@@ -272,7 +272,7 @@ class Engines:
                     one.kill()
 
     async def close(self) -> None:
-        """Kill all."""
+        """Kill all processes."""
         for one in self._all:
             one.kill()
             await one.process.wait()

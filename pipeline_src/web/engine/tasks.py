@@ -1,4 +1,4 @@
-"""What is asked of a process, a move or values, and what comes back: lines of JSON on its stdin and stdout."""
+"""Requests to a process for moves or values, and its answers: lines of JSON on its stdin and stdout."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,22 +14,22 @@ Moves = Annotated[tuple[MoveText, ...], Field(max_length=MOST_PLIES)]
 
 
 class Place(Message):
-    """A position: where a game began, and the moves from there."""
+    """A position, as the start of a game and the moves from there."""
 
     game: Annotated[str, Field(max_length=40)]
-    """``amazons`` or ``gomoku``."""
+    """Game: ``amazons`` or ``gomoku``."""
     size: Annotated[int, Field(ge=3, le=25)]
-    """Of the board of the start position."""
+    """Size of the board of the start position."""
     variant: Annotated[str, Field(max_length=40)]
-    """Of the rules, such as ``standard`` or ``freestyle``."""
+    """Variant of the rules, such as ``standard`` or ``freestyle``."""
     fen: Annotated[str, Field(max_length=1000)] = ""
-    """Position that the game began with instead, which tells size and variant itself."""
+    """Start position as a FEN, which replaces size and variant."""
     moves: Moves = ()
-    """Moves from there, as texts: ``d1-d7/g7``, ``h8``."""
+    """Moves from the start position as texts: ``d1-d7/g7``, ``h8``."""
 
 
 class TimeLeft(Message):
-    """Of a game on a clock, as the side to move sees it; milliseconds."""
+    """Clocks of a game for the side to move, in milliseconds."""
 
     own_ms: float
     other_ms: float
@@ -37,33 +37,33 @@ class TimeLeft(Message):
 
 
 class Task(Message):
-    """One move to be chosen, under the first limit that is reached; without any, the player's own or the clock."""
+    """A move to choose. The first limit reached ends the search; by default the player's own limit or the clock."""
 
     place: Place
     player: Annotated[str, Field(max_length=500)]
-    """Text of the player, `docs/reference/players.md`."""
+    """Text of the player, see `docs/reference/players.md`."""
     key: str = ""
-    """``GAME/SIDE``: what a player remembers of one is not seen in another."""
+    """``GAME/SIDE``; players keep separate memories for each."""
     clock: TimeLeft | None = None
     movetime_ms: Ms | None = None
     nodes: Annotated[int, Field(ge=1)] | None = None
     depth: Annotated[int, Field(ge=1, le=96)] | None = None
     only_made: bool = False
-    """Choose no move: make the player, to see whether its text is right and on which board it plays."""
+    """Only make the player, to check its text and find its board; choose no move."""
 
 
 class Call(Message):
-    """Values to be computed, such as what a net sees."""
+    """Values to compute, such as the policy and value of a net."""
 
     function: str
-    """``module:function``, a generator function of this package that takes and yields what JSON has."""
+    """``module:function``, a generator function of this package that takes and yields JSON data."""
     arguments: tuple[Any, ...]
     key: str
-    """A process that did something of this key before is taken first, with what it has loaded."""
+    """Key of the call. A process that has run a call with this key is preferred, since it has loaded the data."""
 
 
 class OnlyBoard(Message):
-    """The only board that a player plays on, such as its net's."""
+    """The only board of a player, such as that of its net."""
 
     height: int
     width: int
@@ -71,28 +71,28 @@ class OnlyBoard(Message):
 
 
 class Thought(Message):
-    """What a search has found so far; a player that does not search reports nothing."""
+    """Result of a search so far. A player without a search reports nothing."""
 
     depth: int
-    """Plies, of a tree search those of the longest line."""
+    """Depth in plies; for tree searches, of the longest line."""
     nodes: int
-    """Positions, or simulations of a tree search."""
+    """Positions searched; for tree searches, simulations."""
     seconds: float
     value: float | None
-    """To the side to move, in ``unit``; null where it is infinite."""
+    """Value to the side to move, in ``unit``; null if it is infinite."""
     unit: Unit
-    """Rates go from -1 to 1; squares are the Amazons', points Gomoku's evaluations."""
+    """Unit of the value: ``rate`` from -1 to 1, ``squares`` in the Amazons, ``points`` of Gomoku's evaluations."""
     win_rate: float | None
-    """The value as a chance from 0 to 1: 4 squares, or 400 points, are odds of e to 1."""
+    """The value as a win rate from 0 to 1: 4 squares or 400 points are odds of e to 1."""
     line: tuple[str, ...]
-    """The moves that are expected, from the best one on."""
+    """Principal variation, from the best move on."""
 
 
 class Chosen(Message):
     """The end of a task."""
 
     move: str
-    """Empty where none was wanted (``only_made``)."""
+    """The move; empty for ``only_made``."""
     thought: Thought | None
     only: OnlyBoard | None
 
@@ -104,22 +104,22 @@ class Answer(Message):
     stage: Literal["loading", "thinking"] | None = None
     thought: Thought | None = None
     values: tuple[Any, ...] = ()
-    """The next value of a call."""
+    """Next values of a call."""
     chosen: Chosen | None = None
     """The end of a task."""
     ended: bool = False
     """The end of a call."""
     failed: str | None = None
-    """What went wrong; the task or the call is over."""
+    """Error message that ends the task or call."""
 
     @property
     def last(self) -> bool:
-        """Whether nothing more is said of this task or call."""
+        """Whether this is the last answer to the task or call."""
         return self.ended or self.chosen is not None or self.failed is not None
 
 
 class Request(Message):
-    """A line to the child: a task or a call; neither: stop the one of this id, which still answers."""
+    """A line to the child: a task, a call, or else a request to stop the task of this id, which still answers."""
 
     id: int
     task: Task | None = None

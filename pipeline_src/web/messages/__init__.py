@@ -1,4 +1,4 @@
-"""What the server and a page say to each other, as models: a module a page.
+"""Messages between the server and the pages, as models; each page has a module.
 
-docs/reference/web.md is written from them.
+docs/reference/web.md is generated from them.
 """

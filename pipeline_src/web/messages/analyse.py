@@ -14,7 +14,7 @@ class RecordFile(Message):
     """A file with games below the server's folders."""
 
     source: str
-    """As requests name it."""
+    """Name of the file in requests."""
     name: str
     """Path below its folder."""
     bytes: int
@@ -26,16 +26,16 @@ class RecordFiles(Message):
     """Files that can be opened."""
 
     files: tuple[RecordFile, ...]
-    """By name; journals of matches first, the newest before the others."""
+    """The files by name; journals of matches first, with the newest at the top."""
     left_out: int
-    """How many more there are."""
+    """Number of files that are not listed."""
 
 
 class Opened(Message):
-    """What an upload has become."""
+    """The answer to an upload."""
 
     source: str
-    """As requests name it; the server keeps some uploads in memory, the oldest go first."""
+    """Name of the upload in requests. The server keeps some uploads in memory and drops the oldest first."""
     name: str
     games: int
 
@@ -44,7 +44,7 @@ class GameHead(Message):
     """A game in a list."""
 
     number: int
-    """Its number in the file (gid)."""
+    """Number of the game in the file (gid)."""
     game: str
     first_name: str
     second_name: str
@@ -61,7 +61,7 @@ class Games(Message):
     name: str
     games: tuple[GameHead, ...]
     first: int
-    """Place of the first one in the file, from 0."""
+    """Index of the first listed game in the file, from 0."""
     games_in_all: int
 
 
@@ -78,7 +78,7 @@ class Replay(Message):
 
     source: str
     name: str
-    """Of the file."""
+    """Name of the file."""
     head: GameHead
     variant: str
     height: int
@@ -87,67 +87,67 @@ class Replay(Message):
     """The position before the first move."""
     plies: tuple[Ply, ...]
     illegal: str
-    """What is wrong with the first illegal move, where the game is cut; else empty."""
+    """Error message for the first illegal move, at which the game is cut; empty if all moves are legal."""
     analysts: tuple[str, ...]
-    """Players that can analyse the game, as texts; none for games that no player of this package knows."""
+    """Texts of the players that can analyse the game; empty for games without players in this package."""
 
 
 class AnalysisRequest(Message):
-    """First message on the WebSocket ``/api/analyse/watch``: what to analyse. Closing the socket ends the analysis."""
+    """First message on the WebSocket ``/api/analyse/watch``: a game to analyse. The analysis ends with the socket."""
 
     source: Annotated[str, Field(max_length=1000)]
     number: int
     player: Annotated[str, Field(min_length=1, max_length=300)]
     """Text of a player that searches, e.g. ``alphabeta`` or ``engine:threats=0``."""
     movetime: Annotated[float, Field(ge=1, le=60_000)] = 100.0
-    """Milliseconds a position."""
+    """Milliseconds per position."""
 
 
 class PlyAnalysis(Message):
-    """What a player makes of one position of a game."""
+    """Analysis of one position of a game."""
 
     kind: Literal["ply"] = "ply"
     ply: int
-    """Moves played before it."""
+    """Number of moves played before the position."""
     win_rate: float
-    """Of the side that moved first in the game, 0 to 1."""
+    """Win rate of the side that moved first in the game, 0 to 1."""
     value: float | None
-    """The search's own value for the side to move, in its own unit; null where the game is over."""
+    """Value of the search for the side to move, in the player's unit; null if the game is over."""
     depth: int
     nodes: int
     line: tuple[str, ...]
-    """Best line; its first move is the best one. Empty where the game is over."""
+    """Principal variation; its first move is the best one. Empty if the game is over."""
     lost: float | None
-    """Win rate that the move before this position gave away; null at the start, or where that one is not analysed."""
+    """Win rate lost by the move before this position; null at the start, or if the position before is not analysed."""
 
 
 class AnalysisState(Message):
-    """How far an analysis is."""
+    """Progress of an analysis."""
 
     kind: Literal["state"] = "state"
     state: Literal["waiting", "preparing", "running", "done", "failed"]
-    """It waits where all processes of the server think for others."""
+    """State of the analysis; it waits while all processes of the server are busy."""
     done: int
-    """Positions analysed."""
+    """Number of positions analysed."""
     positions: int
-    """All of the game, that after the last move included."""
+    """Number of positions of the game, including the one after the last move."""
     error: str
-    """Why it failed; else empty."""
+    """Reason for a failure; else empty."""
 
 
 class ExportRequest(Message):
-    """Which game to write as an annotated record, with which of the analyses that the server has."""
+    """Request for a game as an annotated record, with an analysis that the server has."""
 
     source: Annotated[str, Field(max_length=1000)]
     number: int
     analyses: Annotated[tuple[AnalysisRequest, ...], Field(max_length=2)] = ()
-    """Those whose results are wanted as comments."""
+    """The analyses to write as comments."""
 
 
 class Exported(Message):
     """An annotated record."""
 
     name: str
-    """Proposed name of the file."""
+    """Suggested file name."""
     text: str
-    """SGF: GM[18] is the Amazons, GM[4] Gomoku, GM[1] Go; the comments have the analysis."""
+    """The record as SGF with the analysis in comments: GM[18] is the Amazons, GM[4] Gomoku, GM[1] Go."""

@@ -11,56 +11,56 @@ class LibraryFile(Message):
     """A joseki library of this server."""
 
     name: str
-    """Its file's name without the ending, as ``library`` in requests has it."""
+    """File name without the suffix; requests give it as ``library``."""
     games: int
-    """Games that it counted."""
+    """Number of games in the library."""
     patterns: int
     transitions: int
     fewest_games: int
-    """Moves of fewer games were dropped; 1 if none were."""
+    """Least number of games of a move in the library: rarer moves were dropped; 1 if none were."""
 
 
 class Libraries(Message):
-    """All libraries, the one that is asked if none is named first."""
+    """All libraries; the first one is the default."""
 
     libraries: tuple[LibraryFile, ...]
     problems: tuple[str, ...]
-    """What is wrong with files that cannot be read."""
+    """Errors of files that cannot be read."""
 
 
 class Occurrence(Message):
-    """Where a move is found in the records."""
+    """A place in the records where a move was played."""
 
     gid: int
     """Number of the game in ``records/joseki/games.parquet``."""
     ply: int
-    """Moves played before it."""
+    """Number of moves played before it."""
 
 
 class Continuation(Message):
-    """A move of the side to move in a corner's pattern, or that it played elsewhere."""
+    """A continuation of a corner's pattern by the side to move: a move in the corner, or a move elsewhere."""
 
     corner: int
-    """0 top left, 1 top right, 2 bottom left, 3 bottom right."""
+    """Corner: 0 top left, 1 top right, 2 bottom left, 3 bottom right."""
     points: tuple[str, ...]
-    """Points of the board such as ``D4``, two in a pattern that is its own mirror image; none: it played elsewhere."""
+    """Points of the board such as ``D4``, two in a pattern that is its own mirror image; empty for a move elsewhere."""
     played: int
-    """How often, in all symmetries of the pattern."""
+    """Number of times it was played, in all symmetries of the pattern."""
     share: float
-    """Of all that this side did in the pattern, 0 to 1."""
+    """Share of all continuations of this side in the pattern, 0 to 1."""
     share_low: float
-    """Low end of the share's 95 % interval."""
+    """Lower end of the share's 95 % interval."""
     won: int
-    """Games that the side to move won in the end."""
+    """Number of games that the side to move won."""
     lost: int
-    """Games that the other side won; drawn and unknown results count as neither."""
+    """Number of games that the other side won; draws and unknown results count as neither."""
     win_rate: float | None
-    """Of the side to move, 0 to 1; null where no result is known."""
+    """Win rate of the side to move, 0 to 1; null if no result is known."""
     win_rate_low: float | None
-    """Ends of its 95 % interval."""
+    """Ends of the win rate's 95 % interval."""
     win_rate_high: float | None
     games: tuple[Occurrence, ...]
-    """Some that have it."""
+    """Some games with this continuation."""
 
 
 class Corner(Message):
@@ -68,11 +68,11 @@ class Corner(Message):
 
     name: str
     known: bool
-    """Whether the library has it."""
+    """Whether the library has the pattern."""
     seen: int
-    """How often a local move led to it, in all symmetries."""
+    """Number of times that a local move led to the pattern, in all symmetries."""
     pattern: str
-    """Its stones as text, ``X 3,5 4,4 O 3,6``: lines from the corner's two borders, X black."""
+    """Stones as text, ``X 3,5 4,4 O 3,6``: distances from the corner's two borders, X black."""
     code: str
     """Pattern code S of the paper, a whole number up to 2^64 as text."""
     key: str
@@ -80,21 +80,21 @@ class Corner(Message):
 
 
 class JosekiPosition(Message):
-    """A position of Go on 19x19 and what the library knows of it."""
+    """A position of Go on 19x19 and what the library knows about it."""
 
     moves: tuple[str, ...]
-    """Played so far, ``pass`` among them, Black first."""
+    """Moves played so far, including ``pass``, Black first."""
     fen: str
     """The position as text; its first word has the ranks from the top one down, ``x`` black, ``o`` white."""
     to_play: Colour
     forbidden: tuple[str, ...]
     """Empty points where the side to move may not play."""
     corners: tuple[Corner, ...]
-    """Four of them, in the order of `Continuation.corner`."""
+    """The four corners, in the order of `Continuation.corner`."""
     continuations: tuple[Continuation, ...]
-    """Of all corners, the surest share first, moves played elsewhere last."""
+    """Continuations of all corners, by the lower end of the share's interval; moves elsewhere come last."""
     continuations_in_all: int
-    """Before the list was cut."""
+    """Number of entries before the list was cut."""
 
 
 class Pattern(Message):
@@ -103,15 +103,15 @@ class Pattern(Message):
     board: tuple[str, ...]
     """Ten lines of ten points in the corner's frame, the first line on top: ``x``, ``o``, ``.``."""
     pattern: str
-    """The same as text."""
+    """The pattern as text."""
     key: str
     seen: int
     is_asked: bool
-    """Whether it is the pattern of the corner that was asked for."""
+    """Whether it is the pattern of the requested corner."""
 
 
 class Factors(Message):
-    """How the paper makes the code of a set of points: K = A * B + C, modulo 2^64; numbers as text."""
+    """Factors of the paper's code of a set of points: K = A * B + C, modulo 2^64; numbers as text."""
 
     a: str
     """Neighbour code."""
@@ -123,18 +123,18 @@ class Factors(Message):
 
 
 class CodeOfCorner(Message):
-    """A corner's pattern code, and the patterns of the library that have the same one."""
+    """Pattern code of a corner, and the patterns of the library with the same code."""
 
     corner: int
     code: str
     black: Factors
     white: Factors
     both: Factors
-    """Of both colours taken as one; the code is the product of the three K."""
+    """Factors for the stones of both colours together; the code is the product of the three K."""
     patterns: tuple[Pattern, ...]
-    """Those with this code, the most often seen first; more than one is a clash."""
+    """Patterns with this code, the most frequent first; more than one is a clash."""
     patterns_in_all: int
-    """Before the list was cut."""
+    """Number of entries before the list was cut."""
 
 
 class Clash(Message):
@@ -145,25 +145,25 @@ class Clash(Message):
 
 
 class Clashes(Message):
-    """How well the paper's code tells the patterns of a library apart."""
+    """Clashes of the paper's code in a library."""
 
     patterns: int
-    """Of the library."""
+    """Number of patterns in the library."""
     clashing: int
-    """Of them those whose code is also another one's."""
+    """Number of patterns that share their code with another pattern."""
     clashes: tuple[Clash, ...]
-    """Some, those of the most frequent patterns first."""
+    """Some of the clashes, those of the most frequent patterns first."""
 
 
 class JosekiGame(Message):
-    """A game that the library counted."""
+    """A game of the library."""
 
     gid: int
     source_file: str
-    """Where the page Analyse finds it."""
+    """Archive of the game, as the page Analyse names it."""
     event: str
     source: str
-    """``engine`` for made games and those of our engines, ``littlegolem`` or ``file``."""
+    """Source: ``engine`` (made games and games of our engines), ``littlegolem`` or ``file``."""
     first_name: str
     """Black."""
     second_name: str

@@ -1,10 +1,10 @@
-"""`Message`, the base of all."""
+"""`Message`, the base class of all messages."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Message(BaseModel):
-    """Immutable, no other keys than its fields, no NaN; the docstrings of the fields are their descriptions."""
+    """An immutable message without unknown keys and NaN. Docstrings of fields are their descriptions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
@@ -13,4 +13,4 @@ class Failure(Message):
     """The body of every answer whose status is not 2xx."""
 
     error: str
-    """What is wrong, and what to do, for a person to read."""
+    """The error, and what to do about it, in words."""

@@ -1,24 +1,24 @@
-"""Messages of the page on what the nets see."""
+"""Messages of the page Nets."""
 
 from typing import Literal
 
 from pipeline_src.web.messages.message import Message
 
 Cells = dict[str, float]
-"""Shares by the names of cells; those below 0.0005 are left out."""
+"""Shares by cell name; shares below 0.0005 are left out."""
 Owner = Literal["first", "second", "both"]
 
 
 class Model(Message):
-    """A net that comes with the package, or lies below the server's folders."""
+    """A net of the package or of the server's folders."""
 
     model: str
-    """As requests name it."""
+    """Name of the net in requests."""
     name: str
-    """For people."""
+    """Title to display."""
     game: Literal["amazons", "gomoku"]
     group: str
-    """Models of one group are of one training; in it they are in the order in which they were made."""
+    """Name of a training. The models of one training are listed in the order in which they were made."""
     packaged: bool
     bytes: int
     modified: float
@@ -26,7 +26,7 @@ class Model(Message):
 
 
 class Models(Message):
-    """All that were found; none has been opened yet."""
+    """All nets that were found. None has been opened yet."""
 
     models: tuple[Model, ...]
 
@@ -44,13 +44,13 @@ class NetPosition(Message):
     to_play: Literal["Black", "White"]
     winner: Literal["first", "second", "draw"] | None
     turns: dict[str, dict[str, tuple[str, ...]]]
-    """Legal turns of the Amazons, from -> to -> arrows; empty in other games."""
+    """Legal turns of the Amazons: arrows by ``from`` and ``to``; empty in other games."""
     legal: tuple[str, ...]
     """Legal cells of other games."""
     queen: dict[str, Owner]
-    """Amazons: which side reaches each empty square sooner by queen moves (the term t1 of the evaluation)."""
+    """Amazons: the side that reaches each empty square in fewer queen moves (the term t1 of the evaluation)."""
     king: dict[str, Owner]
-    """The same by king moves (t2)."""
+    """The same for king moves (t2)."""
 
 
 class Candidate(Message):
@@ -60,33 +60,33 @@ class Candidate(Message):
     prior: float
     """The net's probability."""
     visits: float
-    """Share of the search's visits."""
+    """Share of the visits of the search."""
     value: float | None
-    """Win rate of the side to move after it, mean of the search; null without visits."""
+    """Win rate of the side to move if it plays the move, the mean of the search; null without visits."""
 
 
 class NetView(Message):
-    """What a net, and a search guided by it, make of a position."""
+    """Policy and value of a net, and of a search guided by it, in a position."""
 
     model: str
     win_rate: float
-    """Of the side to move, by the net alone."""
+    """Win rate of the side to move by the net alone."""
     win_rate_searched: float
-    """The mean of the search."""
+    """Mean win rate of the search."""
     simulations: int
     policy: Cells
-    """Probabilities of the moves' cells; in the Amazons, of the squares where the chosen amazon goes, or any."""
+    """Probabilities of the cells; in the Amazons, of the squares to which the chosen amazon moves, or any amazon."""
     visits: Cells
-    """Shares of the search's visits, likewise."""
+    """Shares of the visits of the search, for the same cells."""
     start_policy: Cells
-    """Amazons: which amazon moves."""
+    """Amazons: probabilities of the amazon that moves."""
     start_visits: Cells
     arrow_after: str
-    """Amazons: the move ``d1-d7`` after which the arrows are: the one that was asked for, or else the most visited."""
+    """Amazons: the move ``d1-d7`` before the arrows: the requested one, or else the most visited."""
     arrow_policy: Cells
-    """Amazons: where the arrow goes after that move."""
+    """Amazons: probabilities of the arrow's square after that move."""
     arrow_visits: Cells
     candidates: tuple[Candidate, ...]
-    """The most visited moves, then the likeliest."""
+    """The moves with the most visits, then those with the highest probabilities."""
     milliseconds: float
-    """What the answer took, without loading the model."""
+    """Milliseconds of the answer without the loading of the model."""

@@ -1,4 +1,4 @@
-"""Messages of the page Play: games, and what is said on the WebSocket of one."""
+"""Messages of the page Play: games, and the WebSocket of a game."""
 
 from typing import Annotated, Literal
 
@@ -13,18 +13,18 @@ Winner = Literal["first", "second", "draw"]
 
 
 class Variant(Message):
-    """A rule, or a start position, of a game."""
+    """A rule or start position of a game."""
 
     name: str
     sizes: tuple[int, ...]
-    """Boards that it is played on."""
+    """Sizes of the boards of the variant."""
 
 
 class PlayerOption(Message):
     """An option of a player."""
 
     name: str
-    """As it stands in a player's text; ``:MODEL`` is what follows the colon without a name."""
+    """Name in a player's text; ``:MODEL`` is the value after the colon."""
     type: str
     """Type and bounds in words."""
     default: str
@@ -35,49 +35,49 @@ class ListedPlayer(Message):
     """A player of the registry."""
 
     name: str
-    """As its text begins."""
+    """Name at the start of the player's text."""
     title: str
-    """The name, and the options that mean this one where several have the name."""
+    """The name, with the options that select this player if several players share the name."""
     with_options: tuple[str, ...]
-    """``key`` or ``key=value``: texts with one of them mean this player; empty: all others of the name."""
+    """``key`` or ``key=value`` that selects this player; if empty, it has all other texts of the name."""
     meaning: str
     example: str
     options: tuple[PlayerOption, ...]
 
 
 class GameChoice(Message):
-    """A game, and what can be chosen of it."""
+    """A game with its boards, variants and players."""
 
     game: str
     first: str
     """Name of the side that moves first."""
     second: str
     size: int
-    """Of the usual board."""
+    """Size of the usual board."""
     variants: tuple[Variant, ...]
-    """Of Gomoku, each but ``renju`` with a length of the line too: ``freestyle-4``."""
+    """Variants. In Gomoku, all but ``renju`` also take a length of the line: ``freestyle-4``."""
     players: tuple[ListedPlayer, ...]
     models: tuple[str, ...]
     """Files below the server's folders that hold nets of this game."""
 
 
 class Choices(Message):
-    """All that can be played."""
+    """All games that can be played."""
 
     games: tuple[GameChoice, ...]
 
 
 class NewGame(Message):
-    """A game to begin, or to go on with."""
+    """A game to begin or to continue."""
 
     place: Place
     first: Seat = PERSON
     """``person``, or the text of a player."""
     second: Seat = PERSON
     minutes: Annotated[float, Field(gt=0, le=600)] | None = None
-    """Of each side for the whole game; without it, nobody's time is limited."""
+    """Time of each side for the whole game; without it, time is not limited."""
     increment_s: Annotated[float, Field(ge=0, le=600)] = 0.0
-    """Seconds that are added after each move."""
+    """Seconds added after each move."""
 
 
 class Begun(Message):
@@ -87,101 +87,101 @@ class Begun(Message):
 
 
 class Board(Message):
-    """A position as a board shows it, and what may be played there."""
+    """A position to display, with its legal moves."""
 
     game: str
     fen: str
     height: int
     width: int
     moves: tuple[str, ...]
-    """All that led here, from where the game began."""
+    """All moves from the start of the game to this position."""
     to_play: Literal[0, 1]
-    """0 is the side that moves first."""
+    """Side to move; 0 is the side that moves first."""
     winner: Winner | None
     cells: tuple[str, ...]
-    """Gomoku: the legal moves; none where the game is over."""
+    """Gomoku: the legal moves; empty if the game is over."""
     turns: dict[str, dict[str, tuple[str, ...]]]
-    """The Amazons: the legal turns, ``from`` to ``to`` to the arrow's squares."""
+    """The Amazons: the legal turns, as arrow squares by ``from`` and ``to``."""
 
 
 class Clocks(Message):
-    """Both sides' time."""
+    """Time of both sides."""
 
     left_ms: tuple[float, float]
     running: Literal[0, 1] | None
-    """The side whose time runs down."""
+    """The side whose clock runs."""
 
 
 class PlayerCheck(Message):
-    """A player to be tried."""
+    """Request to check the text of a player."""
 
     game: Annotated[str, Field(max_length=40)]
     player: Seat
 
 
 class Checked(Message):
-    """A player that can be made."""
+    """Answer for a valid player."""
 
     only: OnlyBoard | None
-    """None of one that plays on more than one board."""
+    """The only board of the player; null for a player of several boards."""
 
 
 class Act(Message):
-    """From the page: what a person does.
+    """From the page: an action of a person.
 
-    ``move`` plays one; ``undo`` goes back to the turn of a person before, ``hint`` asks a player for a move to show,
-    ``resign`` gives up for the person whose turn it is, ``stop`` has the player move now or ends a hint, ``pause`` and
-    ``go`` hold the players and let them go on.
+    ``move`` plays a move, ``undo`` goes back to the previous turn of a person, ``hint`` asks a player for a move,
+    ``resign`` gives up for the person to move, ``stop`` makes the player move at once or ends a hint, and ``pause`` and
+    ``go`` stop and resume the players.
     """
 
     do: Literal["move", "undo", "hint", "resign", "stop", "pause", "go"]
     move: MoveText = "-"
-    """Of ``move``: its text."""
+    """Text of a ``move``."""
     ply: Annotated[int, Field(ge=0)] | None = None
-    """Of ``move``: how many moves the page had seen; a move that comes too late is refused."""
+    """For ``move``: the number of moves that the page has seen. A move for an older position is refused."""
     player: Seat | None = None
-    """Of ``hint``: who is asked."""
+    """For ``hint``: text of the player to ask."""
 
 
 class GameMessage(Message):
-    """To the page: the whole game, after each change and at the beginning."""
+    """To the page: the whole game, at the start and after each change."""
 
     kind: Literal["game"] = "game"
     id: str
     place: Place
-    """Where it began, without the moves."""
+    """Start of the game, without the moves."""
     seats: tuple[str, str]
     board: Board
     ended: Literal["board", "resigned", "time"] | None
-    """Why it is over."""
+    """Reason for the end of the game; null while it goes on."""
     clocks: Clocks | None
     persons_turn: bool
     can_undo: bool
     paused: bool
     thinking: bool
     formats: tuple[str, ...]
-    """Suffixes of files that it can be saved as."""
+    """Suffixes of the files that the game can be saved as."""
 
 
 class ThoughtMessage(Message):
-    """To the page: what a player is thinking, at most ten times a second."""
+    """To the page: the state of a player's search, at most ten times a second."""
 
     kind: Literal["thought"] = "thought"
     purpose: Literal["move", "hint"]
     side: Literal[0, 1]
     thought: Thought | None
-    """None: it has just begun."""
+    """Report of the search; null if it has just begun."""
     stage: Literal["waiting", "loading", "thinking", "done"]
     before: int = 0
-    """Where it waits for a process: how many wait before it."""
+    """Number of searches ahead in the queue for a process, while it waits."""
     hint: str = ""
-    """Of a hint that is done: the move."""
+    """The move, for a hint that is finished."""
 
 
 class Problem(Message):
-    """To the page: what did not work; the game is as it was."""
+    """To the page: an error. The game is unchanged."""
 
     kind: Literal["problem"] = "problem"
     text: str
     engine: bool = False
-    """Whether it is a player that failed; ``go`` asks it again."""
+    """Whether a player failed; ``go`` asks it again."""

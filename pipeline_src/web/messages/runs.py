@@ -8,34 +8,34 @@ class FlowRun(Message):
 
     name: str
     state: str
-    """In Prefect's words, such as ``Running``."""
+    """State as Prefect names it, such as ``Running``."""
     url: str
-    """Of its page."""
+    """Address of the page of the run."""
 
 
 class Prefect(Message):
-    """Pages of a Prefect server that answers."""
+    """Pages of a running Prefect server."""
 
     url: str
-    """Of all runs."""
+    """Address of the page of all runs."""
     last: FlowRun | None
-    """The run that was started last."""
+    """The most recently started run."""
 
 
 class Project(Message):
-    """The project that the server's folders belong to."""
+    """The project that contains the server's folders."""
 
     name: str
     problem: str
-    """Why its figures cannot be read, or empty."""
+    """Reason why the figures cannot be read; empty if they can."""
     report: bool
-    """Whether the report page has been made."""
+    """Whether the report page exists."""
     prefect: Prefect | None
-    """Null where no Prefect server answers at ``PREFECT_API_URL``, or else on this machine."""
+    """Null if no Prefect server answers at ``PREFECT_API_URL`` or, without that variable, on this machine."""
 
 
 class Measured(Message):
-    """A value with what is known of it."""
+    """A value with its interval and origin."""
 
     value: float | None
     low: float | None
@@ -43,13 +43,13 @@ class Measured(Message):
     high: float | None
     n: float | None
     source: str
-    """``graph``, of the last `dvc repro`, or ``measured``, committed under docs/measured; empty without a value."""
+    """``graph`` (the last `dvc repro`) or ``measured`` (committed under docs/measured); empty without a value."""
     profile: str
     data: str
     date: str
     hardware: str
     command: str
-    """Which makes it again."""
+    """Command that measures it again."""
 
 
 class FigureRow(Message):
@@ -62,11 +62,11 @@ class FigureRow(Message):
     published: float | None
     ours: Measured
     measured: Measured | None
-    """The committed measurement where ``ours`` is the graph's."""
+    """The committed measurement, if ``ours`` comes from the graph."""
 
 
 class Figures(Message):
-    """All headline figures as the working tree has them."""
+    """All headline figures of the working tree."""
 
     figures: tuple[FigureRow, ...]
 
@@ -76,9 +76,9 @@ class VersionRow(Message):
 
     commit: str
     name: str
-    """Of an experiment; empty of a commit."""
+    """Name of an experiment; empty for a commit."""
     date: str
-    """ISO 8601."""
+    """Date in ISO 8601."""
     subject: str
 
 
@@ -98,64 +98,64 @@ class Value(Message):
 
 
 class VersionFigures(Message):
-    """The figures of one version; those it does not have are left out."""
+    """The figures of one version, without those that it lacks."""
 
     commit: str
     figures: dict[str, Value]
-    """By ``SYSTEM.FIGURE``."""
+    """Values by ``SYSTEM.FIGURE``."""
     problem: str
-    """Why a version cannot be read, or empty."""
+    """Reason why the version cannot be read; empty if it can."""
 
 
 class CurveFile(Message):
-    """A table of a training."""
+    """File with the table of a training."""
 
     name: str
-    """As requests name it: its path in the project."""
+    """Path in the project; requests use it as the name."""
     title: str
     under_way: bool
-    """Of a training that goes on now: its files lie in the work folder."""
+    """Whether the training is running; its files are in the work folder."""
     modified: float
     """Seconds since 1970."""
 
 
 class Curves(Message):
-    """All trainings, those under way first."""
+    """All trainings, running ones first."""
 
     curves: tuple[CurveFile, ...]
 
 
 class Curve(Message):
-    """The curves of a training, as far as it is."""
+    """The curves of a training up to now."""
 
     name: str
     x: str
-    """Name of what is counted: step, epoch or generation."""
+    """Name of the x axis: step, epoch or generation."""
     series: dict[str, tuple[tuple[float, float], ...]]
-    """Points (x, y) by column; without the cells that are empty."""
+    """Points (x, y) by column, without empty cells."""
 
 
 class Generation(Message):
     """A generation of self-play."""
 
     board: str
-    """``9x9``, of growing boards; else empty."""
+    """Board such as ``9x9`` for growing boards; else empty."""
     number: int
     games: int
     mean_plies: float | None
     loss: float | None
     gate: float | None
-    """Score against the best player before."""
+    """Score against the previous best player."""
     gate_low: float | None
     gate_high: float | None
     accepted: bool | None
-    """Whether it became the best player."""
+    """Whether the new net became the best player."""
     seconds: float | None
-    """Of all its phases."""
+    """Seconds of all phases."""
 
 
 class Generations(Message):
-    """Generations that are there, by board and number."""
+    """Existing generations, by board and number."""
 
     gomoku: tuple[Generation, ...]
     growing: tuple[Generation, ...]

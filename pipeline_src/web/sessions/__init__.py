@@ -1,1 +1,1 @@
-"""Games that are played in the browser, kept by the server while it runs: `game` the rules, `session` who is at it."""
+"""Games in the browser, kept while the server runs: `game` has the rules, `session` people, players and clocks."""

@@ -1,4 +1,4 @@
-"""A game as it is played, without clocks and without players: moves, the board as a message, the record."""
+"""A game in progress, without clocks and players: moves, the board as a message, the record."""
 
 import tempfile
 from pathlib import Path
@@ -10,17 +10,17 @@ from pipeline_src.web.messages.play import Board
 from pipeline_src.web.moves import step, turn_tree
 
 FORMATS = {"gomoku": ("psq", "parquet"), "amazons": ("txt", "parquet")}
-"""Suffixes by game; txt is LittleGolem's text."""
+"""Suffixes of files by game; txt is LittleGolem's text."""
 
 
 class Game:
-    """Moves are texts; all of it runs in a thread of its own choosing, never two at a time."""
+    """A game with moves as texts. Calls may come from any thread, one at a time."""
 
     def __init__(self, place: Place) -> None:
-        """Bring in the rules, and play the moves of a place.
+        """Load the rules, and play the moves of a place.
 
         Raises:
-            ZugwerkError: no such game, size, variant or FEN, or a move that is not legal.
+            ZugwerkError: the game, size or variant is unknown, the FEN malformed, or a move illegal.
         """
         from pipeline_src.arena.runner import Board as Table  # numba: not before a game is wanted
         from pipeline_src.games.game import get_game
@@ -41,19 +41,19 @@ class Game:
 
     @property
     def to_play(self) -> Literal[0, 1]:
-        """Side to move."""
+        """Side to move, 0 or 1."""
         return 1 if self.rules.to_play(self.state) else 0
 
     @property
     def winner(self) -> Literal["first", "second", "draw"] | None:
-        """By the rules."""
+        """Winner by the rules."""
         return self.rules.winner(self.state)
 
     def play(self, text: str) -> None:
-        """Make a move.
+        """Play a move.
 
         Raises:
-            ZugwerkError: it is none, or not legal.
+            ZugwerkError: the move is malformed or illegal.
         """
         action, state = step(self.rules, self.state, text, len(self.moves) + 1)
         self._states.append(state)
@@ -65,11 +65,11 @@ class Game:
         del self._states[ply + 1 :], self.moves[ply:], self._actions[ply:]
 
     def side_at(self, ply: int) -> int:
-        """Who was to move after ``ply`` moves."""
+        """Return the side to move after ``ply`` moves."""
         return self.rules.to_play(self._states[ply])
 
     def board(self, legal: bool = True) -> Board:
-        """The position as a message; without the legal moves where nobody may choose one."""
+        """Return the position as a message, with the legal moves if somebody may choose one."""
         height, width = self.start.board.shape
         over = self.winner is not None
         texts: list[str] = []
@@ -91,17 +91,17 @@ class Game:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """Suffixes of files that the game can be saved as."""
+        """Return the suffixes of files that the game can be saved as."""
         if self.place.fen:
             return ()
         found = FORMATS.get(self.place.game, ("parquet",))
         return found if self.place.game != "amazons" or self.place.size == 10 else ("parquet",)
 
     def saved(self, suffix: str, names: tuple[str, str], winner: Any, resigned: bool) -> bytes:
-        """The bytes of a file.
+        """Return the game as the bytes of a file.
 
         Raises:
-            ZugwerkError: the game cannot be saved so.
+            ZugwerkError: the game cannot be saved in this format.
         """
         from pipeline_src.records.littlegolem.amazons import write_record
         from pipeline_src.records.parquet import write_records

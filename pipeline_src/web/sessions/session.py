@@ -1,4 +1,4 @@
-"""A game with those who sit at it: people in tabs, players in processes, clocks."""
+"""A game with its participants: people in tabs, players in processes, and clocks."""
 
 import asyncio
 import contextlib
@@ -23,22 +23,22 @@ from pipeline_src.web.messages.play import (
 from pipeline_src.web.sessions.game import Game
 
 GRACE_S = 0.3
-"""From the moment when the last tab is closed until the search ends: a reload takes less."""
+"""Seconds between the closing of the last tab and the end of the search. A reload takes less."""
 HINT = {"gomoku": "engine:movetime=1000", "amazons": "alphabeta:movetime=1000"}
-"""Who gives a hint if nobody is named."""
+"""Players that give hints by default."""
 SHORTEST_MOVE_S = 0.25
-"""Between two moves of players, so that a person can follow."""
+"""Least seconds between two moves of players, so that a person can follow."""
 OTHER: dict[int, Winner] = {0: "second", 1: "first"}
-"""Who wins where a side loses."""
+"""Winner by the losing side."""
 Hear = Callable[[Message], None]
 Purpose = Literal["move", "hint"]
 
 
 class Session:
-    """One game. All methods run in the server's loop; rules run in threads, one at a time."""
+    """A game with participants. Methods run in the server's event loop; rules run in threads, one at a time."""
 
     def __init__(self, name: str, wanted: NewGame, game: Game, engines: Engines) -> None:
-        """``game`` is at the place that is wanted."""
+        """Begin with ``game`` at its current position."""
         self.name, self.game, self.used = name, game, time.monotonic()
         self._seats, self._engines = (wanted.first, wanted.second), engines
         self._watchers: set[Hear] = set()
@@ -61,22 +61,22 @@ class Session:
 
     @property
     def watched(self) -> bool:
-        """Whether there is a tab."""
+        """Whether a tab shows the game."""
         return bool(self._watchers)
 
     @property
     def tabs(self) -> int:
-        """How many there are."""
+        """Number of tabs."""
         return len(self._watchers)
 
     @property
     def over(self) -> bool:
-        """Whether the game is."""
+        """Whether the game is over."""
         return self._ended is not None or self.game.winner is not None
 
     @property
     def winner(self) -> Winner | None:
-        """By the rules, by resignation or on time."""
+        """Winner by the rules, by resignation or on time."""
         return self._winner or self.game.winner
 
     @property
@@ -86,7 +86,7 @@ class Session:
     # Tabs.
 
     async def join(self, hear: Hear) -> None:
-        """A tab: it is told of everything from now on."""
+        """Add a tab, which gets all messages from now on."""
         if self._leaving is not None:
             self._leaving.cancel()
             self._leaving = None
@@ -99,12 +99,12 @@ class Session:
             self._let_play()
 
     async def show(self, hear: Hear) -> None:
-        """Tell a tab how the game stands."""
+        """Send a tab the state of the game."""
         async with self._lock:
             hear(await self._message())
 
     def leave(self, hear: Hear) -> None:
-        """The tab is closed; after the last one nobody thinks, and no time passes."""
+        """Remove a closed tab. After the last one, searches and clocks stop."""
         self._watchers.discard(hear)
         self.used = time.monotonic()
         if not self._watchers:
@@ -141,10 +141,10 @@ class Session:
     # What a person does.
 
     async def act(self, act: Act) -> None:
-        """Do it; all tabs see the game afterwards.
+        """Carry out an action, and send the game to all tabs.
 
         Raises:
-            ZugwerkError: it cannot be done now.
+            ZugwerkError: the action is impossible now.
         """
         if act.do == "stop":
             if self._thinking is not None:
@@ -176,7 +176,7 @@ class Session:
         self._failed = False
 
     def _undo_to(self) -> int | None:
-        """The ply that an undo goes back to: the last one at which a person was to move, or any without people."""
+        """Return the ply that an undo goes back to: the last one with a person to move, or any if no person plays."""
         plies = range(len(self.game.moves) - (self._ended is None), -1, -1)
         has_person = PERSON in self._seats
         return next((ply for ply in plies if not has_person or self._seats[self.game.side_at(ply)] == PERSON), None)
@@ -226,12 +226,12 @@ class Session:
 
     @property
     def _due(self) -> bool:
-        """Whether a player has to begin to think."""
+        """Whether a player has to start a search."""
         idle = self.over or self._persons_turn or self.paused or self._failed or self._search is not None
         return not idle and self.watched
 
     def _let_play(self) -> None:
-        """Let the player think whose turn it is."""
+        """Start the search of the player to move."""
         if self._due:
             self._think("move", self._seats[self.game.to_play])
 
@@ -267,7 +267,7 @@ class Session:
                 await self._take(chosen, purpose, side)
 
     async def _take(self, chosen: Chosen, purpose: Purpose, side: Literal[0, 1]) -> None:
-        """What a player has chosen, while nothing else has happened."""
+        """Use the move of a player, or of a hint, if the game has not changed meanwhile."""
         hint = chosen.move if purpose == "hint" else ""
         done = ThoughtMessage(purpose=purpose, side=side, thought=chosen.thought, stage="done", hint=hint)
         self._search = self._thinking = None  # the end of this one; nothing is to be given up
@@ -289,7 +289,7 @@ class Session:
         self._tell(message)
 
     def _abandon(self) -> None:
-        """End the search under way; its process is free again, or dead, within `engine.pool.STOP_S`."""
+        """End the running search. Its process is free or killed within `engine.pool.STOP_S`."""
         search, self._search, self._thinking, self._latest = self._search, None, None, None
         if search is not None and search is not asyncio.current_task():
             search.cancel()
@@ -312,7 +312,7 @@ class Session:
         return self._left_ms[side] - passed
 
     def _start_clock(self) -> None:
-        """Time passes for the side to move, once there has been a move."""
+        """Start the clock of the side to move, after the first move of the game."""
         if self._left_ms is None or self._since is not None or self.over or self.paused or not self.game.moves:
             return
         if not self._watchers:
@@ -339,17 +339,17 @@ class Session:
                 self._tell(await self._message())
 
     async def save(self, suffix: str) -> bytes:
-        """The game as a file of this suffix.
+        """Return the game as a file with this suffix.
 
         Raises:
-            ZugwerkError: it cannot be saved so.
+            ZugwerkError: the game cannot be saved in this format.
         """
         async with self._lock:
             resigned = self._ended == "resigned"
             return await asyncio.to_thread(self.game.saved, suffix, self._seats, self.winner, resigned)
 
     async def close(self) -> None:
-        """End what it has begun."""
+        """End searches, timers and messages."""
         self._rest()
         for task in list(self._tasks):
             with contextlib.suppress(asyncio.CancelledError, Exception):

@@ -1,4 +1,4 @@
-"""All games that the server keeps: `Store`."""
+"""`Store` keeps the games of the server."""
 
 import asyncio
 import secrets
@@ -10,32 +10,32 @@ from pipeline_src.web.sessions.game import Game
 from pipeline_src.web.sessions.session import Session
 
 MOST = 200
-"""Games that are kept; for another one, the one that nobody has looked at for longest goes."""
+"""Largest number of games. A further one replaces the one that has been without a tab for the longest time."""
 KEPT_S = 24 * 3600.0
-"""For how long one is kept that nobody looks at."""
+"""Seconds that a game without a tab is kept."""
 
 
 class FullError(Exception):
-    """So many games are open in tabs that no other can be begun."""
+    """No game can be begun because too many are open in tabs."""
 
 
 class Store:
-    """Sessions by their names, which nobody can guess."""
+    """Sessions by random names that cannot be guessed."""
 
     def __init__(self, engines: Engines, most: int = MOST) -> None:
         self.engines, self._most = engines, most
         self._sessions: dict[str, Session] = {}
 
     def get(self, name: str) -> Session | None:
-        """The game of this name, if it is still kept."""
+        """Return the game with this name, or None if it is not kept."""
         return self._sessions.get(name)
 
     async def begin(self, wanted: NewGame) -> Session:
-        """A new game.
+        """Begin a game.
 
         Raises:
-            FullError: no room.
-            ZugwerkError: there is no such place.
+            FullError: all places are taken by games that are open in tabs.
+            ZugwerkError: the position is invalid.
         """
         await self._make_room()
         game = await asyncio.to_thread(Game, wanted.place)
@@ -55,7 +55,7 @@ class Store:
             raise FullError
 
     async def close(self) -> None:
-        """End all."""
+        """Close all games."""
         for one in self._sessions.values():
             await one.close()
         await self.engines.close()
