@@ -23,6 +23,7 @@ WORDS = {
         "score_vs_previous_15": "`engine` against `alphabeta`, 300 ms a move, 15x15",
         "score_vs_previous_20": "`engine` against `alphabeta`, 300 ms a move, 20x20",
         "fifth_of_the_time": "`engine`, 60 ms a move, against `alphabeta`, 300 ms a move, 15x15",
+        "score_solver_in_zero": "`zero` with the solver against `zero` without, 60 ms a move, 9x9",
     },
     "search_depth": {
         "ours_table": "our net against a fixed table of equal compute",

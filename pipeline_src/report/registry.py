@@ -172,7 +172,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "score_vs_previous_15": Figure("engine: score against alpha-beta, 300 ms a move, 15x15", "score"),
         "score_vs_previous_20": Figure("engine: score against alpha-beta, 300 ms a move, 20x20", "score"),
         "score_solver_in_zero": Figure(
-            "self-play net with the solver: score against the net without, 300 ms a move", "score"
+            "self-play net with the solver: score against the net without, 60 ms a move, 9x9", "score"
         ),
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
