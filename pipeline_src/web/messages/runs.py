@@ -63,6 +63,8 @@ class FigureRow(Message):
     ours: Measured
     measured: Measured | None
     """The committed measurement where ``ours`` is the graph's."""
+    graph: Measured | None
+    """What the graph made in the working tree, also where it is ``ours``; null where it has not."""
 
 
 class Figures(Message):
