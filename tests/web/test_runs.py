@@ -190,6 +190,28 @@ def test_the_page_sees_that_a_training_is_interrupted_and_goes_on(open_page, pro
     page.get_by_text("This training goes on").wait_for()
 
 
+def test_the_page_ends_with_the_graphs_value_where_a_measurement_is_better(open_page, project):
+    def better(route):
+        found = route.fetch().json()
+        for one in found["figures"]:
+            if f"{one['system']}.{one['name']}" == SCORE:
+                one["ours"] |= {"value": 0.95, "source": "measured"}
+        route.fulfill(json=found)
+
+    page = open_page()
+    page.route("**/api/runs/figures", better)
+    page.evaluate(f"location.hash = '#/runs?figure={SCORE}'")
+    page.get_by_text(re.compile("^3 versions")).wait_for()
+    row = page.get_by_role("row", name=re.compile("score against the random player"))
+    assert "0.95" in row.inner_text()
+    assert "dvc repro 0.8" in row.inner_text()
+    chart = page.get_by_role("slider", name="The figure over the versions of the project")
+    chart.focus()
+    page.keyboard.press("End")
+    assert "now, in the working tree" in chart.get_attribute("aria-valuetext")
+    assert "0.8 (0.7 to 0.9)" in chart.get_attribute("aria-valuetext")
+
+
 def test_without_a_project_the_page_says_so(open_page):
     page = open_page()
     answer = {"name": "", "problem": "no folder of this server belongs to a project", "report": False, "prefect": None}
