@@ -3,11 +3,13 @@
 Tests that need no browser ask for `client`, the application within this process.
 """
 
+import asyncio
 import subprocess
 import sys
 import time
 import urllib.request
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -116,6 +118,12 @@ def wait(until, seconds=60):
     while not until():
         assert time.monotonic() < end, f"not within {seconds} s"
         time.sleep(0.01)
+
+
+def run(work):
+    """The result of a coroutine, from a thread: Playwright has a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def fits(page):

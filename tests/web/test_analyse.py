@@ -26,7 +26,7 @@ from pipeline_src.web.record_files import read_games
 from pipeline_src.web.watching import follow
 from tests.players.engines.test_brain import SCRIPT
 from tests.systems.joseki.games import random_record
-from tests.web.conftest import PHONE, fits, violations, wait
+from tests.web.conftest import PHONE, fits, run, violations, wait
 from tests.web.test_listing import age
 
 
@@ -252,7 +252,7 @@ def test_a_page_that_is_closed_at_once_is_no_trouble():
         async def close(self):
             raise RuntimeError("closed already")
 
-    asyncio.run(follow(Closed(), GOMOKU, AnalysisRequest(source="upload:x", number=1, player="alphabeta")))
+    run(follow(Closed(), GOMOKU, AnalysisRequest(source="upload:x", number=1, player="alphabeta")))
 
 
 def test_a_link_whose_file_has_gone_is_left_out(client, web_folder, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from pipeline_src.web.engine import pool
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.engine.tasks import Place, Request, Task
+from tests.web.conftest import run
 
 SIX = Place(game="amazons", size=6, variant="standard")
 
@@ -31,8 +32,8 @@ def test_a_stop_that_comes_too_late_does_not_end_the_next_search():
         finally:
             await engines.close()
 
-    assert asyncio.run(seconds(late=True)) > 2
-    assert asyncio.run(seconds(late=False)) < 2
+    assert run(seconds(late=True)) > 2
+    assert run(seconds(late=False)) < 2
 
 
 def test_who_gives_up_while_the_question_is_written_leaves_no_process_at_work(monkeypatch):
@@ -59,4 +60,4 @@ def test_who_gives_up_while_the_question_is_written_leaves_no_process_at_work(mo
         finally:
             await engines.close()
 
-    assert asyncio.run(given_up()).move
+    assert run(given_up()).move

@@ -20,7 +20,7 @@ from pipeline_src.web import nets as routes
 from pipeline_src.web.late import Late
 from pipeline_src.web.seeing import board_of
 from pipeline_src.web.settings import Settings
-from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, violations, wait
+from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, run, violations, wait
 from tests.web.test_listing import age
 
 
@@ -133,7 +133,7 @@ def test_a_question_of_a_closed_page_is_not_asked():
         await routes._ask(SimpleNamespace(app=SimpleNamespace(state=state), is_disconnected=gone), routes.SEE)
 
     with pytest.raises(ZugwerkError, match="nobody waits"):
-        asyncio.run(asked())
+        run(asked())
 
 
 def test_a_link_whose_net_has_gone_is_left_out(client, nets, tmp_path):
