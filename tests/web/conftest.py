@@ -27,6 +27,10 @@ PATIENCE_MS = 60_000
 """Until a page shows something: a process that thinks imports torch first, and is nicer than the other tests."""
 
 
+OPEN = []
+"""The browser, while there is one; Playwright starts no second one beside it."""
+
+
 class Address(str):
     """Of the server, which also knows its process."""
 
@@ -64,11 +68,16 @@ def server(web_folder):
 
 @pytest.fixture(scope="session")
 def browser():
-    """The system's Chromium."""
+    """The system's Chromium: one, also where another folder's tests have imported this fixture."""
+    if OPEN:
+        yield OPEN[0]
+        return
     with chromium() as one:
         if one is None:
             pytest.skip(f"no browser: none of {', '.join(CHROMIUM)} is installed, or playwright is not")
+        OPEN.append(one)
         yield one
+        OPEN.clear()
 
 
 @pytest.fixture
