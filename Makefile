@@ -19,7 +19,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench measure-amazons_engine measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -52,6 +52,9 @@ check: $(STAMP)  ## Check lint rules, format and types.
 
 bench: $(STAMP)  ## Measure speeds and those of their references, and write bench/results.json.
 	$(BIN)/python -m bench.run
+
+pictures: $(STAMP)  ## Take the pictures of the pages for README.md, in docs/images; needs Chromium.
+	$(BIN)/python -m bench.pictures
 
 measure-amazons_engine: $(STAMP)  ## Play the matches on a clock for docs/measured/amazons_engine.json; resumes.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'

@@ -1,4 +1,4 @@
-"""Pictures of the pages for the README: ``python -m bench.pictures``, where Chromium is installed.
+"""Pictures of the pages for the README: ``make pictures``, where Chromium is installed.
 
 ``docs/images/play.png`` is the page Play of `zugwerk web`, while a player thinks; ``docs/images/report.png`` the page
 of the report, if it is there.
@@ -6,19 +6,16 @@ of the report, if it is there.
 
 import argparse
 import json
-import shutil
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.web import CHROMIUM, server
+from bench.web import CHROMIUM, chromium, server
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 IMAGES, REPORT = Path("docs/images"), Path("artifacts/reports/index.html")
 SIZE = {"width": 1120, "height": 760}
@@ -40,7 +37,11 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=REPORT, help="page of the report")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    with _browser() as browser:
+    with chromium() as browser:
+        if browser is None:
+            raise ZugwerkError(
+                f"no browser to take pictures with: install {CHROMIUM[0]}, and playwright (pip, extra dev)"
+            )
         process, address = server()
         try:
             _play(browser.new_page(viewport=SIZE), address, options.out / "play.png")
@@ -51,19 +52,6 @@ def main() -> None:
             page = browser.new_page(viewport=SIZE)
             page.goto(options.report.resolve().as_uri())
             _take(page, options.out / "report.png")
-
-
-@contextmanager
-def _browser() -> Iterator["Browser"]:
-    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        path = None
-    if path is None:
-        raise ZugwerkError(f"no browser to take pictures with: install {CHROMIUM[0]}, and playwright (pip, extra dev)")
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])  # as root it has none
 
 
 def _play(page: "Page", address: str, out: Path) -> None:

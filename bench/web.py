@@ -5,10 +5,13 @@ to the first contentful paint, and beside it the server's own part; `web_move_ms
 and beside it to the server's answer. Null where there is no Chromium.
 """
 
+import shutil
 import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bench.measure import row
@@ -34,28 +37,36 @@ CLICK = """(name) => new Promise((done) => {
 
 def measure() -> list[dict[str, Any]]:
     """``web_start_ms`` and ``web_move_ms``."""
-    import shutil
+    with chromium() as browser:
+        if browser is None:
+            nothing: Any = None
+            return [row(name, nothing, None, None, "ms") for name in ("web_start_ms", "web_move_ms")]
+        page = browser.new_page()
+        starts = [_start(page) for _ in range(REPEATS + 1)][1:]
+        moves = _moves(page)
+    return [
+        row("web_start_ms", *map(statistics.median, zip(*starts, strict=True)), "until the server is ready", "ms"),
+        row("web_move_ms", *map(statistics.median, zip(*moves, strict=True)), "the server's answer", "ms"),
+    ]
 
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """The system's Chromium as Playwright's ``Browser``; None where one of the two is not installed."""
     path = next(filter(None, map(shutil.which, CHROMIUM)), None)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         path = None
     if path is None:
-        nothing: Any = None
-        return [row(name, nothing, None, None, "ms") for name in ("web_start_ms", "web_move_ms")]
+        yield None
+        return
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])  # as root it has none
         try:
-            page = browser.new_page()
-            starts = [_start(page) for _ in range(REPEATS + 1)][1:]
-            moves = _moves(page)
+            yield browser
         finally:
             browser.close()
-    return [
-        row("web_start_ms", *map(statistics.median, zip(*starts, strict=True)), "until the server is ready", "ms"),
-        row("web_move_ms", *map(statistics.median, zip(*moves, strict=True)), "the server's answer", "ms"),
-    ]
 
 
 def server() -> tuple[subprocess.Popen[str], str]:

@@ -1,6 +1,7 @@
 """Routes of the page Analyse: files and uploads, games move by move, analysis in a process of its own, export."""
 
 import asyncio
+import contextlib
 import threading
 import uuid
 from collections import OrderedDict
@@ -13,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
-from pipeline_src.web import listing
+from pipeline_src.web import incoming, listing
 from pipeline_src.web.archives import archive, game_of, record_of
 from pipeline_src.web.choices import check_player
 from pipeline_src.web.messages.analyse import (
@@ -52,9 +53,11 @@ def files(request: Request) -> RecordFiles:
     for folder in request.app.state.settings.folders:
         for path in listing.files(folder):
             name = path.relative_to(folder).as_posix()
-            archive_of_games = name.startswith("records/") or journal_of(path).is_file()
-            wanted = path.suffix in SUFFIXES and (path.suffix != ".parquet" or archive_of_games)
-            if wanted and path.stem != "rejects" and not path.name.startswith("."):
+            if path.suffix not in SUFFIXES or path.stem == "rejects" or path.name.startswith("."):
+                continue
+            if path.suffix == ".parquet" and not name.startswith("records/") and not journal_of(path).is_file():
+                continue
+            with contextlib.suppress(OSError):  # a link whose file has gone since the folder was read
                 about = path.stat()
                 one = RecordFile(source=f"{FILE}{path}", name=name, bytes=about.st_size, modified=about.st_mtime)
                 found.append(one)
@@ -133,7 +136,7 @@ async def watch(socket: WebSocket) -> None:
     await socket.accept()
     settings: Settings = socket.app.state.settings
     try:
-        text = await asyncio.wait_for(socket.receive_text(), FIRST_MESSAGE_S)
+        text = await asyncio.wait_for(incoming.text(socket), FIRST_MESSAGE_S)
         wanted = AnalysisRequest.model_validate_json(text)
         _, record = await run_in_threadpool(find_game, settings, wanted.source, wanted.number)
         await run_in_threadpool(check_player, wanted.player, record.game, settings)

@@ -6,13 +6,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import PlayerText
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.web.engine.child import RATES, chance, unit_of
+from pipeline_src.web.engine.tasks import Unit
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import start_of
 
@@ -30,7 +31,6 @@ KEPT = 64
 """Number of analyses whose results stay in memory."""
 
 Row = dict[str, Any]
-Unit = Literal["rate", "squares", "points"]
 Found = dict[int, PlyAnalysis]
 """Results by ply."""
 _KEPT: "OrderedDict[str, Found]" = OrderedDict()

@@ -4,6 +4,7 @@ Torch runs in a process of its own; the server itself never imports it.
 """
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.players.packaged import PackagedNet, board_words, packaged_nets
+from pipeline_src.players.packaged import board_words, packaged_nets
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.engine.tasks import Call
 from pipeline_src.web.listing import files
@@ -49,7 +50,8 @@ def models(request: Request) -> Models:
             for file in files(folder / below):
                 if file.suffix == ".pt" and file.name not in NO_NETS and not file.name.startswith("."):
                     words = file.relative_to(folder / "models").with_suffix("").as_posix()
-                    found.append(_model(file, game, words, _group(file, folder / below), False))
+                    with contextlib.suppress(OSError):  # a link whose file has gone since the folder was read
+                        found.append(_model(file, game, words, _group(file, folder / below), False))
     return Models(models=tuple(found))
 
 
@@ -74,35 +76,35 @@ def _model(file: Path, game: Any, name: str, group: str, packaged: bool) -> Mode
     )
 
 
-def _found(request: Request, model: str) -> tuple[str, Path]:
-    """Return the game and the file of a model.
+def _found(request: Request, model: str) -> tuple[str, Path, Board | None]:
+    """Return the game and the file of a model and, for a net of the package, its board. Reads files.
 
     Raises:
-        ZugwerkError: the folders have no such model.
+        ZugwerkError: the folders have no such model, or a packaged one is damaged.
     """
-    if net := _packaged(model):
-        return net.card.game, Path(net.checked())
+    for net in packaged_nets():
+        if model == f"package:{net.card.name}":
+            return net.card.game, Path(net.checked()), net.card.board
     path = request.app.state.settings.file(model.removeprefix("file:"))
     for folder in request.app.state.settings.folders:
         for below, game in FOLDERS.items():
             if path.is_file() and path.is_relative_to(folder / below):
-                return game, path
+                return game, path, None
     raise ZugwerkError(f"{path.name}: not a net of {', '.join(FOLDERS)}")
-
-
-def _packaged(model: str) -> PackagedNet | None:
-    """Return a net of the package by its name, such as ``package:gomoku_zero-9x9-freestyle``."""
-    return next((net for net in packaged_nets() if model == f"package:{net.card.name}"), None)
 
 
 async def _ask(request: Request, function: str, *arguments: Any) -> Any:
     """Return the value of a function that runs in a process with torch. Other tabs use the same process in turn.
 
     Raises:
-        ZugwerkError: the function fails, or all processes are busy.
+        ZugwerkError: the function fails, all processes are busy, or the page is gone when its turn comes.
     """
     engines: Engines = request.app.state.engines
     async with request.app.state.seeing:
+        if request.app.state.ahead is not None and not engines.has_room:
+            await asyncio.wait({request.app.state.ahead})  # loads players for nobody yet
+        if await request.is_disconnected():
+            raise ZugwerkError("nobody waits for this answer any more")
         if not engines.has_room:
             busy = "all processes of this server are thinking for other tabs"
             raise ZugwerkError(f"{busy}; close some, or start the server with more (--engines)")
@@ -110,9 +112,17 @@ async def _ask(request: Request, function: str, *arguments: Any) -> Any:
         return answer
 
 
-async def _board(request: Request, model: str, game: str, path: Path) -> Board:
-    if net := _packaged(model):
-        return net.card.board  # there before torch is
+async def _opened(request: Request, model: str) -> tuple[str, Path, Board]:
+    """Game, file and board of a model; that of a packaged one is known without torch.
+
+    Raises:
+        ZugwerkError: see `_found` and `_ask`.
+    """
+    game, path, board = await asyncio.to_thread(_found, request, model)
+    return game, path, board or await _board(request, game, path)
+
+
+async def _board(request: Request, game: str, path: Path) -> Board:
     key = (str(path), path.stat().st_mtime_ns)
     known = _BOARDS.get(key)
     if known is None:
@@ -136,8 +146,7 @@ def _state(game: str, board: Board, moves: str) -> tuple[Any, list[str]]:
 @router.get("/position")
 async def position(request: Request, model: Name, moves: Moves = "") -> NetPosition:
     """Return the position after some moves on a net's board, with legal moves and the owners of squares."""
-    game, path = _found(request, model)
-    board = await _board(request, model, game, path)
+    game, _, board = await _opened(request, model)
     return await asyncio.to_thread(_position, model, game, board, moves)
 
 
@@ -191,8 +200,7 @@ async def view(
     ] = "",
 ) -> NetView:
     """Return a net's policy and value in the position after some moves."""
-    game, path = _found(request, model)
-    board = await _board(request, model, game, path)
+    game, path, board = await _opened(request, model)
     fen, half = await asyncio.to_thread(_asked, game, board, moves, move)
     found = await _ask(request, SEE, game, str(path), fen, simulations, half)
     return NetView.model_validate(found | {"model": model})

@@ -12,6 +12,7 @@ from fastapi import Path as InPath
 from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.web import incoming
 from pipeline_src.web.choices import USUAL, VARIANTS, check_player, choices
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.engine.tasks import Place, Task
@@ -53,8 +54,9 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     engines = Engines(app.state.settings.engines)
     app.state.engines, app.state.games, app.state.seeing = engines, Store(engines), asyncio.Lock()
     tasks = [asyncio.create_task(engines.watch())]
-    if app.state.settings.ahead:
-        tasks.append(asyncio.create_task(_load_ahead(engines)))
+    app.state.ahead = asyncio.create_task(_load_ahead(engines)) if app.state.settings.ahead else None
+    if app.state.ahead is not None:
+        tasks.append(app.state.ahead)
     try:
         yield
     finally:
@@ -196,7 +198,7 @@ async def socket(name: str, wire: WebSocket) -> None:
 async def _listen(wire: WebSocket, session: Session, out: Wire) -> None:
     rate, settings = Rate(), wire.app.state.settings
     while True:
-        text = await wire.receive_text()
+        text = await incoming.text(wire)
         if not rate.allows_one():
             await wire.close(FLOOD, "this page sent too many messages; reload it")
             return

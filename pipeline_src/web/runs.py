@@ -104,6 +104,7 @@ def report(request: Request) -> FileResponse:
 def figures(request: Request) -> Figures:
     """Return all headline figures, as `zugwerk report` prints them."""
     from pipeline_src.report.figures import figures as read
+    from pipeline_src.report.figures import of_the_graph
 
     rows = read(_project(request))
     return Figures(
@@ -116,6 +117,7 @@ def figures(request: Request) -> Figures:
                 published=row["published"],
                 ours=_measured(row),
                 measured=_measured(row["measured"]) if row.get("measured") else None,
+                graph=_measured(graph) if (graph := of_the_graph(row)) else None,
             )
             for system, named in rows.items()
             for name, row in named.items()

@@ -9,6 +9,7 @@ from fastapi import WebSocket, WebSocketDisconnect
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
+from pipeline_src.web import incoming
 from pipeline_src.web.analysis import TASK, known
 from pipeline_src.web.engine.tasks import Answer, Call
 from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, PlyAnalysis
@@ -20,7 +21,8 @@ async def follow(socket: WebSocket, record: GameRecord, wanted: AnalysisRequest)
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if work.done():
-            work.result()
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # nobody is there any more
+                work.result()
     finally:
         work.cancel()
         gone.cancel()
@@ -54,8 +56,6 @@ async def _analyse(socket: WebSocket, record: GameRecord, wanted: AnalysisReques
         await thinking
     except ZugwerkError as error:
         await fail(socket, str(error), len(found), positions)
-    except (WebSocketDisconnect, RuntimeError):  # nobody is there any more
-        return
     finally:
         thinking.cancel()  # the process is free, or dead, soon after
 
@@ -70,7 +70,7 @@ async def fail(socket: WebSocket, error: str, done: int = 0, positions: int = 0)
 async def _until_gone(socket: WebSocket) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
-            await socket.receive_text()
+            await incoming.text(socket)
 
 
 async def _tell(socket: WebSocket, state: Any, done: int, positions: int, error: str = "") -> None:

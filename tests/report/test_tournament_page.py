@@ -10,7 +10,7 @@ from pipeline_src.arena.tournament import Tournament, run_tournament
 from pipeline_src.report.tournament_page import write_page
 from tests.arena import gomoku_fakes  # noqa: F401 - registers the player
 from tests.players.engines.test_brain import SCRIPT
-from tests.web.conftest import PHONE, WIDE, browser, fits, violations  # noqa: F401 - a fixture
+from tests.web.conftest import PATIENCE_MS, PHONE, WIDE, browser, fits, violations  # noqa: F401 - a fixture
 
 HOSTILE = "</script><b>&x"
 GOMOKU = {
@@ -77,7 +77,7 @@ def opened(browser, tmp_path):  # noqa: F811
         context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda m: complaints.append(m.text))
         page.on("pageerror", lambda e: complaints.append(str(e)))
         page.on("request", lambda r: r.url.startswith("file:") or complaints.append(r.url))

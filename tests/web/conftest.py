@@ -3,14 +3,17 @@
 Tests that need no browser ask for `client`, the application within this process.
 """
 
-import shutil
+import asyncio
 import subprocess
 import sys
+import time
 import urllib.request
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from bench.web import CHROMIUM, chromium
 from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
 
@@ -19,8 +22,13 @@ with warnings.catch_warnings():
     from fastapi.testclient import TestClient
 
 BASE = "http://127.0.0.1:4210"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, PHONE = {"width": 1300, "height": 900}, {"width": 400, "height": 800}
+PATIENCE_MS = 60_000
+"""Until a page shows something: a process that thinks imports torch first, and is nicer than the other tests."""
+
+
+OPEN = []
+"""The browser, while there is one; Playwright starts no second one beside it."""
 
 
 class Address(str):
@@ -60,15 +68,16 @@ def server(web_folder):
 
 @pytest.fixture(scope="session")
 def browser():
-    """The system's Chromium."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is installed")
-    api = pytest.importorskip("playwright.sync_api")
-    with api.sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])  # as root it has none
+    """The system's Chromium: one, also where another folder's tests have imported this fixture."""
+    if OPEN:
+        yield OPEN[0]
+        return
+    with chromium() as one:
+        if one is None:
+            pytest.skip(f"no browser: none of {', '.join(CHROMIUM)} is installed, or playwright is not")
+        OPEN.append(one)
         yield one
-        one.close()
+        OPEN.clear()
 
 
 @pytest.fixture
@@ -83,7 +92,7 @@ def open_page(browser, server):
         context = browser.new_context(viewport=size, reduced_motion="reduce", **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.expected = []
         pages.append(page)
         page.on("console", lambda m: m.type in ("error", "warning") and complaints.append((page, m.text)))
@@ -110,6 +119,20 @@ def ask(client, path, status=200, **query):
     answer = client.get(f"/api/{path}", params=query)
     assert answer.status_code == status, answer.text
     return answer.json()
+
+
+def wait(until, seconds=60):
+    """Wait until ``until()`` holds, ``seconds`` at most."""
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        time.sleep(0.01)
+
+
+def run(work):
+    """The result of a coroutine, from a thread: Playwright has a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def fits(page):

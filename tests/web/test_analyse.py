@@ -1,11 +1,14 @@
 """The page Analyse: files of all formats, the analysis in its process, the export, and the page in a browser."""
 
+import asyncio
 import json
+import os
+import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.match import MatchSpec, run_match
@@ -20,11 +23,11 @@ from pipeline_src.records.sgf import write_sgf
 from pipeline_src.web.annotate import annotated
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import read_games
+from pipeline_src.web.watching import follow
 from tests.players.engines.test_brain import SCRIPT
 from tests.systems.joseki.games import random_record
-from tests.web.conftest import PHONE, fits, violations
-
-LONG = "nets:artifacts/models/amazons/cross_entropy/nets.pt,simulations=64"
+from tests.web.conftest import PHONE, fits, run, violations, wait
+from tests.web.test_listing import age
 
 
 def random_game(rules, size, seed, plies=1000):
@@ -206,10 +209,61 @@ def test_closing_the_socket_ends_the_process(client, record_file):
             pass
         engines = client.app.app.state.engines
         assert engines._free == 1
-        begin = time.perf_counter()
-    while engines._free < 2:
-        assert time.perf_counter() - begin < 5
-        time.sleep(0.02)
+    wait(lambda: engines._free == 2, 5)
+
+
+def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(client, record_file):
+    wanted = {"source": f"file:{record_file}", "number": 2, "player": "alphabeta:width=2"}
+    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+        socket.send_text(json.dumps(wanted | {"movetime": 20_000}))
+        while json.loads(socket.receive_text())["state"] != "running":
+            pass
+        (engine,) = (one for one in client.app.app.state.engines._all if one.busy)
+        os.kill(engine.process.pid, signal.SIGKILL)
+        last = json.loads(socket.receive_text())
+    assert last["state"] == "failed"
+    assert "killed by SIGKILL" in last["error"]
+    assert analysed(client, **wanted, movetime=5)[-1]["state"] == "done"
+
+
+def test_bytes_ask_for_no_analysis(client):
+    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+        socket.send_bytes(b"{}")
+        assert json.loads(socket.receive_text())["state"] == "failed"
+
+
+def test_bytes_do_not_end_an_analysis(client, record_file):
+    wanted = {"source": f"file:{record_file}", "number": 2, "player": "alphabeta:width=4", "movetime": 5}
+    with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
+        socket.send_text(json.dumps(wanted))
+        socket.send_bytes(b"{}")
+        while (state := json.loads(socket.receive_text()).get("state")) != "done":
+            assert state != "failed"
+
+
+def test_a_page_that_is_closed_at_once_is_no_trouble():
+    class Closed:
+        async def send_text(self, _):
+            raise WebSocketDisconnect
+
+        async def receive_text(self):
+            await asyncio.sleep(60)
+
+        async def close(self):
+            raise RuntimeError("closed already")
+
+    run(follow(Closed(), GOMOKU, AnalysisRequest(source="upload:x", number=1, player="alphabeta")))
+
+
+def test_a_link_whose_file_has_gone_is_left_out(client, web_folder, tmp_path):
+    record, link = tmp_path / "game.psq", web_folder / "links/game.psq"
+    record.write_text(write_psq(GOMOKU))
+    link.parent.mkdir()
+    link.symlink_to(record)
+    age(link.parent)
+    assert "links/game.psq" in {one["name"] for one in client.get("/api/analyse/files").json()["files"]}
+    record.unlink()
+    assert "links/game.psq" not in {one["name"] for one in client.get("/api/analyse/files").json()["files"]}
 
 
 def test_what_a_move_gave_away_is_exported_as_a_mark():

@@ -33,6 +33,8 @@ def test_what_is_added_and_removed_is_seen(tmp_path):
 
 def test_a_folder_that_stays_as_it_is_is_read_once(tmp_path, monkeypatch):
     (tmp_path / "a").touch()
+    ahead = time.time() + 60  # as if it was changed just now, however long this takes
+    os.utime(tmp_path, (ahead, ahead))
     read, own = [], listing._entries
     monkeypatch.setattr(listing, "_entries", lambda folder: read.append(folder) or own(folder))
     list(listing.files(tmp_path))

@@ -1,21 +1,27 @@
 """The page on what the nets see: models, views by a net in another process, and the page in a browser."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
-import time
+from types import SimpleNamespace
 
 import pytest
 import torch
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
+from pipeline_src.web import nets as routes
+from pipeline_src.web.late import Late
 from pipeline_src.web.seeing import board_of
-from tests.web.conftest import PHONE, ask, fits, violations
+from pipeline_src.web.settings import Settings
+from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, run, violations, wait
+from tests.web.test_listing import age
 
 
 @pytest.fixture(scope="session")
@@ -107,9 +113,40 @@ def test_a_killed_process_is_told_and_the_next_question_has_another(client, nets
     ask(client, "nets/view", model=model, simulations=5)
     (engine,) = client.app.app.state.engines._all
     os.kill(engine.process.pid, signal.SIGKILL)
-    while engine.alive:
-        time.sleep(0.01)
+    wait(lambda: not engine.alive)
     assert ask(client, "nets/view", model=model, simulations=5)["simulations"] == 5
+
+
+def test_the_page_waits_while_players_are_loaded_for_nobody_yet(web_folder, nets):
+    with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
+        client.get("/api/none")
+        wait(lambda: not client.app.app.state.engines.has_room)
+        assert ask(client, "nets/view", model=f"file:{nets}/gomoku/02/best.pt", simulations=5)["simulations"] == 5
+
+
+def test_a_question_of_a_closed_page_is_not_asked():
+    async def gone():
+        return True
+
+    async def asked():
+        state = SimpleNamespace(engines=None, ahead=None, seeing=asyncio.Lock())  # no engines: they are not asked
+        await routes._ask(SimpleNamespace(app=SimpleNamespace(state=state), is_disconnected=gone), routes.SEE)
+
+    with pytest.raises(ZugwerkError, match="nobody waits"):
+        run(asked())
+
+
+def test_a_link_whose_net_has_gone_is_left_out(client, nets, tmp_path):
+    net, link = tmp_path / "net.pt", nets / "gomoku/04/best.pt"
+    net.touch()
+    link.parent.mkdir()
+    link.symlink_to(net)
+    age(link.parent)
+    assert f"file:{link}" in {one["model"] for one in ask(client, "nets/models")["models"]}
+    net.unlink()
+    assert f"file:{link}" not in {one["model"] for one in ask(client, "nets/models")["models"]}
+    link.unlink()
+    link.parent.rmdir()
 
 
 def test_the_server_itself_never_imports_torch():

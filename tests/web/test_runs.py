@@ -1,16 +1,22 @@
 """The page Runs: figures over versions, curves under way, generations, the report; and the page in a browser."""
 
 import json
+import os
 import re
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from pipeline_src.web import runs
+from pipeline_src.web.late import Late
+from pipeline_src.web.settings import Settings
 from tests.report.project import estimate, git, make_project
-from tests.web.conftest import PHONE, ask, fits, violations
+from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, violations
 
 SCORE = "amazons_net.score_vs_random"
+LIVE = "work/amazons_train/x-1/live/plots/metrics/train/loss.tsv"
 GENERATION = {
     "gate": {"accepted": 0, "score": estimate(0.4, 0.2, 0.6)},
     "self_play": {"games": 30, "mean_plies": 12.5},
@@ -22,9 +28,9 @@ GENERATION = {
 def project(web_folder):
     """The server's folder is a project, with a training under way and two generations."""
     make_project(web_folder)
-    live = web_folder / "work/amazons_train/x-1/live/plots/metrics/train"
-    live.mkdir(parents=True)
-    (live / "loss.tsv").write_text("step\tloss\n1\t3.5\n2\t3.25\n3\t3.")  # half written, and yet a number
+    live = web_folder / LIVE
+    live.parent.mkdir(parents=True)
+    live.write_text("step\tloss\n1\t3.5\n2\t3.25\n3\t3.")  # half written, and yet a number
     train = web_folder / "artifacts/reports/amazons/train"
     train.mkdir(parents=True)
     (train / "residual.csv").write_text("epoch,train_loss,rate\n1,2.5,\n2,2.0,0.1\n")
@@ -55,6 +61,22 @@ def test_figures_of_the_working_tree_and_of_every_version(client, project):
         one["commit"]: ask(client, "runs/version", commit=one["commit"])["figures"][SCORE]["value"] for one in found
     }
     assert values == {git(project, "rev-parse", "HEAD~1"): 0.2, git(project, "rev-parse", "HEAD"): 0.8}
+
+
+def test_a_figure_of_the_graph_is_told_beside_the_better_measurement(tmp_path):
+    project = make_project(tmp_path.resolve())
+    (project / "docs/measured").mkdir(parents=True)
+    (project / "docs/measured/amazons_net.json").write_text(json.dumps({"games": estimate(9, None, None)}))
+    with TestClient(Late(Settings(folders=(project,))), base_url=BASE) as client:
+        rows = {one["name"]: one for one in ask(client, "runs/figures")["figures"] if one["system"] == "amazons_net"}
+        (newest,) = (one for one in ask(client, "runs/versions")["versions"] if one["subject"] == "Two")
+        version = ask(client, "runs/version", commit=newest["commit"])["figures"]
+    games, score = rows["games"], rows["score_vs_random"]
+    assert (games["ours"]["value"], games["ours"]["source"]) == (9, "measured")
+    assert (games["graph"]["value"], games["graph"]["source"]) == (5, "graph")
+    assert score["graph"] == score["ours"]
+    assert rows["turn_top1"]["graph"] is None
+    assert version["amazons_net.games"] == {"value": 5, "low": None, "high": None, "source": "graph"}
 
 
 def test_curves_under_way_come_first(client, project):
@@ -95,6 +117,7 @@ class Prefect(BaseHTTPRequestHandler):
 
 
 def test_prefects_last_run_is_named_where_its_server_answers(client, project, monkeypatch):
+    monkeypatch.setattr(runs, "PREFECT_S", 30.0)
     run = {"id": "8a5f60f4-6ba1-4c2e-9d0b-6f4f0b6a9a11", "name": "wise-otter", "state_name": "Running"}
     with ThreadingHTTPServer(("127.0.0.1", 0), Prefect) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -140,7 +163,6 @@ def test_an_unknown_commit_is_told(client, project):
 
 def test_the_page_by_mouse_and_keyboard(open_page, project):
     page = open_page("#/runs")
-    page.get_by_text("This training goes on").wait_for()
     page.get_by_role("button", name="Amazons-Net: score against the random player").click()
     page.get_by_text(re.compile("^3 versions")).wait_for()
     chart = page.get_by_role("slider", name="The figure over the versions of the project")
@@ -157,6 +179,37 @@ def test_the_page_by_mouse_and_keyboard(open_page, project):
     assert violations(page) == []
     page.set_viewport_size(PHONE)
     assert fits(page)
+
+
+def test_the_page_sees_that_a_training_is_interrupted_and_goes_on(open_page, project):
+    loss, hour_ago = project / LIVE, time.time() - 3600
+    os.utime(loss, (hour_ago, hour_ago))
+    page = open_page("#/runs")
+    page.get_by_text("Nothing was added for 60 minutes").wait_for()
+    os.utime(loss)
+    page.get_by_text("This training goes on").wait_for()
+
+
+def test_the_page_ends_with_the_graphs_value_where_a_measurement_is_better(open_page, project):
+    def better(route):
+        found = route.fetch().json()
+        for one in found["figures"]:
+            if f"{one['system']}.{one['name']}" == SCORE:
+                one["ours"] |= {"value": 0.95, "source": "measured"}
+        route.fulfill(json=found)
+
+    page = open_page()
+    page.route("**/api/runs/figures", better)
+    page.evaluate(f"location.hash = '#/runs?figure={SCORE}'")
+    page.get_by_text(re.compile("^3 versions")).wait_for()
+    row = page.get_by_role("row", name=re.compile("score against the random player"))
+    assert "0.95" in row.inner_text()
+    assert "dvc repro 0.8" in row.inner_text()
+    chart = page.get_by_role("slider", name="The figure over the versions of the project")
+    chart.focus()
+    page.keyboard.press("End")
+    assert "now, in the working tree" in chart.get_attribute("aria-valuetext")
+    assert "0.8 (0.7 to 0.9)" in chart.get_attribute("aria-valuetext")
 
 
 def test_without_a_project_the_page_says_so(open_page):

@@ -78,7 +78,7 @@ def test_a_missing_model_is_told_before_the_game_and_in_it(open_page, web_folder
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**id=*")
     page.get_by_text("Your turn.").wait_for()
-    page.get_by_role("button", name="Undo").is_disabled()
+    assert page.get_by_role("button", name="Undo").is_disabled()
     page.locator("[data-cell=d1]").click()
     page.locator("[data-cell=d7]").click()
     page.locator("[data-cell=g7]").click()
@@ -111,15 +111,13 @@ def test_who_finds_all_engines_busy_waits_and_is_told(open_page, server):
     assert len(moves(late)) == 1
 
 
-def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(open_page, client):
-    """The process of an analysis is one of those of the games: see `test_play` for a killed one."""
+def test_an_analysis_by_a_player_that_there_is_not_is_told_and_another_one_is_asked(open_page):
     page = open_page("#/analyse")
     page.set_input_files(
         "input[type=file]",
         {"name": "a.psq", "mimeType": "text/plain", "buffer": b"Piskvorky 5x5, 1:1, 0\n3,3,0\n1,1,0\n2,3,0\n"},
     )
     page.get_by_label("Player").fill("nobody")
-    page.expected = []
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text(re.compile("no player 'nobody'")).first.wait_for()
     page.get_by_label("Player").fill("alphabeta")

@@ -83,12 +83,15 @@ class Child:
         self._players: OrderedDict[tuple[str, str, str], Player] = OrderedDict()
         self._thread = SearchThread(lambda _: None)
         self._rng = np.random.default_rng()
+        self._begun = 0
 
     def handle(self, request: Request) -> None:
-        """Begin a task, or stop the running one."""
+        """Begin a task, or stop the one that was begun last. A stop of an earlier one comes too late and does nothing."""
         if request.task is None and request.call is None:
-            self._thread.stop()
+            if request.id == self._begun:
+                self._thread.stop()
         else:
+            self._begun = request.id
             self._thread.search(lambda search: self._run(search, request))
 
     def _answer(self, answer: Answer) -> None:

@@ -130,14 +130,16 @@ class Thinking:
         async with self._engines.taken(self._work.key, self._heard) as engine:
             self._engine = engine
             task, call = (self._work, None) if isinstance(self._work, Task) else (None, self._work)
-            await engine.send(Request(id=self._number, task=task, call=call))
-            if self._stopped:
-                await engine.send(Request(id=self._number))
             try:
+                await engine.send(Request(id=self._number, task=task, call=call))
+                if self._stopped:
+                    await engine.send(Request(id=self._number))
                 return await self._follow(engine)
             except asyncio.CancelledError:
                 await asyncio.shield(self._end(engine))
                 raise
+            finally:
+                self._engine = None  # it is about to work for another
 
     async def _follow(self, engine: Engine) -> Answer:
         async for answer in engine.answers(self._number):
@@ -149,9 +151,9 @@ class Thinking:
         raise EngineError("the engine said nothing")
 
     async def _end(self, engine: Engine) -> None:
-        await engine.send(Request(id=self._number))
         try:
             async with asyncio.timeout(STOP_S):
+                await engine.send(Request(id=self._number))
                 async for answer in engine.answers(self._number):
                     if answer.last:
                         return

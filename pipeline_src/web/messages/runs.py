@@ -63,6 +63,8 @@ class FigureRow(Message):
     ours: Measured
     measured: Measured | None
     """The committed measurement, if ``ours`` comes from the graph."""
+    graph: Measured | None
+    """The graph's figure in the working tree, also if it is ``ours``; null if the graph has not made it."""
 
 
 class Figures(Message):

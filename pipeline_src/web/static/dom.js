@@ -1,4 +1,6 @@
 // Elements from data. Text always goes in as text: nothing here, and nothing elsewhere, reads HTML from data.
+//
+// The page of a tournament contains this file too: pipeline_src/report/tournament_page.py takes out imports and exports.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -2,6 +2,8 @@
 //
 // A cell goes by its name, file and rank, such as "d1"; rank 1 is at the bottom unless the board is turned. A cell is
 // 100 units wide. Screen readers see a grid whose cells say what stands on them.
+//
+// The page of a tournament contains this file too, see ../dom.js.
 
 import { s } from "../dom.js";
 

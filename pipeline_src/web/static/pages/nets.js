@@ -34,9 +34,10 @@ export async function show(root, params) {
       h("div", { class: "fields three" }, field("Net", chooser(models, state.a, take)), other, field("Simulations of its search", simulations)),
       h("div", { class: "row layers" }, layers, choice("Show", [["policy", "the net’s policy"], ["visits", "visits of the search"]], state.source, (one) => { state.source = one; draw(); }))),
     h("div", { class: "row steps" }, Object.values(buttons), h("span", { class: "grow" }), status, where), trouble, boards));
+  let wanted = new AbortController();
   takeOther();
   await ask();
-  return () => { panels.a.board?.remove(); panels.b.board?.remove(); };
+  return () => { begun(); panels.a.board?.remove(); panels.b.board?.remove(); };
 
   function panel() {
     const board = h("div", {}), head = h("h2", {}), about = h("div", { class: "stack" });
@@ -79,14 +80,21 @@ export async function show(root, params) {
     ask();
   }
 
+  /** The number of a new question; what was asked before is given up. */
+  function begun() {
+    wanted.abort();
+    wanted = new AbortController();
+    return (state.number += 1);
+  }
+
   /** The position, then what the nets see in it. */
   async function ask() {
-    const own = (state.number += 1), moves = state.moves.join(",");
+    const own = begun(), { signal } = wanted, moves = state.moves.join(",");
     history.replaceState(null, "", `#/nets?${new URLSearchParams({ model: state.a, ...(state.b && { other: state.b }), ...(moves && { moves }) })}`);
     put(status, "loading …");
     put(trouble);
     try {
-      const asked = [state.a, state.b].filter(Boolean).map((model) => get(`nets/position?${new URLSearchParams({ model, moves })}`));
+      const asked = [state.a, state.b].filter(Boolean).map((model) => get(`nets/position?${new URLSearchParams({ model, moves })}`, { signal }));
       const [mine, theirs] = await Promise.all(asked);
       if (own !== state.number) return;
       if (theirs && (mine.height !== theirs.height || mine.variant !== theirs.variant)) {
@@ -108,17 +116,20 @@ export async function show(root, params) {
   }
 
   async function look() {
-    const own = (state.number += 1);
+    const own = begun(), { signal } = wanted;
     if (!state.position || state.position.winner) { put(status); return; }
     put(status, "looking …");
     for (const [key, one] of Object.entries(panels)) {
       if (!state[key]) continue;
       try {
-        const found = await get(`nets/view?${new URLSearchParams({ model: state[key], moves: state.moves.join(","), simulations: state.simulations, move: state.half })}`);
+        const found = await get(`nets/view?${new URLSearchParams({ model: state[key], moves: state.moves.join(","), simulations: state.simulations, move: state.half })}`, { signal });
         if (own !== state.number) return;
         one.view = found;
         draw(false); // both: their heat has one scale
-      } catch (error) { if (own === state.number) put(trouble, notice(error.message, "bad")); }
+      } catch (error) {
+        if (own !== state.number) return;
+        put(trouble, notice(error.message, "bad"));
+      }
     }
     if (own === state.number) put(status);
   }

@@ -46,7 +46,19 @@ export async function show(root, params) {
       paint(found);
       const file = known.find((one) => one.name === name), under = file?.under_way, minutes = file ? Math.floor((Date.now() / 1000 - file.modified) / 60) : 0;
       put(state, found.error ? found.error : !under ? "" : minutes < STALE_MIN ? "This training goes on; its curves are read every three seconds." : `Nothing was added for ${number(minutes)} minutes: this training was interrupted, or its steps take that long.`);
-      timer = setTimeout(async () => { const more = await get("runs/curves").catch(() => null); if (ended) return; if (more && more.curves.map((one) => one.name + one.under_way).join() !== known.map((one) => one.name + one.under_way).join()) { known = more.curves; if (!known.some((one) => one.name === name)) name = known[0]?.name; pick(); } draw(); }, under ? CURVES_MS : GENERATIONS_MS);
+      timer = setTimeout(again, under ? CURVES_MS : GENERATIONS_MS);
+    }
+
+    /** The list anew: whether a training goes on is seen by when its files were written last. */
+    async function again() {
+      const more = await get("runs/curves").catch(() => null), names = () => known.map((one) => one.name + one.under_way).join(), before = names();
+      if (ended) return;
+      if (more) known = more.curves;
+      if (names() !== before) {
+        if (!known.some((one) => one.name === name)) name = known[0]?.name;
+        pick();
+      }
+      draw();
     }
 
     function paint(found) {
@@ -107,7 +119,7 @@ export async function show(root, params) {
         h("thead", {}, h("tr", {}, ["Figure", "Published", "Ours", "95 % interval", "Unit", "Made by"].map((word, k) => h("th", { scope: "col", class: k && k < 4 ? "num" : null }, word)))),
         h("tbody", {}, some.map((one) => h("tr", { class: one === chosen ? "chosen" : null },
           h("td", {}, h("button", { type: "button", class: "quiet figure", "aria-pressed": String(one === chosen), onclick: () => { chosen = one; draw(); follow(); history_.scrollIntoView({ block: "nearest" }); } }, one.words)),
-          h("td", { class: "num" }, value(one.published)), h("td", { class: "num" }, h("strong", {}, value(one.ours.value)), one.measured && h("div", {}, h("small", {}, `measured ${value(one.measured.value)}`))),
+          h("td", { class: "num" }, value(one.published)), h("td", { class: "num" }, h("strong", {}, value(one.ours.value)), one.measured && h("div", {}, h("small", {}, `measured ${value(one.measured.value)}`)), one.graph && one.ours.source !== "graph" && h("div", {}, h("small", {}, `dvc repro ${value(one.graph.value)}`))),
           h("td", { class: "num" }, one.ours.low === null ? "–" : `${value(one.ours.low)} – ${value(one.ours.high)}`), h("td", {}, one.unit),
           h("td", {}, h("small", {}, [one.ours.source === "graph" ? "dvc repro" : one.ours.source, one.ours.profile, one.ours.date].filter(Boolean).join(", ") || "not yet made", h("br"), h("code", {}, one.ours.command)))))))));
     }
@@ -132,9 +144,9 @@ export async function show(root, params) {
     }
 
     function paint() {
-      const key = `${chosen.system}.${chosen.name}`, at = (one) => new Date(one.date).toLocaleDateString("en", { month: "short", day: "numeric" });
+      const key = `${chosen.system}.${chosen.name}`, now = chosen.graph ?? chosen.ours, at = (one) => new Date(one.date).toLocaleDateString("en", { month: "short", day: "numeric" });
       const names = (x) => x >= versions.length ? "now, in the working tree" : `${versions[x].name ? `experiment ${versions[x].name}` : versions[x].commit.slice(0, 7)}, ${at(versions[x])}: ${versions[x].subject}`;
-      const points = versions.map((one, x) => ({ x, ...(values.get(one.commit)?.[key] || { value: NaN }) })).concat(chosen.ours.value === null ? [] : [{ x: versions.length, value: chosen.ours.value, low: chosen.ours.low, high: chosen.ours.high, source: chosen.ours.source }])
+      const points = versions.map((one, x) => ({ x, ...(values.get(one.commit)?.[key] || { value: NaN }) })).concat(now.value === null ? [] : [{ ...now, x: versions.length }])
         .filter((one) => Number.isFinite(one.value)).map((one) => ({ x: one.x, y: one.value, low: one.low, high: one.high, from: one.source }));
       const ticks = versions.map((one, x) => [x, at(one)]).filter(([x, text], k, all) => k === 0 || all[k - 1][1] !== text).filter((_, k, all) => all.length < 9 || k % Math.ceil(all.length / 8) === 0);
       chart.update({ x: { min: -0.5, max: versions.length + 0.5, words: names, ticks }, rule: chosen.published ?? undefined, legend: true,

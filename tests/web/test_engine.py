@@ -1,0 +1,63 @@
+"""The processes that think, without pages: what is said too late, and who gives up while a question is written."""
+
+import asyncio
+
+import pytest
+
+from pipeline_src.web.engine import pool
+from pipeline_src.web.engine.pool import Engines
+from pipeline_src.web.engine.tasks import Place, Request, Task
+from tests.web.conftest import run
+
+SIX = Place(game="amazons", size=6, variant="standard")
+
+
+def test_a_stop_that_comes_too_late_does_not_end_the_next_search():
+    async def seconds(late):
+        """Of a search that may take 3 s, in the process that has just answered somebody else."""
+        engines, begun = Engines(1), asyncio.Event()
+        try:
+            first = engines.begin(Task(place=SIX, player="random"), lambda _: None)
+            assert (await first.chosen()).move
+            task = Task(place=SIX, player="alphabeta:movetime=3000")
+            second = engines.begin(task, lambda heard: begun.set() if heard.thought else None)
+            chosen = asyncio.create_task(second.chosen())
+            await begun.wait()
+            if late:
+                await first.stop()
+                await engines._all[0].send(Request(id=first._number))  # as if it had been on its way already
+            else:
+                await second.stop()
+            return (await chosen).thought.seconds
+        finally:
+            await engines.close()
+
+    assert run(seconds(late=True)) > 2
+    assert run(seconds(late=False)) < 2
+
+
+def test_who_gives_up_while_the_question_is_written_leaves_no_process_at_work(monkeypatch):
+    async def given_up():
+        engines, written, send = Engines(1), asyncio.Event(), pool.Engine.send
+
+        async def stuck(engine, request):
+            await send(engine, request)
+            if not written.is_set():  # the pipe is full
+                written.set()
+                await asyncio.sleep(60)
+
+        monkeypatch.setattr(pool.Engine, "send", stuck)
+        try:
+            task = Task(place=SIX, player="alphabeta:movetime=600000")
+            work = asyncio.create_task(engines.begin(task, lambda _: None).last())
+            await written.wait()
+            work.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await work
+            assert engines.has_room
+            async with asyncio.timeout(60):
+                return await engines.begin(Task(place=SIX, player="random"), lambda _: None).chosen()
+        finally:
+            await engines.close()
+
+    assert run(given_up()).move
