@@ -27,10 +27,6 @@ PATIENCE_MS = 60_000
 """Until a page shows something: a process that thinks imports torch first, and is nicer than the other tests."""
 
 
-OPEN = []
-"""The browser, while there is one; Playwright starts no second one beside it."""
-
-
 class Address(str):
     """Of the server, which also knows its process."""
 
@@ -66,18 +62,14 @@ def server(web_folder):
             process.terminate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """The system's Chromium: one, also where another folder's tests have imported this fixture."""
-    if OPEN:
-        yield OPEN[0]
-        return
+    """The system's Chromium. It ends with a module's tests: while it is open, Playwright's event loop runs in this
+    thread, and other modules' tests could run none."""
     with chromium() as one:
         if one is None:
             pytest.skip(f"no browser: none of {', '.join(CHROMIUM)} is installed, or playwright is not")
-        OPEN.append(one)
         yield one
-        OPEN.clear()
 
 
 @pytest.fixture

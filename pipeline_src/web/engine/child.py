@@ -86,7 +86,7 @@ class Child:
         self._begun = 0
 
     def handle(self, request: Request) -> None:
-        """Begin a task, or stop the one that was begun last. A stop of an earlier one comes too late and does nothing."""
+        """Begin a task, or stop the one that was begun last. A stop of an earlier one comes too late."""
         if request.task is None and request.call is None:
             if request.id == self._begun:
                 self._thread.stop()
