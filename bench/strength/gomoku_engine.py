@@ -49,7 +49,7 @@ MATCHES: dict[str, tuple[str, str, int, int]] = {
     "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, 200),
     "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, 200),
     "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, 200),
-    "score_solver_in_zero": ("zero:movetime=300,solver=200", "zero:movetime=300", 9, 200),
+    "score_solver_in_zero": ("zero:movetime=60,solver=200", "zero:movetime=60", 9, 200),
 }
 """By figure, or name where there is none: whose score is told, its opponent, board, games."""
 
