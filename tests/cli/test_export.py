@@ -60,8 +60,8 @@ def test_what_is_no_model_is_told_and_leaves_no_file(model: Path, tmp_path: Path
     [
         (["--package", "joseki"], "no nets of 'joseki' come with the package; there are: amazons_net, gomoku_zero"),
         (["--package", "amazons_net"], r"best\.pt: damaged, or not a model of these nets"),
-        (["--package", "gomoku_zero", "--int8"], "leave --out and --int8 out"),
-        (["--hours", "2"], "which --package SYSTEM writes"),
+        (["--package", "gomoku_zero", "--int8"], "remove --out and --int8"),
+        (["--hours", "2"], "add --package SYSTEM, or remove it"),
     ],
 )
 def test_what_cannot_come_with_the_package(model: Path, words: list[str], complaint: str) -> None:

@@ -17,7 +17,12 @@ MATCHES = {
     "noisy": {"a": "one_ply:noise=1", "b": "nets:{published}", "pairs": 2},
 }
 MATCH = {"loss": "cross_entropy", "opening_plies": 2, "matches": MATCHES}
-PARAMS = {"seed": 1, "parallel": {"backend": "loky", "workers": 1}, "amazons_match": MATCH}
+PARAMS = {
+    "seed": 1,
+    "parallel": {"backend": "loky", "workers": 1},
+    "amazons_models": {"trained": ["cross_entropy", "soft_argmax", "residual"]},
+    "amazons_match": MATCH,
+}
 
 
 @pytest.fixture
@@ -91,7 +96,8 @@ def random_and(**changes):
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"loss": "mean"}, "models/amazons/mean/nets.pt: no such model; `dvc repro amazons_train` makes it"),
+        ({"loss": "mean"}, "amazons_match.loss: mean is not in amazons_models.trained"),
+        ({"loss": "soft_argmax"}, "amazons/soft_argmax/nets.pt: no such model; `dvc repro amazons_train` makes it"),
         (random_and(b="deep_blue"), "no player 'deep_blue'"),
         (random_and(b="nets:{best}"), "expected one of these in braces: published, residual"),
         (random_and(a="nets:{residual}"), "residual/nets.pt: no such model"),
