@@ -68,8 +68,8 @@ def package_net(
     for net in packaged_nets(opened.game, folder) if folder.is_dir() else ():
         if net.card.board == OneBoard(opened.size, opened.size, opened.rule) and net.file != file:
             raise ZugwerkError(f"{net.file} is for the same board; remove it and its card first")
-    rows = _figures(system, model, params, checkout)
-    took = _hours(system, checkout) if hours is None and rows else hours
+    rows, known = _figures(opened, system, model, params, checkout)
+    took = known if hours is None else hours
     with written_aside(file) as aside:
         opened.save(aside)
         content = aside.read_bytes()
@@ -153,44 +153,44 @@ def _flat(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
-def _evaluated(system: str, model: Path, params: dict[str, Any]) -> Path:
+def _evaluated(system: str, residual: bool, params: dict[str, Any]) -> Path:
     """The file of the net that a system's figures are of."""
     models = Path("artifacts/models")
     if system == AMAZONS:
-        return models / "amazons" / ("residual" if _is_residual(model) else params["amazons_match"]["loss"]) / "nets.pt"
+        return models / "amazons" / ("residual" if residual else params["amazons_match"]["loss"]) / "nets.pt"
     if system == GOMOKU:
         return models / "gomoku" / max(["01", *map(str, params["gomoku_generations"])]) / "best.pt"
     sizes = [params["growing_first"]["size"], *params["growing_larger"]]
     return models / "growing" / str(max(map(int, sizes))) / "best.pt"
 
 
-def _is_residual(model: Path) -> bool:
-    from pipeline_src.systems.amazons_net.models import load_nets
-    from pipeline_src.systems.amazons_net.residual import ResidualNets
+def _figures(
+    opened: Opened, system: str, model: Path, params: dict[str, Any], checkout: Path
+) -> tuple[list[dict[str, Any]], float | None]:
+    """Rows of the report that have an interval and are of this net, and the hours of Gomoku's generations.
 
-    return isinstance(load_nets(model), ResidualNets)
-
-
-def _figures(system: str, model: Path, params: dict[str, Any], checkout: Path) -> list[dict[str, Any]]:
-    """Rows of the report that have an interval and are of this net; none of another net's."""
-    evaluated = checkout / _evaluated(system, model, params)
+    Neither is known of a net that is not the evaluated one; nor are the hours of other systems.
+    """
+    residual = system == AMAZONS and _is_residual(opened.net)
+    evaluated = checkout / _evaluated(system, residual, params)
     if not evaluated.is_file() or evaluated.read_bytes() != model.read_bytes():
-        return []
+        return [], None
     own = {name: of_the_graph(row) for name, row in figures(checkout)[system].items()}
-    residual = system == AMAZONS and _is_residual(model)
-    return [
+    rows = [
         row
         for name, row in own.items()
         if row is not None and row["low"] is not None and name.startswith("residual_") == residual
         if not name.startswith("baseline_")
     ]
+    took = own["train_hours"] if system == GOMOKU else None
+    return rows, float(took["ours"]) if rows and took is not None else None
+
+
+def _is_residual(net: Any) -> bool:
+    from pipeline_src.systems.amazons_net.residual import ResidualNets
+
+    return isinstance(net, ResidualNets)
 
 
 def _card_figure(row: dict[str, Any]) -> CardFigure:
     return CardFigure(**{key: row[key] for key in ("words", "low", "high", "n", "unit")}, value=row["ours"])
-
-
-def _hours(system: str, checkout: Path) -> float | None:
-    """Hours of all generations of Gomoku, from their timings; those of other systems are not known here."""
-    found = of_the_graph(figures(checkout)[GOMOKU]["train_hours"]) if system == GOMOKU else None
-    return None if found is None else float(found["ours"])
