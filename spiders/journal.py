@@ -2,8 +2,7 @@
 
 One JSON object on each line, written as each answer comes: ``{"key": ..., "body": ...}``, with the body in Latin-1,
 which holds any bytes. A kill can only tear the last line, which is then dropped. Bodies stay on disk, because those of
-a
-whole site would not fit into memory.
+a whole site would not fit into memory.
 """
 
 import json

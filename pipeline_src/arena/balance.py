@@ -44,8 +44,7 @@ def balanced_openings(
         bound: largest value for either side that is accepted, in the unit of the judge's evaluation.
         among: actions to draw from, if they are legal; None is all.
         played: nodes per move of the games that the judge plays against itself from the opening. Each side has to win
-            one
-            of them, because a value near 0 often hides a win just beyond the search depth.
+            one of them, because a value near 0 often hides a win just beyond the search depth.
 
     Raises:
         ZugwerkError: the judge does not search, or too few openings pass.

@@ -150,8 +150,7 @@ def play(games: Sequence[OpenGame]) -> list[PlayedGame]:
     """Play games to their end in lock step, each as if it were alone.
 
     A player gets one request for its moves in all games without a clock where it is to move, as first side before
-    second
-    side. A player that gives no legal move in time, or fails (`PlayerError`), loses that game only.
+    second side. A player that gives no legal move in time, or fails (`PlayerError`), loses that game only.
     """
     while going := [game for game in games if game.played is None]:
         for side in (0, 1):

@@ -96,8 +96,7 @@ def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[
     """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
 
     A file has one opening on each line: moves from the position ``start``, separated by spaces, or a position text.
-    Empty
-    lines and lines that begin with # are skipped. Pair i gets opening i.
+    Empty lines and lines that begin with # are skipped. Pair i gets opening i.
 
     Raises:
         ZugwerkError: the file is missing, has fewer openings than pairs, or has a line that is malformed or ends the

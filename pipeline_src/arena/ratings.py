@@ -3,8 +3,7 @@
 The probability that i beats j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley, Terry, Biometrika 39, 1952; Elo). A draw
 counts as half a win and half a loss. Each player gets one additional virtual draw, spread over its opponents in
 proportion to its games, so that a player with wins only has a finite rating: 20 wins in 20 games give +645 over the
-only
-opponent. The ratings are the maximum likelihood estimates, with standard errors from the Fisher information.
+only opponent. The ratings are the maximum likelihood estimates, with standard errors from the Fisher information.
 """
 
 import math

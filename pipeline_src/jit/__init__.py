@@ -4,8 +4,7 @@ numba compiles every function to machine code together with all functions that i
 caller.
 A search of fifty functions is therefore compiled about ten times. Here, a function called by compiled code stays LLVM
 intermediate code (`parts`). Only functions called from Python are optimised and compiled to machine code, once, with
-all
-their parts. The results are kept on disk (`cache`).
+all their parts. The results are kept on disk (`cache`).
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Players: searches, nets and outside engines that choose moves, named by a text such as ``one_ply:noise=0.5``.
 
 `make_player` makes a `Player` from its text; ``zugwerk players`` lists all names and options. A player chooses a move
-for
-a `Position`, under `Bounds` if they are given.
+for a `Position`, under `Bounds` if they are given.
 
 >>> from pipeline_src.players import make_player
 >>> make_player("gomoku", "minimax:depth=2").limit.depth

@@ -37,8 +37,7 @@ def warm(game: str) -> Warmed:
     """Compile the kernels that are not on disk yet.
 
     Games share hardly any kernels, and cache files are named by their sources, so each game can be compiled in a
-    process
-    of its own. The process reports progress on stderr.
+    process of its own. The process reports progress on stderr.
 
     Raises:
         ZugwerkError: no game has this name.

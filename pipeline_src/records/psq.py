@@ -10,8 +10,7 @@
 The first line has the board (width x height), the levels of both players (0 is a person) and the player who moved
 first, 0 or 1. Then follows one line for each stone: x, y and the milliseconds it took; x is the column and y the row
 from the top, both counted from 1. Files of tournaments then have the names of the programs and a code for the end of
-the
-game. Some files have the winner and the rule in one more line (``1,Freestyle``). The reference is Piskvorky's own
+the game. Some files have the winner and the rule in one more line (``1,Freestyle``). The reference is Piskvorky's own
 source, ``savePsq`` in nettur.cpp; its files do not contain the rule.
 """
 

@@ -95,8 +95,7 @@ def read_raw(folder: Path | str) -> Iterator[RawGame]:
 
     Raises:
         ZugwerkError: the folder has no shards, or a shard is damaged: not Parquet, wrong columns, a misplaced or
-            repeated
-            gid, an unknown result. The message names the file.
+            repeated gid, an unknown result. The message names the file.
     """
     shards = list_shards(folder)
     if not shards:

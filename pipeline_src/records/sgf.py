@@ -2,9 +2,8 @@
 
 The main line of a record is read; variations are counted. Handicap stones are those set up before the first move (AB);
 the number in HA is ignored. Komi (KM) is in points: 650, as some servers write it, is read as 6.5, and 3.75, the count
-of
-one side's stones in Chinese records, as 7.5. If the result is missing, void or unknown, the winner is left open. A text
-that is not a game on a board of the wanted size raises a `RecordError`, or gives a `Reject` that names its file.
+of one side's stones in Chinese records, as 7.5. If the result is missing, void or unknown, the winner is left open. A
+text that is not a game on a board of the wanted size raises a `RecordError`, or gives a `Reject` that names its file.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The interface of an evaluation inside compiled code. Functions dispatch on the type of the state (`games.kernels`).
 
 An evaluator is a NamedTuple of arrays, its weights and its scratch space; each thread needs its own. Values are those
-of
-the side to move, in the evaluation's own unit (squares, in the Amazons). The end of a game is worth `WIN` or `-WIN`.
+of the side to move, in the evaluation's own unit (squares, in the Amazons). The end of a game is worth `WIN` or `-WIN`.
 """
 
 from functools import singledispatch
@@ -60,8 +59,7 @@ def shortlist(
     """Rank likely actions only; return (their number, positions evaluated to find the likely ones).
 
     The second number is 0 if no action was left out. ``breadth`` limits the likely moves; 0 is all. Each game defines
-    what
-    it counts: in the Amazons it is (from, to), each with all its arrows.
+    what it counts: in the Amazons it is (from, to), each with all its arrows.
     """
     raise TypeError(f"no evaluation of states of type {type(state).__name__}, or it is not imported")
 

@@ -57,12 +57,10 @@ class GoState(NamedTuple):
     """[MOVES_KEPT]: the action of ply p at index p modulo MOVES_KEPT; -1 before that ply is played."""
     undo: npt.NDArray[np.int16]
     """[MOVES_KEPT]: the data to undo that ply: 32 * (ko point before + 1) + 16 * passes before + a bit for each
-    direction
-    (`moves.DOWN`, `moves.RIGHT`) in which stones were captured."""
+    direction (`moves.DOWN`, `moves.RIGHT`) in which stones were captured."""
     turn: npt.NDArray[np.int32]
     """[5]: side to move; plies since the start; ko point, which is forbidden to the side to move, or NOWHERE; passes in
-    a
-    row; komi in half points."""
+    a row; komi in half points."""
     hash: npt.NDArray[np.uint64]
     """[1]: Zobrist hash of the board, the side to move, the ko point and the passes in a row."""
 

@@ -120,8 +120,7 @@ def _two_threes(board: Board, row: int, column: int) -> bool:
     """Whether a black stone on the board has two threes. The stone is removed.
 
     The stack of the stones under examination lies in two words, 16 bits a stone: its cell, the next of its eight ways
-    to
-    a straight four, and whether it has a three already. The kernel allocates nothing and does not call itself.
+    to a straight four, and whether it has a three already. The kernel allocates nothing and does not call itself.
     """
     width, depth, low, high = board.shape[1], 0, Word(0), Word(0)
     at, threes = 0, 0

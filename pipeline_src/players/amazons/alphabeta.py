@@ -39,16 +39,14 @@ class EngineOptions(Options):
     """Number of turns of a node after which the others are first searched one ply less deep; 0 is never."""
     breadth: Width | None = None
     """One ply above the horizon, the number of (from, to) that are examined with all their arrows, the best by their
-    value
-    before the arrow; 0 is all, the default if width is 0."""
+    value before the arrow; 0 is all, the default if width is 0."""
     inner_breadth: Width | None = None
     """`breadth` further above the horizon, except at the root."""
     proofs: bool = STANDARD.proofs
     """Whether scores of 8,000 or more are always proofs; unproven wins and losses are then reported in squares."""
     futility: Annotated[float, Field(ge=0)] | None = None
     """With two plies left to search, turns with a one-ply value this many squares below alpha are left out; none by
-    default
-    if width is 0."""
+    default if width is 0."""
     aspiration: Annotated[float, Field(ge=0, lt=WIN)] = STANDARD.aspiration
     """Half the width of the first window of an iteration, around the last iteration's value; 0 is an open window."""
 

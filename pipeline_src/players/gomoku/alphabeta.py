@@ -20,8 +20,7 @@ class AlphaBetaOptions(Limits):
     """Alpha-beta with iterative deepening; depth 4 if no limit is given.
 
     With a depth alone, all actions are searched. With other limits, the best actions of a position by the evaluation
-    are
-    searched, and most of them one ply less deep at first.
+    are searched, and most of them one ply less deep at first.
     """
 
     EXAMPLE = "alphabeta:depth=4"

@@ -78,8 +78,7 @@ def read_turns(record: ParsedRecord) -> tuple[tuple[int, ...], bool]:
 
     Raises:
         RecordError: ``other_game`` if the first move is not an Amazons turn; ``bad_text`` if a later move is not one,
-            if
-            a move is in another program's notation, if the colours do not alternate from White, or if moves follow a
+            if a move is in another program's notation, if the colours do not alternate from White, or if moves follow a
             resignation.
     """
     nodes, resigned = _take_resignation(record.nodes)

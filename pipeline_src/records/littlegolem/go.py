@@ -3,9 +3,8 @@
     (;FF[4]EV[null]PB[ann]PW[bob]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[2]AB[pd]AB[dp];W[fq];B[fp];W[tt];B[tt])
 
 PB is Black. Each handicap stone is a property of its own. ``tt`` is a pass; a record has one more pass where the
-players
-then agree on the score. Names are not escaped, so this is not SGF. The record does not state the result: it comes from
-the lists or from a resignation, and is left open if neither names a winner.
+players then agree on the score. Names are not escaped, so this is not SGF. The record does not state the result: it
+comes from the lists or from a resignation, and is left open if neither names a winner.
 """
 
 import re

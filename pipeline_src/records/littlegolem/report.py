@@ -15,8 +15,8 @@ def count_games(results: Sequence[tuple[Source, Kept | Reject]]) -> dict[str, An
 
     Returns:
         ``rows`` = ``games`` + ``rejects``; the same three by source; ``rejects_by_reason``; ``winner_by``, the evidence
-        for
-        the winners; ``mean_plies``, the mean number of turns (null without games); ``first_side_score``, a fraction.
+        for the winners; ``mean_plies``, the mean number of turns (null without games); ``first_side_score``, a
+        fraction.
     """
     kept = [result for _, result in results if isinstance(result, Kept)]
     games = Counter(source for source, result in results if isinstance(result, Kept))

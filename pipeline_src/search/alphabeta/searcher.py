@@ -24,16 +24,14 @@ class Options:
 
     widths: tuple[int, ...] = (100, 40, 20)
     """Number of actions of a node, the best by one-ply value, that are searched deeper: with 2 plies of remaining
-    depth,
-    with 3, and so on. The last number applies to all greater depths. 0 is all."""
+    depth, with 3, and so on. The last number applies to all greater depths. 0 is all."""
     table_mb: float = 32.0
     """Size of the transposition table in MiB; 0 for none."""
     scout: bool = True
     """Whether all actions of a node but the first are tried with a minimal window."""
     killers: int = 8
     """Number of killer actions, the last to cause a cutoff at a ply, that are tried before a node one ply above the
-    horizon
-    is ranked."""
+    horizon is ranked."""
     inner_killers: int = 4
     """Largest number of killers for nodes further up that are searched with a minimal window."""
     reduce_after: int = 8
@@ -71,8 +69,7 @@ class AlphaBeta:
     """Alpha-beta with iterative deepening, for any game with kernels and an evaluation; see `limits.Searcher`.
 
     ``AlphaBeta(make_evaluator()).search(state, Limit(depth=3))`` searches a position of the Amazons three plies deep;
-    the
-    evaluator is that of `search.amazons.evaluation`.
+    the evaluator is that of `search.amazons.evaluation`.
     """
 
     def __init__(self, evaluator: Any, options: Options | None = None) -> None:
@@ -119,9 +116,8 @@ class AlphaBeta:
         """Search an unfinished position, which is not changed. Nothing is random, so ``seed`` is ignored.
 
         An interrupted search answers with the best action of the unfinished iteration, if that has searched the
-        previous
-        best action to its end, and otherwise of the last finished one. ``on_info`` receives a report after each
-        iteration, and finally the answer.
+        previous best action to its end, and otherwise of the last finished one. ``on_info`` receives a report after
+        each iteration, and finally the answer.
 
         Raises:
             ValueError: the game is over.

@@ -2,8 +2,7 @@
 
 Entries come in pairs: a search that is at least as deep replaces the even one, any search replaces the odd one. An
 entry has the number of the search that wrote it and counts as empty for all others, so that no search depends on
-earlier
-ones, and the table is never cleared.
+earlier ones, and the table is never cleared.
 """
 
 from typing import Any, NamedTuple

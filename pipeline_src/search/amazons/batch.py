@@ -2,8 +2,7 @@
 
 `LANES` positions lie side by side: row ``r`` of a scratch array holds one word of each. Every loop over the lanes is
 straight-line integer code, which the compiler turns into vector instructions. A flood fill continues until it is done
-in
-all lanes; this costs time in the other lanes, but changes nothing there.
+in all lanes; this costs time in the other lanes, but changes nothing there.
 
 With O and X the cumulative sets of squares that the side to move and the other side reach within k moves, and B those
 that both reach in the end, the terms need few counts:

@@ -189,8 +189,7 @@ def count_out(state: AmazonsState, nodes: int, scratch: EndgameScratch) -> tuple
     """Return (least, most, turn): bounds of the margin of the side to move, and a turn that keeps ``least`` (-1: none).
 
     In any position between turns, the side to move can achieve a margin of at least ``least``, and the other side one
-    of
-    at most ``most``. The two are seldom equal unless the position is closed. ``turn`` is as in `most_turns`.
+    of at most ``most``. The two are seldom equal unless the position is closed. ``turn`` is as in `most_turns`.
     """
     return _margin(_territory_of(state), state.board.shape[1] + 1, nodes, scratch, True)
 
@@ -232,8 +231,7 @@ def settle_amazons(state: AmazonsState, scratch: EndgameScratch) -> tuple[bool, 
     """Return (whether counting decides the game, its value for the side to move if so); see `evaluator.settle`.
 
     The value is half a turn less than the margin, so that a turn that wastes nothing only changes its sign. If the
-    margin
-    is not known exactly, the value is the certain part of it.
+    margin is not known exactly, the value is the certain part of it.
     """
     if state.turn[1] >= 0:
         return False, 0.0

@@ -48,8 +48,7 @@ class AmazonsEvaluator(NamedTuple):
 
     knots: npt.NDArray[np.float64]
     """[K, 8]: w, rising from 0; the weights of t1, t2, c1, c2, m and 1 there; one over the distance in w from the
-    previous
-    knot."""
+    previous knot."""
     tempo: npt.NDArray[np.float64]
     """[2]: value of a square that both sides reach at once; the least w at which m may have a weight."""
     moves: npt.NDArray[np.int32]

@@ -27,8 +27,8 @@ class Terms(NamedTuple):
 
     t1: float
     """+1 for each square that the side to move reaches sooner (by D1), -1 for each that it reaches later, and a
-    constant,
-    the tempo, for each that both reach at once. A square that only one side reaches counts as reached sooner by it."""
+    constant, the tempo, for each that both reach at once. A square that only one side reaches counts as reached sooner
+    by it."""
     t2: float
     """t1 with D2 in place of D1."""
     c1: float
@@ -39,10 +39,8 @@ class Terms(NamedTuple):
     """Sum over the squares that both sides reach of 2^-|D1(own) - D1(other)|: 0 once the areas are closed."""
     m: float
     """Mobility of the own amazons less that of the other side's. The mobility of an amazon is the sum of 2^-d * e over
-    the
-    squares one queen move away that the other side reaches too, in any number of moves: d is the distance along the
-    line in
-    squares, e the number of empty squares among the eight neighbours (the amazon's own square is not empty)."""
+    the squares one queen move away that the other side reaches too, in any number of moves: d is the distance along the
+    line in squares, e the number of empty squares among the eight neighbours (the amazon's own square is not empty)."""
 
 
 @njit(cache=True)

@@ -1,18 +1,15 @@
 """The static evaluation of Gomoku for `search.alphabeta` and `search.minimax`: open windows and threats.
 
 `windows` defines these words. Each window has a weight by the number of stones that it lacks. Threats outweigh the sum
-of
-the weights, in this order: a side to move that lacks one stone wins; a side that threatens to win on two cells wins
+of the weights, in this order: a side to move that lacks one stone wins; a side that threatens to win on two cells wins
 next; a side that forces the answer and also has an open three, and a side to move with an open three, almost always
-win.
-Only the first two are certain.
+win. Only the first two are certain.
 
 The threats are those of Allis, van den Herik and Huntjens, "Go-Moku and threat-space search" (1993). The weights come
 from matches (``python -m bench.tune_gomoku``), in which neither weights for spans nor separate weights for the side to
 move made the search stronger. Where only a line of exactly the winning length wins, spans ignore the stones beyond
-their
-ends; windows, and so everything certain, include them. In Renju the windows are those of exact lines for both sides and
-ignore forbidden cells; in Caro they are those of freestyle.
+their ends; windows, and so everything certain, include them. In Renju the windows are those of exact lines for both
+sides and ignore forbidden cells; in Caro they are those of freestyle.
 """
 
 from typing import NamedTuple

@@ -109,8 +109,7 @@ def make_classes(renju: bool = False) -> Bytes:
     """[16^4]: class of a cell by the patterns of its four lines.
 
     For Black in ``renju``, cells that are certainly forbidden are `QUIET`. Two threes count as a four at most, because
-    the
-    patterns do not show whether the stones that would make them straight fours are allowed.
+    the patterns do not show whether the stones that would make them straight fours are allowed.
     """
     made = np.zeros((16,) * 4, np.uint8)
     for patterns in product(range(PATTERNS), repeat=4):

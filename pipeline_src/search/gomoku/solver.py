@@ -39,8 +39,7 @@ class Found:
 
     line: tuple[int, ...]
     """Actions up to the winning line, the attacker's and the defender's in turn; empty if no win was found. The
-    defender's
-    actions are those that hold out longest, as far as the search knows."""
+    defender's actions are those that hold out longest, as far as the search knows."""
     nodes: int
     """Number of positions searched."""
     seconds: float

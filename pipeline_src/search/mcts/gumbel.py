@@ -3,8 +3,7 @@
 'Policy improvement by planning with Gumbel', ICLR 2022. The m steps of the greatest g + logits are considered, with g
 from the Gumbel distribution (Gumbel-Top-k, equations 3 to 5); sequential halving divides the simulations among them
 (algorithm 2); the remaining step with the greatest g + logits + sigma(Q) is played. Below the root the trees search
-with
-PUCT: the paper's action selection at inner nodes (section 5) is left out.
+with PUCT: the paper's action selection at inner nodes (section 5) is left out.
 """
 
 from collections.abc import Generator, Sequence

@@ -63,8 +63,7 @@ class Puct:
             nodes: capacity of one tree. A full tree is searched further, but does not grow.
             per_tree: number of leaves of one tree in a batch.
             first_share: in turns of two steps, the share of the limit for the first step. The second step has the rest,
-                and
-                the part of the tree below the first one.
+                and the part of the tree below the first one.
 
         Raises:
             ZugwerkError: ``first_share`` is not above 0 and at most 1, or another number is out of range.

@@ -73,15 +73,12 @@ class PuctOptions(NamedTuple):
     """Whether an edge without visits has Q = fpu instead."""
     own_visit: bool = True
     """Whether N includes the node's own evaluation, as in the pseudocode. If False, N is the sum of n over the edges,
-    as
-    in the papers' formula; it is then 0 at a node's first selection, and the prior alone decides (see `choose`)."""
+    as in the papers' formula; it is then 0 at a node's first selection, and the prior alone decides (see `choose`)."""
     solve: bool = False
     """Whether proven results are backed up (Winands, Bjornsson and Saito, 2008, 'Monte-Carlo tree search solver'): a
-    node
-    with a step to a lost node is won, a node with steps to won nodes only is lost. A losing step is not tried again,
-    and a
-    proven root is not searched further. Finished games are proven, and so are evaluator values of 1 or -1; a negative
-    prior marks a losing step."""
+    node with a step to a lost node is won, a node with steps to won nodes only is lost. A losing step is not tried
+    again, and a proven root is not searched further. Finished games are proven, and so are evaluator values of 1 or -1;
+    a negative prior marks a losing step."""
 
 
 class Forest(NamedTuple):

@@ -139,8 +139,7 @@ def choose(nodes: Records, edges: Records, node: int, options: PuctOptions, room
     """Return the edge with the greatest Q + U (see `PuctOptions`), or NEW and the place of the step to add.
 
     Ties go to the first of the legal steps, and among untried steps, which share their Q, to the likeliest. A virtual
-    loss
-    counts as a visit. Returns ENDS if only a new edge could be chosen and the tree is full.
+    loss counts as a visit. Returns ENDS if only a new edge could be chosen and the tree is full.
     """
     here = nodes[node]
     visits = here.visits + here.pending

@@ -62,9 +62,8 @@ class PuctTrees:
     """G searches in lock step, each independent of the others if the rows of the evaluator are.
 
     `simulate` is the whole search. A caller with an asynchronous evaluator (a GPU) uses two `PuctTrees`, and continues
-    the
-    `rounds` of one (or calls its `leaves` and `absorb`) while the evaluator works on the leaves of the other. The trees
-    are the same either way.
+    the `rounds` of one (or calls its `leaves` and `absorb`) while the evaluator works on the leaves of the other. The
+    trees are the same either way.
     """
 
     def __init__(
@@ -145,8 +144,7 @@ class PuctTrees:
         """Play legal steps, int32 [G], at the roots and keep the trees below them; simulations count from 0.
 
         Trees with step -1 are not changed. The rest of each tree is freed. A tree is not searched further if the game
-        is
-        over after the step.
+        is over after the step.
 
         Raises:
             ZugwerkError: a step is illegal (no tree is changed), or leaves wait for the evaluator.

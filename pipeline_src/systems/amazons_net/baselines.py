@@ -1,8 +1,7 @@
 """Training-free baselines on recorded turns: the one-ply evaluation, and uniform chance.
 
 Rates and win rates have the names of `pipeline_src.systems.amazons_net.predict`. The one-ply value of a move is that
-with
-its best arrow. Ties count by the probability that a random order puts the played turn first.
+with its best arrow. Ties count by the probability that a random order puts the played turn first.
 """
 
 from collections.abc import Sequence

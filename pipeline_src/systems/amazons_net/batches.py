@@ -1,8 +1,7 @@
 """Samples and symmetries of each training step, as a function of the seed and the number of the step alone.
 
 So a resumed training sees exactly the same batches, from any step. A batch is read from the memory-mapped arrays with
-one
-index array, not sample by sample.
+one index array, not sample by sample.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
 """Build the data set of a set of games, in bounded memory.
 
 The games are replayed twice. The first pass keeps only the hashes of positions, which decide the splits; the second
-pass
-writes the samples, split by split. Replaying costs less than storing them.
+pass writes the samples, split by split. Replaying costs less than storing them.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
 """Positions and symmetries of each step of self-play training.
 
 They depend only on the seed, the generation and the number of the step, so a resumed training sees the same batches.
-The
-positions are tensors on the net's device, where a batch is indexed from them.
+The positions are tensors on the net's device, where a batch is indexed from them.
 """
 
 import math

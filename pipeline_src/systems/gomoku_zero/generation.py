@@ -32,8 +32,7 @@ def run_generation(
     """Make generation ``number``, the first of which is 1, from the one before it.
 
     A killed run can be repeated at any moment: it continues from the finished phases and gives the same bytes on the
-    same
-    machine's CPU, for any number of workers.
+    same machine's CPU, for any number of workers.
 
     Args:
         number: from 1 on.

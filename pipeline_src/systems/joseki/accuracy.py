@@ -1,8 +1,7 @@
 """Accuracy of the library on moves of unseen games, beside a baseline: the most frequent point at each move number.
 
 Moves that are equal under a symmetry of the pattern count as one: in a corner with a symmetric pattern the two 3-4
-points
-are one move. Only local moves are predicted, in the corner where they were played.
+points are one move. Only local moves are predicted, in the corner where they were played.
 """
 
 from typing import NamedTuple

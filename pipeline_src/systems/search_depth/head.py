@@ -55,8 +55,7 @@ def chosen_depths(
             the most probable class.
         left: for ``costs`` only: share of the clock that is left, [B] or one for all.
         shares: for ``costs`` only: number of equal shares of the remaining clock, one for each search still to come,
-            that
-            one search may take.
+            that one search may take.
     """
     if head == "costs":
         return lowest + _afforded(outputs.astype(np.float64), np.asarray(left, np.float64), shares)

@@ -15,8 +15,7 @@ class DepthGame(Params):
     """Time of a side, in milliseconds; published: 900,000."""
     nodes_per_ms: NonNegative
     """Nodes that count as one millisecond of the clock, about the speed of the engine, so that results do not depend on
-    the
-    machine; 0 is wall time."""
+    the machine; 0 is wall time."""
     game_plies: Annotated[int, Field(ge=2)]
     """Number of plies over which iterative deepening divides its clock. Once the areas are closed, moves take no
     time."""
@@ -63,8 +62,7 @@ class DepthLabelParams(Params):
     """Number of games in a task, and so the largest number that a killed run repeats for each worker."""
     spent: BelowOne
     """Largest share of its clock that a side has used before a game, drawn for each side of each game, so that the nets
-    see
-    all states of the clock."""
+    see all states of the clock."""
     judge_depth: Count
     """Number of plies beyond the reached depth at which the moves of smaller depths are judged."""
     tolerance: NonNegative
