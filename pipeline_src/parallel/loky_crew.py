@@ -11,9 +11,10 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from pipeline_src.orphans import end_with_parent
@@ -25,6 +26,8 @@ END_S = 5
 """What a worker may take to end what it keeps."""
 LOOK_S = 0.5
 """How often a worker looks whether its parent still lives."""
+HELD = signal.SIGHUP, signal.SIGTERM, signal.SIGINT
+"""Signals that end a program, and may raise where they arrive."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 """A worker has one core, as on the clusters."""
 log = logging.getLogger(__name__)
@@ -43,12 +46,17 @@ class LokyCrew:
 
         waiting, attempts, folder = deque(range(len(tasks))), [0] * len(tasks), str(Path.cwd())
         running: dict[Future[Any], tuple[int, Any]] = {}
+        done: SimpleQueue[Future[Any]] = SimpleQueue()
         try:
             while waiting or running:
-                while waiting and (self._idle or len(self._crew) < self.workers):
-                    worker, index = self._idle.pop() if self._idle else self._hire(), waiting.popleft()
-                    running[worker.submit(_work, folder, function, tasks[index])] = index, worker
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                with _uninterrupted():
+                    while waiting and (self._idle or len(self._crew) < self.workers):
+                        worker, index = self._idle.pop() if self._idle else self._hire(), waiting.popleft()
+                        future = worker.submit(_work, folder, function, tasks[index])
+                        running[future] = index, worker
+                        future.add_done_callback(done.put)
+                future = done.get()
+                with _uninterrupted():
                     index, worker = running.pop(future)
                     try:
                         result = future.result()
@@ -64,15 +72,16 @@ class LokyCrew:
                         self._idle.append(worker)
                         raise
                     self._idle.append(worker)
-                    yield index, result
+                yield index, result
         finally:
-            for future, (_, worker) in running.items():
-                if future.cancel():
-                    self._idle.append(worker)
-                else:
-                    self._dismiss(worker)
-            ends = [worker.submit(at_end) for worker in self._idle]
-            wait(ends, END_S)
+            with _uninterrupted():
+                for future, (_, worker) in running.items():
+                    if future.cancel():
+                        self._idle.append(worker)
+                    else:
+                        self._dismiss(worker)
+                ends = [worker.submit(at_end) for worker in self._idle]
+                wait(ends, END_S)
 
     def _hire(self) -> Any:
         from joblib.externals.loky import ProcessPoolExecutor
@@ -87,9 +96,35 @@ class LokyCrew:
 
     def close(self) -> None:
         """See `Crew.close`."""
-        self._idle.clear()
-        for worker in list(self._crew):
-            self._dismiss(worker, kill=False)
+        with _uninterrupted():
+            self._idle.clear()
+            for worker in list(self._crew):
+                self._dismiss(worker, kill=False)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C and other signals with a handler in Python until the end of the block.
+
+    Such a handler may raise between any two calls. Inside loky that leaves a lock taken, or a task that nobody waits
+    for, and then the program never ends. New workers start with Ctrl-C blocked: a terminal sends it to them too.
+    """
+    if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
+        yield
+        return
+    came: list[tuple[int, Any]] = []
+    before = {int(number): handler for number in HELD if callable(handler := signal.getsignal(number))}
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number, frame in came[:1]:
+            before[number](number, frame)
 
 
 def _work(folder: str, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
@@ -100,6 +135,7 @@ def _work(folder: str, function: Callable[..., Any], task: tuple[Any, ...]) -> A
 def _begin(parent: int) -> None:
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # it was blocked by `_uninterrupted`
     end_with_parent(parent)
 
     def follow() -> None:

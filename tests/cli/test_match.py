@@ -82,7 +82,11 @@ def test_ctrl_c_ends_with_a_summary(tmp_path):
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 1) and time.monotonic() < end:
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-        stdout, stderr = process.communicate(timeout=60)
+        try:
+            stdout, stderr = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     found = json.loads(stdout)
     assert process.returncode == 130
     assert found["status"] == "interrupted"

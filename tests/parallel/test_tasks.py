@@ -1,7 +1,9 @@
 import logging
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, run_as_they_come, run_tasks
 from pipeline_src.parallel.crew import ATTEMPTS
+from pipeline_src.parallel.loky_crew import _uninterrupted
 from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.project.params import build
 from tests.parallel import worker_tasks
@@ -99,6 +102,28 @@ def _until(true):
     while not true():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_ctrl_c_at_any_moment_ends_the_tasks_and_the_next_ones_run():
+    """Inside loky it would leave locks taken, and the rest would wait for ever."""
+    tasks = [(7, group) for group in range(3000)]
+    alone = run_tasks(worker_tasks.draw, tasks[:6], Parallel(workers=1), "test")
+    assert run_tasks(worker_tasks.draw, tasks[:6], TWO, "test") == alone  # and nothing has to be imported below
+    for number in range(8):
+        threading.Timer(0.01 + 0.004 * number, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            run_tasks(worker_tasks.draw, tasks, TWO, "test")
+    assert run_tasks(worker_tasks.draw, tasks[:6], TWO, "test") == alone
+
+
+def test_signals_wait_while_loky_holds_its_locks():
+    seen = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012, SIM117
+        with _uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            seen.append("still here")
+    assert seen == ["still here"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_variable_of_the_environment_lowers_the_number_of_workers(monkeypatch):
