@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.parallel import Parallel
@@ -37,6 +38,16 @@ GROUP = 10
 
 TABLES = {"small": "312/133/67/40", "middle": "874/351/177/92", "large": "2082/803/430/218"}
 """Tables besides those that are fitted, each of about twice the computing of the one before."""
+HAND_TABLES = {
+    "cnn_halves": "1000/500/250/125",
+    "cnn_steps": "600/450/300/150",
+    "cnn_thirds": "750/250/85/30",
+    "ours_halves": "2000/1000/500/250",
+    "ours_steps": "1200/900/600/300",
+    "ours_thirds": "1500/500/170/60",
+}
+"""Tables as a hand would write them, in round numbers that fall by halves, by equal steps or by thirds. They were
+written before any game; those against `ours` begin at about twice the turns, since it spends twice the nodes."""
 PLAYERS = {"lean": "depth=cnn,model={ours},shares=0.22"}
 """Players besides those of params.yaml: `ours` with a share of its clock that comes to the computing of four plies."""
 
@@ -53,6 +64,7 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "middle_small": ("middle", "small", 400),
     "large_middle": ("large", "middle", 400),
     "lean_depth4": ("lean", "depth4", 1000),
+    **{f"hand_{table}": (table.split("_")[0], table, 400) for table in HAND_TABLES},
 }
 """By name: whose score is told and its opponent, by their names in params.yaml or above; games. New ones come last."""
 
@@ -94,7 +106,10 @@ class Setting:
         self.legal, self.nodes = positions.expandable[train], positions.nodes_by_depth[train]
         self.positions = len(positions)
         self.paths = {path.parent.name: path for path in sorted(MODELS.glob("*/model.pt"))}
-        tables = {name: f"depth=table,lowest={self.game.lowest},table={table}" for name, table in TABLES.items()}
+        tables = {
+            name: f"depth=table,lowest={self.game.lowest},table={table}"
+            for name, table in (TABLES | HAND_TABLES).items()
+        }
         self.texts = PLAYERS | tables | load(DepthMatchParams, "depth_match").players
         key = [
             self.game.model_dump(),
@@ -160,6 +175,11 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
     for figure, name in (("unbeaten_vs_fixed", TABLE), ("score_vs_iterative_deepening", "deepening")):
         if (match := found.get(f"{PUBLISHED}_{name}")) is not None:
             made[f"{PUBLISHED}_{figure}"] = match.score.as_metrics()
+    for figure, player in (("unbeaten_vs_hand_table", HEADLINE), ("cnn_unbeaten_vs_hand_table", PUBLISHED)):
+        if points := [
+            pair for name, match in found.items() if name.startswith(f"hand_{player}_") for pair in match.points
+        ]:
+            made[figure] = pair_score(points).as_metrics()
     about = {
         "profile": "committed measurement",
         "data": f"{setting.positions} positions of the engine's own games",

@@ -233,6 +233,12 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "cnn_score_vs_iterative_deepening": _depth_match(
             "published net: score against iterative deepening, same clock", "score", "cnn_deepening.score"
         ),
+        "unbeaten_vs_hand_table": Figure(
+            "our net: unbeaten rate against three tables written by hand", "fraction", published=0.734
+        ),
+        "cnn_unbeaten_vs_hand_table": Figure(
+            "published net: unbeaten rate against three tables written by hand", "fraction", published=0.734
+        ),
         # Of the paper's net, balanced as published, on the test split as it is.
         "accuracy": _depth("published net and recipe: accuracy of the depth", "fraction", "models.smote.accuracy"),
         "macro_f1": _depth("published net and recipe: macro F1 of the depth", "F1", "models.smote.macro_f1"),

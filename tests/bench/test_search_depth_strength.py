@@ -8,9 +8,15 @@ import yaml
 from bench.strength import search_depth as strength
 from tests.stages.test_depth_match import PARAMS, project  # noqa: F401, a fixture
 
-MATCHES = {"cnn_table": ("cnn", "table", 4), "cnn_deepening": ("cnn", "deepening", 2)}
+MATCHES = {
+    "cnn_table": ("cnn", "table", 4),
+    "cnn_deepening": ("cnn", "deepening", 2),
+    "hand_cnn_halves": ("cnn", "cnn_halves", 2),
+    "hand_cnn_steps": ("cnn", "cnn_steps", 4),
+}
 FIGURES = {"unbeaten_vs_fixed", "wins_vs_fixed", "mean_margin", "time_outs", "score_vs_iterative_deepening"}
 PUBLISHED = {"cnn_unbeaten_vs_fixed", "cnn_score_vs_iterative_deepening"}
+HAND = {"unbeaten_vs_hand_table", "cnn_unbeaten_vs_hand_table"}
 
 
 @pytest.fixture
@@ -38,9 +44,10 @@ def test_the_figures_are_those_of_the_matches_and_kept_games_are_not_played_agai
     assert set(part["matches"]) == {"cnn_table"}
     assert part["unbeaten_vs_fixed"]["n"] == 2
     whole = play()
-    assert set(whole) - {"matches", "tables"} == FIGURES | PUBLISHED
+    assert set(whole) - {"matches", "tables"} == FIGURES | PUBLISHED | HAND
     assert whole["unbeaten_vs_fixed"]["n"] == whole["time_outs"]["n"] == 4
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
+    assert whole["cnn_unbeaten_vs_hand_table"]["n"] == 2 + 4
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
     monkeypatch.setattr("pipeline_src.arena.runner.play_group", None)  # nothing may be played
     assert play() == whole
