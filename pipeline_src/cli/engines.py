@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from pipeline_src.arena.conformance import Finding
+    from pipeline_src.arena.conformance.examiner import Finding
 
 app = typer.Typer(help="Check engines of other authors. Example: zugwerk engines check ./engine", no_args_is_help=True)
 
@@ -32,7 +32,7 @@ def check(
 
     The exit status is 1 if a check is broken.
     """
-    from pipeline_src.arena.conformance import EXAMINERS, examine
+    from pipeline_src.arena.conformance.examine import EXAMINERS, examine
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.parallel.tasks import nothing
 

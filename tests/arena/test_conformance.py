@@ -5,8 +5,11 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.arena import conformance, program_memory
-from pipeline_src.arena.conformance import BrainExaminer, UciExaminer, examine
+from pipeline_src.arena import program_memory
+from pipeline_src.arena.conformance import brain, uci
+from pipeline_src.arena.conformance.brain import BrainExaminer
+from pipeline_src.arena.conformance.examine import examine
+from pipeline_src.arena.conformance.uci import UciExaminer
 from pipeline_src.cli.app import app
 from tests.players.engines.test_brain import SCRIPT
 from tests.players.engines.test_uci import command
@@ -64,7 +67,7 @@ def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
 @pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
 def test_memory_that_a_program_starts_counts(monkeypatch):
     """More than it was told to keep to, in a process of its own."""
-    monkeypatch.setattr(conformance, "MEMORY_MIB", 100)
+    monkeypatch.setattr(brain, "MEMORY_MIB", 100)
     examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' fat=120")
     verdict, said = examiner.memory()
     assert verdict == "broken"
@@ -81,7 +84,7 @@ def test_memory_that_a_program_starts_counts(monkeypatch):
     ],
 )
 def test_the_table_of_a_uci_engine_is_as_large_as_it_was_told(monkeypatch, mode, verdict, said):
-    monkeypatch.setattr(conformance, "MOVES", 1)
+    monkeypatch.setattr(uci, "MOVES", 1)
     found = UciExaminer(command(mode), start_ms=20_000).memory()
     assert found[0] == verdict
     assert re.fullmatch(said, found[1])
