@@ -39,7 +39,7 @@ def mirror(layers: nn.Module, *, first: bool) -> None:
 
     Args:
         layers: convolutions with He's weights, each followed by its activation, ReLU or Tanh.
-        first: whether the input comes in pairs not yet, and otherwise from Tanh.
+        first: whether these see the features, which do not come in pairs; else their input is that of a Tanh, in pairs.
     """
     paired, share = not first, 0.5
     for module in layers.modules():
