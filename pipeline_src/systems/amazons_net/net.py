@@ -59,7 +59,7 @@ class AmazonsConfig:
     moved_first: bool = False
     """The Arrow-Net's first plane is the amazon that just moved."""
     starting_weights: StartingWeights = "he"
-    """Initial weights of the convolutions; ``mirrored`` sets those of the published policies' heads, too."""
+    """Initial weights of the convolutions; ``mirrored`` sets the fully connected layers of the policies, too."""
     batch_norm: bool = False
     """Convolutions of the trunk are normalised over the batch."""
     shortcuts: bool = False
