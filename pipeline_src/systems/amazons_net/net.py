@@ -1,18 +1,18 @@
 """Move-Net and Arrow-Net of patent CN 111330255 B."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
-from pipeline_src.learning.same_conv import SameConv2d
 from pipeline_src.systems.amazons_net.heads import Layer, PolicyHead, ValueHead, convolutions
 from pipeline_src.systems.amazons_net.protocol import Nets
 from pipeline_src.systems.amazons_net.residual import MovePolicy, PooledValue, by_square
+from pipeline_src.systems.amazons_net.starting_weights import glorot, make_local, mirror, pytorch
 
-StartingWeights = Literal["he", "glorot", "torch"]
+StartingWeights = Literal["he", "glorot", "torch", "mirrored"]
 EMBEDDING = 32
 """Numbers by which a spatial policy of moves knows a square to start from, and one to go to."""
 
@@ -59,7 +59,7 @@ class AmazonsConfig:
     moved_first: bool = False
     """The Arrow-Net's first plane is the amazon that just moved."""
     starting_weights: StartingWeights = "he"
-    """Initial weights of the convolutions."""
+    """Initial weights of the convolutions; ``mirrored`` sets the fully connected layers of the policies, too."""
     batch_norm: bool = False
     """Convolutions of the trunk are normalised over the batch."""
     shortcuts: bool = False
@@ -100,8 +100,10 @@ class AmazonsNets(Nets):
         self.move_value, self.arrow_value, self.move_policy, self.arrow_policy = (
             _spatial_heads(channels) if config.spatial_heads else _published_heads(channels, squares, policy)
         )
-        if config.starting_weights != "he":
-            self.apply(STARTING_WEIGHTS[config.starting_weights])
+        if config.starting_weights == "mirrored":
+            self._mirror()
+        elif config.starting_weights != "he":
+            {"glorot": glorot, "torch": pytorch}[config.starting_weights](self)
 
     def move(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Move-Net: F of a position -> value logit [B], policy logits [B, N * N] with entry ``from * N + to``."""
@@ -112,6 +114,15 @@ class AmazonsNets(Nets):
         """Arrow-Net: F of the position once the amazon has moved -> value logit [B], policy logits [B, N]."""
         x = self._trunk(features, self.arrow_middle)
         return self.arrow_value(x), self.arrow_policy(x)
+
+    def _mirror(self) -> None:
+        mirror(self.first, first=True)
+        for layers in (self.move_middle, self.arrow_middle, self.last):
+            mirror(layers, first=False)
+        for head in (self.move_policy, self.arrow_policy):
+            if isinstance(head, PolicyHead):
+                mirror(head.convolutions, first=False)
+                make_local(head.output, self.config.size**2)
 
     def _trunk(self, features: Tensor, middle: nn.Sequential) -> Tensor:
         # Channels last is the order that the convolutions of CPUs and tensor cores work in.
@@ -137,20 +148,6 @@ class ArrowPolicy(nn.Conv2d):
     def forward(self, x: Tensor) -> Tensor:
         """Convolve, and lay out the squares as policies have them."""
         return by_square(super().forward(x)).squeeze(1)
-
-
-def _glorot(module: nn.Module) -> None:
-    if isinstance(module, SameConv2d):
-        nn.init.xavier_uniform_(module.weight)
-
-
-def _torch(module: nn.Module) -> None:
-    if isinstance(module, SameConv2d):
-        nn.Conv2d.reset_parameters(module)
-
-
-STARTING_WEIGHTS: Mapping[StartingWeights, Callable[[nn.Module], None]] = {"glorot": _glorot, "torch": _torch}
-"""Set those of a convolution anew; He's are there from the start."""
 
 
 def _narrowed(layer: Layer, config: AmazonsConfig) -> Layer:

@@ -149,8 +149,9 @@ class AmazonsTrainParams(TrainingParams):
     """Whether features show the amazons of the side to move as White's; published: false."""
     moved_first: bool
     """Whether Arrow-Net's first plane is the amazon that just moved; the publication does not say."""
-    starting_weights: Literal["he", "glorot", "torch"] = "he"
-    """Initial weights of the convolutions: uniform, He's, Glorot's or PyTorch's; the publication does not say."""
+    starting_weights: Literal["he", "glorot", "torch", "mirrored"] = "he"
+    """Initial weights, which the publication does not give: uniform convolutions of He's, Glorot's or PyTorch's; or
+    mirrored, convolutions that hand on what they see, and policies that begin as 1x1 convolutions."""
     batch_norm: bool = False
     """Whether convolutions of the trunk are followed by batch norm; published: false."""
     shortcuts: bool = False

@@ -8,8 +8,13 @@ from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from pipeline_src.systems.amazons_net.train import train
 from tests.systems.amazons_net.samples import params
 
-STEPS = ({"starting_weights": "glorot"}, {"starting_weights": "torch"}, {"batch_norm": True}, {"shortcuts": True})
-STEPS = (*STEPS, {"spatial_heads": True}, {"batch_norm": True, "shortcuts": True, "spatial_heads": True})
+STEPS = (
+    *({"starting_weights": name} for name in ("glorot", "torch", "mirrored")),
+    {"batch_norm": True},
+    {"shortcuts": True},
+    {"spatial_heads": True},
+    {"starting_weights": "mirrored", "batch_norm": True, "shortcuts": True, "spatial_heads": True},
+)
 
 
 def made(**changed):
