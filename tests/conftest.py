@@ -33,7 +33,7 @@ LONGEST = (
 def pytest_collection_modifyitems(items):
     """The longest files come first, then others with slow tests: side by side, no core waits for the last of them."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    places = {Path(__file__).with_name(f"{name}.py"): place for place, name in enumerate(LONGEST)}
+    places = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))
 
 
