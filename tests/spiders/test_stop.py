@@ -36,7 +36,7 @@ from tests.spiders.sites import (
     write_params,
 )
 
-LIMIT_S = 10.0
+LIMIT_S = 5.0
 RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]]
 MANY = 5_000
 """Games of one player; no more than a few thousand were seen."""
