@@ -8,8 +8,8 @@ JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 POSITIONS ?=
-# One more than cores: while a test waits for a server, or for a process to end, another runs.
-TESTERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Two more than cores: while tests wait for a server, or for a process to end, others run.
+TESTERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 A ?= HEAD
 B ?= workspace
 export DO_NOT_TRACK = 1

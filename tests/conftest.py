@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,10 +22,19 @@ settings.register_profile("zugwerk", deadline=None, suppress_health_check=[Healt
 settings.load_profile("zugwerk")
 
 
+LONGEST = (
+    *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "arena/test_preparation"),
+    *("players/test_ready", "learning/test_ranks", "arena/test_conformance", "spiders/test_stop"),
+    *("web/test_players_browser", "jit/test_cache"),
+)
+"""Files of half a minute and more. Those that wait and those that compute take turns."""
+
+
 def pytest_collection_modifyitems(items):
-    """Files with slow tests come first: side by side, no core then waits for the last of them."""
+    """The longest files come first, then others with slow tests: side by side, no core waits for the last of them."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    places = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))
 
 
 @pytest.fixture

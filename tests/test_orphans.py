@@ -64,7 +64,7 @@ def started(folder, count):
 
 def assert_gone(pids):
     """Those that are still there after a while are killed: who waits for the tests' output would wait for them."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while (alive := [pid for pid in pids if psutil.pid_exists(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)
     for pid in alive:

@@ -110,7 +110,7 @@ def family(checkout: Path) -> list[int]:
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
-def wait_for(condition: Callable[[], bool], limit_s: float = 20.0) -> None:
+def wait_for(condition: Callable[[], bool], limit_s: float = 120.0) -> None:
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, "took too long"
@@ -133,7 +133,7 @@ def holds_lock(checkout: Path, target: str) -> bool:
 
 
 @contextlib.contextmanager
-def all_end(checkout: Path, limit_s: float = 20.0) -> Iterator[None]:
+def all_end(checkout: Path, limit_s: float = 120.0) -> Iterator[None]:
     """Around what ends all processes of the checkout: those left after the limit are killed, and the test fails.
 
     Who reads their output would wait for them until then.

@@ -69,8 +69,9 @@ class Code:
         self.root = root
         self._memo_file = cache_root() / _MEMO
         self._memo: dict[str, list[Any]] | None = None
-        self._files: dict[str, Path] = {}
+        self._files: dict[str, Path | None] = {}
         self._sources: dict[str, Source] = {}
+        self._imports: dict[str, frozenset[str]] = {}
         self._closures: dict[str, frozenset[str]] = {}
 
     def file(self, module: str) -> Path | None:
@@ -79,10 +80,8 @@ class Code:
             return None
         if module not in self._files:
             base = self.root.joinpath(*module.split("."))
-            found = next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
-            if found is None:
-                return None
-            self._files[module] = found
+            found = (p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file())
+            self._files[module] = next(found, None)
         return self._files[module]
 
     def modules(self) -> Iterator[str]:
@@ -105,13 +104,14 @@ class Code:
 
     def imports(self, module: str) -> frozenset[str]:
         """First-party modules that a module imports itself, the packages around them and around itself included."""
-        source = self._source(module)
-        found = set(_around(module))
-        for name in source.names:
-            inner = name if self.file(name) else name.rpartition(".")[0]
-            if self.file(inner):
-                found.update(_around(inner), [inner])
-        return frozenset(found - {module})
+        if module not in self._imports:
+            found = set(_around(module))
+            for name in self._source(module).names:
+                inner = name if self.file(name) else name.rpartition(".")[0]
+                if self.file(inner):
+                    found.update(_around(inner), [inner])
+            self._imports[module] = frozenset(found - {module})
+        return self._imports[module]
 
     def closure(self, *modules: str) -> list[str]:
         """Modules that some modules run, themselves included, in the order of their names.

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from pipeline_src.arena import program_memory
 from pipeline_src.arena.conformance import brain, uci
+from pipeline_src.arena.conformance import examiner as shared
 from pipeline_src.arena.conformance.brain import BrainExaminer
 from pipeline_src.arena.conformance.examine import examine
 from pipeline_src.arena.conformance.uci import UciExaminer
@@ -15,8 +16,12 @@ from tests.players.engines.test_brain import SCRIPT
 from tests.players.engines.test_uci import command
 
 
-def findings(mode, monkeypatch, only="", start_ms=5000.0):
-    """Outcomes by check, of all or of one alone."""
+def findings(mode, monkeypatch, only="", start_ms=60_000.0):
+    """Outcomes by check, of all or of one alone; in time is whatever a busy machine makes of it, but for `late`."""
+    if "late" not in mode:
+        monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
+    if "stays" not in mode:
+        monkeypatch.setattr(shared, "LEAVE_S", 60.0)
     monkeypatch.setattr(BrainExaminer, "boards", ((15, "freestyle"), (5, "exact")))
     monkeypatch.setattr(BrainExaminer, "sizes", ((15, 15), (25, 25), (20, 15)))
     examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' {mode}", [100.0], start_ms)
@@ -51,7 +56,7 @@ def test_what_need_not_be_played_is_told(monkeypatch):
 @pytest.mark.parametrize(
     ("mode", "broken", "said"),
     [
-        ("late=400", "moves of 100 ms", r"at most 4\d\d ms"),
+        ("late=400", "moves of 100 ms", r"at most [4-9]\d\d ms|at most \d{4,} ms"),
         ("refuses", "15x15 freestyle", "ERROR too big"),
         ("crash", "a game to its end", r"crashed \(status 3\)"),
         ("outside", "boards of all sizes", "plays 77,3: no cell 77,3 on a board of 15x15"),
@@ -103,8 +108,12 @@ OWN = {
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("game", ["gomoku", "amazons"])
-def test_our_own_engines_break_nothing(game):
+def test_our_own_engines_break_nothing(monkeypatch, game):
+    """But for being late, which is other programs' fault on a busy machine; tests of the clocks look at that."""
+    monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
+    monkeypatch.setattr(shared, "LEAVE_S", 60.0)
     command = " ".join([f"'{sys.executable}' -m pipeline_src.cli", *OWN[game]])
     done = CliRunner().invoke(app, ["engines", "check", command, "--game", game, "--limits", "50", "--json"])
     assert done.exit_code == 0, done.output

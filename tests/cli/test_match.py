@@ -83,7 +83,7 @@ def test_ctrl_c_ends_with_a_summary(tmp_path):
             time.sleep(0.02)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         try:
-            stdout, stderr = process.communicate(timeout=60)
+            stdout, stderr = process.communicate(timeout=200)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise

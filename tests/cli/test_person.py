@@ -257,17 +257,19 @@ def test_signals_save_the_game(here, number):
     program = f"import sys; sys.path.insert(0, {str(root)!r}); from tests.arena import gomoku_fakes as g; "
     program += "from pipeline_src.cli import main; sys.argv[0] = 'zugwerk'; main()"
     words = ["play", "gomoku", "--against", "fake", "--size", "5", "--save", "a.psq"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=here
-    )
-    process.stdin.write(b"c3\n")
-    process.stdin.flush()
-    shown = b""
-    while b"fake plays" not in shown:
-        shown += process.stdout.readline()
-    time.sleep(0.1)
-    process.send_signal(number)
-    assert b"saved to a.psq" in process.communicate(timeout=10)[0]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", program, *words], **pipes, cwd=here) as process:
+        process.stdin.write(b"c3\n")
+        process.stdin.flush()
+        shown = b""
+        while b"fake plays" not in shown and (line := process.stdout.readline()):
+            shown += line
+        time.sleep(0.1)
+        process.send_signal(number)
+        try:
+            assert b"saved to a.psq" in process.communicate(timeout=120)[0]
+        finally:
+            process.kill()
     assert process.returncode == 0
     assert moves_of(here / "a.psq") == ["c3", "a5"]
 

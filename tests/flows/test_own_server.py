@@ -12,10 +12,10 @@ FLOW = """
 import subprocess, sys, time
 from flows import own_server
 own_server.guard()
-server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)", own_server.SERVER])
-other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
+server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", own_server.SERVER])
+other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print(server.pid, other.pid, flush=True)
-time.sleep(120)
+time.sleep(600)
 """
 
 
@@ -39,7 +39,7 @@ def test_the_server_of_a_killed_flow_ends_and_nothing_else(flow):
     process, server, other = flow
     process.kill()
     process.wait()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not gone(server):
         assert time.monotonic() < deadline
         time.sleep(0.05)

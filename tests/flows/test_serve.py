@@ -56,9 +56,9 @@ def test_the_pages_are_served_beside_it_and_end_with_it() -> None:
         port = other.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     with serve._web(port):
-        for _ in range(300):
+        for _ in range(1200):
             try:
-                with urllib.request.urlopen(f"{url}/", timeout=5) as page:
+                with urllib.request.urlopen(f"{url}/", timeout=60) as page:
                     assert b"Zugwerk" in page.read()
                 break
             except OSError:

@@ -88,7 +88,7 @@ def killed_stage(folder, *words):
         others = psutil.Process(process.pid).children()
         process.kill()
     assert others
-    _, alive = psutil.wait_procs(others, timeout=20)
+    _, alive = psutil.wait_procs(others, timeout=120)
     assert not alive
 
 

@@ -51,7 +51,7 @@ def leave_mark():
 
 def wait_long(folder, number):
     (Path(folder) / f"{number}-{os.getpid()}").touch()
-    time.sleep(60)
+    time.sleep(600)
 
 
 def process(_number):

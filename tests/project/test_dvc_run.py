@@ -98,13 +98,13 @@ def test_the_time_limit_ends_the_whole_family(
 
         def run(self) -> None:
             assert 590 < self.interval <= 600
-            wait_for(lambda: is_up(checkout), limit_s=60)
+            wait_for(lambda: is_up(checkout))
             self.function()
 
     monkeypatch.setattr(dvc_run, "threading", SimpleNamespace(Event=threading.Event, Timer=OnceUp))
     add_stage(checkout, "toy_hang", "python family.py")
     limit = pytest.raises(TimeLimitError, match=r"stopped at its time limit(.|\n)*family is up")
-    with all_end(checkout, limit_s=75), limit:
+    with all_end(checkout, limit_s=200), limit:
         repro("toy_hang", checkout, lines.append, children, limit_s=600)
     assert is_up(checkout)
     assert is_gone(checkout)
@@ -153,45 +153,74 @@ def test_sigkill_of_the_owner_leaves_nothing(checkout: Path) -> None:
 
 
 def test_sigkill_of_the_supervisor_still_ends_at_the_limit(checkout: Path) -> None:
-    add_stage(checkout, "toy_hang", "sleep 600")
-    with owner_of("toy_hang", checkout, limit_s=2) as owner:
-        wait_for(lambda: len(psutil.Process(owner.pid).children(recursive=True)) >= 3)
+    add_stage(checkout, "toy_hang", "touch begun && sleep 600")
+    with owner_of("toy_hang", checkout, limit_s=600, timer=FIRST_KILLED) as owner:
+        wait_for((checkout / "begun").exists)
         psutil.Process(owner.pid).children()[0].kill()
-        assert owner.wait(timeout=20) != 0
+        (checkout / "killed").touch()
+        assert owner.wait(timeout=120) != 0
         assert is_gone(checkout)
 
 
-def owner_of(target: str, checkout: Path, limit_s: float) -> subprocess.Popen[bytes]:
+FIRST_KILLED = """
+import threading, time
+from types import SimpleNamespace
+from pathlib import Path
+from pipeline_src.project import dvc_run
+class Timer(threading.Timer):
+    def run(self):
+        while not Path({killed!r}).exists():
+            time.sleep(0.05)
+        self.function()
+dvc_run.threading = SimpleNamespace(Event=threading.Event, Timer=Timer)
+"""
+"""The time passes once the test says so."""
+
+
+@contextmanager
+def owner_of(target: str, checkout: Path, limit_s: float, timer: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """A process of its own that calls `repro`."""
-    program = f"""
+    program = f"""{timer.format(killed=str(checkout / "killed"))}
 from pathlib import Path
 from pipeline_src.project.children import Children
 from pipeline_src.project.dvc_run import repro
 repro({target!r}, Path({str(checkout)!r}), str, Children(), limit_s={limit_s})
 """
-    return subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL) as owner:
+        try:
+            yield owner
+        finally:
+            owner.kill()
 
 
 @pytest.mark.slow
 def test_waits_while_another_process_holds_the_output(
     checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with holding_pages(checkout, seconds=8):
+    def hear(line: str) -> None:
+        lines.append(line)
+        if "another DVC process is at work" in line:
+            (checkout / "released").touch()
+
+    with holding_pages(checkout):
         with monkeypatch.context() as impatient:
             impatient.setattr(dvc_run, "FIRST_WAIT_S", 1_000.0)  # longer than the limit: one attempt is all there is
             with pytest.raises(DvcFailedError, match=dvc_run.BUSY):
                 repro("toy_count", checkout, lines.append, children, limit_s=60)
-        assert repro("toy_count", checkout, lines.append, children, limit_s=60) == "ran"
-    assert any("another DVC process is at work" in line for line in lines)
+        assert repro("toy_count", checkout, hear, children, limit_s=240) == "ran"
+    assert (checkout / "released").exists()
 
 
 @contextmanager
-def holding_pages(checkout: Path, seconds: int) -> Iterator[None]:
-    """Another DVC process is in the middle of the crawl for the time of the block."""
+def holding_pages(checkout: Path) -> Iterator[None]:
+    """Another DVC process is in the middle of the crawl until it is released, or the block has ended."""
     text = (checkout / "dvc.yaml").read_text()
-    (checkout / "dvc.yaml").write_text(text.replace("echo crawled", f"sleep {seconds}"))
+    (checkout / "dvc.yaml").write_text(text.replace("echo crawled", "until test -e released; do sleep 0.1; done"))
     with ThreadPoolExecutor() as pool, Children() as children:
         other = pool.submit(repro, "toy_crawl", checkout, str, children)
         wait_for((checkout / "pages.txt").exists)
-        yield
+        try:
+            yield
+        finally:
+            (checkout / "released").touch()
         assert other.result() == "ran"

@@ -224,7 +224,7 @@ def running(checkout: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) -> None:
     with running(checkout, "toy_count") as one:
-        told = one.communicate(timeout=60)[0].splitlines()
+        told = one.communicate(timeout=240)[0].splitlines()
         assert one.returncode == 0
     assert told[0] == "toy_crawl: begins"
     assert told[1].startswith("toy_crawl: ran, ")
@@ -237,7 +237,7 @@ def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) 
             told.append(line)
             if line.startswith("toy_fails: FAILED; those that run are waited for"):
                 (checkout / "told").touch()
-        assert one.wait(timeout=60) == 1
+        assert one.wait(timeout=240) == 1
     assert (checkout / "ended").exists()
     assert any(line.startswith("error: toy_fails: ") for line in told)
 
@@ -249,7 +249,7 @@ def test_an_interrupted_or_killed_run_leaves_nothing_and_the_next_one_goes_on(ch
         with running(checkout, "toy_hang", "toy_sleep", "--jobs", "2") as one:
             wait_for(lambda: both_are_up(checkout))
             one.send_signal(number)
-            assert one.wait(timeout=20) == (-number if number == signal.SIGKILL else 130)
+            assert one.wait(timeout=120) == (-number if number == signal.SIGKILL else 130)
             if number == signal.SIGKILL:
                 wait_for(lambda: is_gone(checkout))
             assert is_gone(checkout)

@@ -49,8 +49,10 @@ AWAY_S = 1.0
 class Rehearsal:
     """One rehearsal in a folder of its own."""
 
-    def __init__(self, folder, games, players, delay_s, seed=1, tell=print, begin=subprocess.Popen):
-        self.folder, self.delay_s, self.tell, self.begin = Path(folder), delay_s, tell, begin
+    def __init__(self, folder, games, players, delay_s, slowly=25, seed=1, tell=print, begin=subprocess.Popen):
+        """``slowly`` is the number of games to fetch with the real delay."""
+        self.folder, self.delay_s, self.slowly = Path(folder), delay_s, slowly
+        self.tell, self.begin = tell, begin
         self.site = Site(seed)
         self.site.add_players(players)
         self.site.names[list(self.site.names)[-9]] = AMBIGUOUS
@@ -71,7 +73,7 @@ class Rehearsal:
         with serving(self.site, failing=FAILING) as server:
             self.port = server.port
             self._note(server)
-            self._params(delay_s=REAL_DELAY_S, ways=["lists", "text", "api"], max_games=25)
+            self._params(delay_s=REAL_DELAY_S, ways=["lists", "text", "api"], max_games=self.slowly)
             self._crawl("--dry-run")
             self._crawl()
             self.first = len(self.asked)

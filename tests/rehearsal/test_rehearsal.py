@@ -16,7 +16,7 @@ DELAY_S = 0.01
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_rehearsal(tmp_path):
-    rehearsal = Rehearsal(tmp_path, 1_400, 110, DELAY_S, begin=partial(Start, modules=RESOLVING))
+    rehearsal = Rehearsal(tmp_path, 1_400, 110, DELAY_S, slowly=6, begin=partial(Start, modules=RESOLVING))
     rehearsal.run()
     figures, rows = results(rehearsal)
     table = dict(rows)

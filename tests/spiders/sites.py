@@ -164,7 +164,7 @@ def run(command, folder):
     """Exit status of a command in ``folder``, and what it said on stderr."""
     with start(command, folder, text=True) as process:
         try:
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=240)
         finally:
             process.kill()
     return process.returncode, said

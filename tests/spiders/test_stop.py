@@ -38,7 +38,7 @@ from tests.spiders.sites import (
 
 LIMIT_S = 5.0
 RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]]
-MANY = 10_000
+MANY = 5_000
 """Games of one player; no more than a few thousand were seen."""
 
 
@@ -52,7 +52,7 @@ def small():
 
 @cache
 def large():
-    """A site whose first player has a list of 4 MB and a page of records of 5 MB."""
+    """A site whose first player has a list of 2 MB and a page of records of 2 MB."""
     site = Site(4)
     site.add_players(300)
     plids = list(site.names)
@@ -81,8 +81,21 @@ def end(process, number=signal.SIGINT, group=False):
     return seconds - queued, process.returncode, said.strip().rpartition("\n")[2]
 
 
+BEGUN = []
+
+
 def begin(command, folder, **options):
-    return start(command, folder, stdout=subprocess.DEVNULL, text=True, **options)
+    BEGUN.append(start(command, folder, stdout=subprocess.DEVNULL, text=True, **options))
+    return BEGUN[-1]
+
+
+@pytest.fixture(autouse=True)
+def no_crawl_is_left():
+    """Where a test has failed."""
+    yield
+    while BEGUN:
+        with BEGUN.pop() as process:
+            process.kill()
 
 
 PHASES = {
@@ -159,14 +172,12 @@ def test_a_signal_ends_the_pause_between_two_requests_and_none_is_sent_after_it(
         came = threading.Event()
         server.watched = lambda asked: came.set() if asked.kind == "list of games" else None
         url = f"http://games.example:{server.port}"
-        write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example", "delay_s": 1.5})
+        write_params(tmp_path, url, crawl={"api_url": url, "contact": "me@a.example", "delay_s": 1.0})
         process = begin(RESOLVED, tmp_path)
         assert came.wait(60)
         seconds, status, said = end(process)
-        asked = len(server.asked)
-        time.sleep(2.0)  # longer than the delay: nobody is there to send the next one
         assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
-        assert len(server.asked) == asked == 3
+        assert len(server.asked) == 3
 
 
 def test_a_signal_ends_a_crawl_that_looks_up_a_host(tmp_path):
@@ -202,13 +213,13 @@ def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
     seats = (Seat(1, "a", "won"), Seat(2, "b", "lost"))
     body = small().games[min(small().games)].record()[1]
     one = RawGame(0, "/servlet/sgf/0/game0.txt", 200, body, "Size 10", False, seats)
-    many = [dataclasses.replace(one, gid=gid) for gid in range(50_000)]
+    many = [dataclasses.replace(one, gid=gid) for gid in range(25_000)]
     with Store(str(tmp_path / "store"), "http://127.0.0.1:9", "amzn") as store:
         store.keep(many, {}, complete=False)
         lock = store.folder / "lock"
     lock.unlink()
     write_params(tmp_path)
-    for later in (0.0, 0.5, 1.0):
+    for later in (0.0, 0.3, 0.6):
         process = begin(CRAWL, tmp_path)
         while not lock.exists():
             time.sleep(0.005)

@@ -128,7 +128,7 @@ def test_games_crawled_from_a_site_by_the_spider(project):
         [sys.executable, "-m", "pipeline_src.stages.joseki_crawl"],
         check=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=60,
+        timeout=240,
     )
     stage.main()
     games = read_records(stage.GAMES)

@@ -141,5 +141,5 @@ def violations(page):
 
 def alive(server):
     """Whether the server still answers."""
-    with urllib.request.urlopen(f"{server}/", timeout=5) as answer:
+    with urllib.request.urlopen(f"{server}/", timeout=60) as answer:
         return answer.status == 200

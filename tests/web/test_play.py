@@ -19,7 +19,7 @@ from pipeline_src.web.sessions import session, store
 from pipeline_src.web.settings import Settings
 from tests.web.conftest import BASE, TestClient, wait
 
-LONG, SOON_S = 600_000, 5.0
+LONG, SOON_S = 600_000, 60.0
 """Milliseconds of a search that has to be ended, and seconds until it is."""
 THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3"}
 SIX = {"game": "amazons", "size": 6, "variant": "standard"}

@@ -31,17 +31,16 @@ def play_hint(page):
     ("game", "size", "player"), [("amazons", 10, "puct:simulations=32"), ("gomoku", 9, "zero:simulations=64")]
 )
 def test_a_game_to_its_end_against_each_net_of_the_package(open_page, game, size, player):
-    """A person plays the legal move that comes first on the board, or a hint every third turn."""
+    """A person plays the legal move that comes first on the board, or a hint every ninth turn."""
     page = open_page()
     variant = "standard" if game == "amazons" else "freestyle"
     set_up(page, **{"game": game, "size": size, "variant": variant, "mode": "player", f"player {game}": player})
-    page.set_default_timeout(60_000)
     for k in range(size * size):
         turn(page).wait_for()
         if page.locator(".status.over").count():
             break
         before = len(moves(page))
-        if k % 3 == 0:
+        if k % 9 == 0:
             play_hint(page)
         elif game == "gomoku":
             page.locator(".board.live .cell.legal").first.click()

@@ -25,7 +25,7 @@ def test_files_below_the_folders_are_found_and_no_others(tmp_path):
 
 def run(*words):
     command = [sys.executable, "-m", "pipeline_src.cli", "web", "--no-browser", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240)
 
 
 def test_a_port_in_use_and_a_missing_folder_end_in_one_line(tmp_path):
@@ -62,6 +62,6 @@ def test_a_server_that_is_told_to_end_in_the_middle_of_an_answer_says_nothing(tm
                 other.sendall(f"GET /api/none HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
                 assert b"404" in other.recv(4096)
             process.terminate()
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=240)
     assert said == ""
     assert process.returncode in (0, -15)

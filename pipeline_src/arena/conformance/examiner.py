@@ -117,7 +117,8 @@ class Examiner:
     def whole_game(self) -> Outcome:
         """Check two games against random moves, one with each colour."""
         size, variant = self.boards[0]
-        found = run_match(MatchSpec(self.game, self._text(GAME_MS), "random", 2, "random:2", size, variant))
+        players = self._text(GAME_MS), "random"
+        found = run_match(MatchSpec(self.game, *players, 2, "random:2", size, variant, margin=MARGIN_MS))
         lost = [one for one in found.forfeited if one.player == 0]
         if lost:
             return "broken", lost[0].detail
@@ -129,7 +130,7 @@ class Examiner:
         try:
             self._greet(process)
         finally:
-            process.close()
+            process.close(LEAVE_S)
         status = process.status
         if status == 0:
             return "good", "status 0"

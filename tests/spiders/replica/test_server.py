@@ -19,7 +19,7 @@ PAGE = Answer(200, "text/plain", b"\xe9page")
 @pytest.fixture
 def connection():
     with served(lambda target: PAGE if target == "/x?a=1" else Answer(404, "text/plain", b"")) as (url, _):
-        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
         yield connection
         connection.close()
 
@@ -51,7 +51,7 @@ def test_closes_when_asked_to(connection, headers):
 
 
 def exchange(url, data):
-    with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=5) as raw:
+    with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), timeout=60) as raw:
         raw.sendall(data)
         raw.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: raw.recv(4096), b""))
@@ -102,7 +102,7 @@ def test_the_process_serves_and_ends_with_its_stdin(tmp_path):
     ) as process:
         said = process.stdout.readline().decode()
         assert "serves 42 games as amzn" in said
-        connection = http.client.HTTPConnection(urlsplit(said.split()[0]).netloc, timeout=5)
+        connection = http.client.HTTPConnection(urlsplit(said.split()[0]).netloc, timeout=60)
         connection.request("GET", "/robots.txt")
         assert b"User-agent" in connection.getresponse().read()
         connection.close()
@@ -123,7 +123,7 @@ def test_what_cannot_be_served_is_said_in_one_line(tmp_path, case):
             env=os.environ,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=120,
         )
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")

@@ -69,7 +69,7 @@ def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
 
 def test_as_a_command_it_ends_in_one_line_without_a_data_set(project):
     running = command(project)
-    _, errors = running.communicate(timeout=120)
+    _, errors = running.communicate(timeout=240)
     assert running.returncode == 1
     assert errors.splitlines() == [
         f"error: {amazons_train.SAMPLES}: no such data set; `dvc repro amazons_samples` makes it"
@@ -86,10 +86,12 @@ def test_killed_in_the_middle_of_an_epoch_and_run_again_it_writes_the_same_bytes
         write_params(project, batch=4, epochs=4, checkpoint_steps=5)
         write_dataset(project / amazons_train.SAMPLES)
         if kill:
-            running = command(project)
-            wait_for_a_second_checkpoint(project / amazons_train.WORK, running)
-            running.send_signal(signal.SIGKILL)
-            running.communicate()
+            with command(project) as running:
+                try:
+                    wait_for_a_second_checkpoint(project / amazons_train.WORK, running)
+                finally:
+                    running.kill()
+                running.communicate()
             assert running.returncode == -signal.SIGKILL
             assert not any((project / out).exists() for out in OUTS)
         monkeypatch.chdir(project)
@@ -100,7 +102,7 @@ def test_killed_in_the_middle_of_an_epoch_and_run_again_it_writes_the_same_bytes
 
 
 def wait_for_a_second_checkpoint(work, running):
-    until = time.monotonic() + 120
+    until = time.monotonic() + 240
     while not list(work.glob("*/previous.ckpt")):
         assert running.poll() is None, "training ended before it could be killed"
         assert time.monotonic() < until

@@ -1,5 +1,4 @@
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -199,13 +198,15 @@ def command(project):
 @pytest.mark.slow
 def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undisturbed, project, monkeypatch, capsys):
     write_params(project)
-    killed = command(project)
-    deadline = time.monotonic() + 120
-    while not list(project.glob("work/gomoku/02-*/group_*")) and time.monotonic() < deadline:
-        assert killed.poll() is None, killed.communicate()
-        time.sleep(0.01)
-    os.kill(killed.pid, signal.SIGKILL)
-    killed.communicate()
+    with command(project) as killed:
+        try:
+            deadline = time.monotonic() + 240
+            while not list(project.glob("work/gomoku/02-*/group_*")) and time.monotonic() < deadline:
+                assert killed.poll() is None, killed.communicate()
+                time.sleep(0.01)
+        finally:
+            killed.kill()
+        killed.communicate()
     assert not (project / "artifacts/reports/gomoku/generations/02.timings.json").exists()
     monkeypatch.setattr(sys, "argv", ["gomoku_cycle"])
     gomoku_cycle.main()

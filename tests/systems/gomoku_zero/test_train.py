@@ -130,7 +130,7 @@ def test_a_sigkill_changes_nothing(tmp_path, undisturbed):
         "import time; from pipeline_src.systems.gomoku_zero import module as m; step = m.ZeroModule.training_step\n"
     )
     sleeps += "m.ZeroModule.training_step = lambda self, b, i: (\n"
-    sleeps += "    self.global_step == 11 and (print('there', flush=True), time.sleep(60)), step(self, b, i))[1]\n"
+    sleeps += "    self.global_step == 11 and (print('there', flush=True), time.sleep(600)), step(self, b, i))[1]\n"
     command = [sys.executable, "-c", sleeps + PROGRAM.format(folder=str(tmp_path))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline().strip() == "there"
