@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss, softplus
 from torch.utils.data import DataLoader
 
+from bench.tune_amazons import read_set
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
@@ -34,7 +35,6 @@ from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.players.amazons.alphabeta import STANDARD
 from pipeline_src.players.amazons.basic import one_ply_values
-from pipeline_src.project.params import load
 from pipeline_src.search.alphabeta.nodes import DECIDED
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.evaluation import PARITY, AmazonsEvaluator, make_evaluator
@@ -260,15 +260,6 @@ def fit(folders: list[Path], out: Path, seed: int) -> None:
     print(f"written: {out}")
 
 
-def read_engine(text: str) -> AmazonsEngine:
-    """The evaluation ``learned``, ``hand``, or that of a file.
-
-    Raises:
-        ZugwerkError: no such file, or no such section in it.
-    """
-    return AmazonsEngine(weights=text) if text in ("learned", "hand") else load(AmazonsEngine, "amazons_engine", text)  # type: ignore[arg-type]
-
-
 def main() -> None:
     """See the module's head."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -278,13 +269,13 @@ def main() -> None:
     games.add_argument("folder", type=Path)
     games.add_argument("--count", type=int, default=700)
     games.add_argument("--nodes", type=int, default=100_000, help="of each search")
-    games.add_argument("--weights", default="learned", help="learned, hand, or a file that fit has written")
+    games.add_argument("--weights", default="default", help="as bench.tune_amazons names them: hand, or what fit wrote")
     fitting = commands.add_parser("fit")
     fitting.add_argument("folders", type=Path, nargs="+")
     fitting.add_argument("--out", type=Path, default=Path("work/amazons_fit/weights.yaml"))
     given = parser.parse_args()
     if given.command == "games":
-        play_games(given.folder, given.count, given.seed, given.nodes, read_engine(given.weights))
+        play_games(given.folder, given.count, given.seed, given.nodes, read_set(given.weights))
     else:
         torch.set_num_threads(1)
         fit(given.folders, given.out, given.seed)

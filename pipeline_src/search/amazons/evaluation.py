@@ -110,7 +110,8 @@ def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
 def weigh_lanes(lanes: Lanes, knots: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
     """Compute the weighted sum of the terms in each lane."""
     found = lanes.terms
-    t1, t2, c1, c2, m, e, one = knots[0, 1], knots[0, 2], knots[0, 3], knots[0, 4], knots[0, 5], knots[0, 6], knots[0, 7]
+    t1, t2, c1, c2 = knots[0, 1], knots[0, 2], knots[0, 3], knots[0, 4]
+    m, e, one = knots[0, 5], knots[0, 6], knots[0, 7]
     for i in range(LANES):
         total = t1 * found[i]
         total += t2 * found[LANES + i]
@@ -218,7 +219,7 @@ def _value_turns(
         best = -WIN
         for i in range(size):
             values[first + i] = -found[i]
-            best = max(best, -found[i])
+            best = max(best, float(values[first + i]))
         if best >= stop_at:
             return first + size
     return n

@@ -190,6 +190,8 @@ def terms_of_words(
         m += _mobility(own_low, own_high, empty_low, empty_high, both_low, both_high)
         m -= _mobility(other_low, other_high, empty_low, empty_high, both_low, both_high)
     one_low, one_high, two_low, two_high = beside(both_low, both_high)
-    quarters = 3 * (count(own_low & ~one_low, own_high & ~one_high) - count(other_low & ~one_low, other_high & ~one_high))
+    quarters = 3 * (
+        count(own_low & ~one_low, own_high & ~one_high) - count(other_low & ~one_low, other_high & ~one_high)
+    )
     quarters += count(own_low & ~two_low, own_high & ~two_high) - count(other_low & ~two_low, other_high & ~two_high)
     return Terms(t1 + tempo * even1, t2 + tempo * even, c1, balance / 6.0, w, m, quarters / 4.0)

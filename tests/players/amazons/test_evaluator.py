@@ -11,7 +11,7 @@ def test_defaults_without_a_params_file_or_section(tmp_path, monkeypatch):
     assert amazons_engine() == AmazonsEngine()
     (tmp_path / "params.yaml").write_text("seed: 1\n")
     assert amazons_engine() == AmazonsEngine()
-    assert np.array_equal(make_evaluator("amazons").knots[:, :6], AmazonsEngine().table())
+    assert np.array_equal(make_evaluator("amazons").knots[1:, :8], AmazonsEngine().table()[1:])
 
 
 def test_weights_of_the_params_file(tmp_path, monkeypatch):
@@ -20,7 +20,7 @@ def test_weights_of_the_params_file(tmp_path, monkeypatch):
     (tmp_path / "params.yaml").write_text(text)
     evaluator = make_evaluator("amazons")
     assert evaluator.tempo[0] == 0.1
-    assert evaluator.knots[:, :6].tolist() == [[0, 1, 0, 0, 0, 0], [20, 0.5, 0.5, 0, 0, 0]]
+    assert evaluator.knots[:, :7].tolist() == [[0, 1, 0, 0, 0, 0, 0], [20, 0.5, 0.5, 0, 0, 0, 0]]
 
 
 def test_what_is_wrong_is_said(tmp_path, monkeypatch):
