@@ -58,7 +58,7 @@ COLUMNS = ("t1", "t2", "c1", "c2", "w", "m", "e", "value", "result", "game")
 1 or -1 for who won, 0 beside the game; the game's number."""
 WEIGHED = ("t1", "t2", "c1", "c2", "e")
 """Terms with weights that are learned, beside that of being to move."""
-KNOTS = (8.0, 20.0, 40.0, 60.0)
+KNOTS = (6.0, 12.0, 20.0, 32.0, 46.0, 60.0)
 UNSEEN = 5
 """Every so many-th game is kept for measuring."""
 BATCH, EPOCHS, RATE = 256, 40, 0.02

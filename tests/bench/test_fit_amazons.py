@@ -35,7 +35,7 @@ def folder(tmp_path, command, monkeypatch):
 
 def made_rows(count):
     rng = np.random.default_rng(0)
-    rows = rng.normal(0, 4, (count, len(fit_amazons.COLUMNS)))
+    rows = rng.normal(0, 1.5, (count, len(fit_amazons.COLUMNS)))
     rows[:, 4] = rng.uniform(0, 50, count)
     rows[:, 7] = fit_amazons.foreseen(rows, ENGINE)
     rows[:, 8], rows[:, 9] = 0, np.arange(count) // 10
@@ -43,7 +43,7 @@ def made_rows(count):
 
 
 def test_weights_that_made_the_labels_are_found_again():
-    table = fit_amazons.train(made_rows(8000), 0, knots=(10.0, 40.0), epochs=12)
+    table = fit_amazons.train(made_rows(8000), 0, knots=(10.0, 40.0), epochs=16)
     found = AmazonsEngine(phases=table.phases()).table()
     np.testing.assert_allclose(found, ENGINE.table(), atol=0.03)
 

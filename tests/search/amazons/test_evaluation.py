@@ -178,3 +178,20 @@ def test_position_and_arrays_are_left_as_they_were():
 def test_phases_are_checked(phases, message):
     with pytest.raises(ValueError, match=message):
         AmazonsEngine(phases=phases)
+
+
+@pytest.mark.parametrize(
+    "engine", [AmazonsEngine(tempo=0), AmazonsEngine(tempo=0, weights="hand")], ids=["learned", "hand"]
+)
+def test_the_other_side_has_the_negated_value_apart_from_being_to_move(engine):
+    evaluator = make_evaluator(engine)
+    still = evaluator._replace(
+        knots=np.column_stack([evaluator.knots[:, :7], np.zeros(len(evaluator.knots)), evaluator.knots[:, 8]])
+    )
+    for state in list(games(8, 2, True, 6))[:70:3]:
+        if not turns.has_turn(state):
+            continue
+        swapped = state._replace(turn=state.turn.copy())
+        swapped.turn[0] = 1 - state.turn[0]
+        if turns.has_turn(swapped):
+            assert value_of(swapped, still) == pytest.approx(-value_of(state, still), abs=1e-9)
