@@ -28,7 +28,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits, smooth_l1_loss
 from torch.utils.data import DataLoader
 
 from bench.tune_amazons import read_set
-from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.games import amazons
@@ -43,6 +42,8 @@ from pipeline_src.search.amazons.terms import terms
 from pipeline_src.search.amazons.weights import Phase
 from pipeline_src.search.limits import Limit, SearchResult
 
+GAMES, ORDER = 40, 41
+"""Random streams, with numbers that `pipeline_src.streams` does not use; its stages do not run this."""
 SHARD = 20
 """Games of a file."""
 RANDOM_PLIES = 8
@@ -71,7 +72,7 @@ Floats = npt.NDArray[np.float64]
 
 def rows_of_game(number: int, seed: int, nodes: int, evaluator: AmazonsEvaluator) -> Floats:
     """Play a game and return its rows, float64 [N, len(COLUMNS)]; every fourth is on 8x8."""
-    rng, engine = np.random.default_rng([seed, streams.AMAZONS_FIT, number]), AlphaBeta(evaluator, _SMALL)
+    rng, engine = np.random.default_rng([seed, GAMES, number]), AlphaBeta(evaluator, _SMALL)
     state, random_plies = amazons.initial_state(10 if number % 4 else 8), int(rng.integers(RANDOM_PLIES))
     rows = list[list[float]]()
     while amazons.winner(state) is None:
@@ -209,7 +210,7 @@ def train(rows: Floats, seed: int, knots: tuple[float, ...] = KNOTS, epochs: int
     features = rows[:, [COLUMNS.index(name) for name in WEIGHED]]
     table = WeightTable(knots, np.append(np.sqrt((features**2).mean(0)) + 1e-6, 1.0))
     data = torch.tensor(rows, dtype=torch.float32)
-    order = torch.Generator().manual_seed(int(np.random.default_rng([seed, streams.AMAZONS_FIT_ORDER]).integers(2**62)))
+    order = torch.Generator().manual_seed(int(np.random.default_rng([seed, ORDER]).integers(2**62)))
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     trainer = Trainer(
         accelerator="cpu",

@@ -41,12 +41,12 @@ LEARNED = (
     Phase(w=46.0, t1=-0.01, t2=0.07, c1=0.22, c2=0.39, e=-2.75, one=0.60),
     Phase(w=60.0, t1=-0.05, t2=0.04, c1=0.18, c2=0.03, e=-3.52, one=0.74),
 )
-"""Learned from 260 games of the engine against itself, 10,882 positions searched with 100,000 nodes each.
+"""Learned from 260 games of the engine against itself, 10,815 positions searched with 100,000 nodes each.
 
 Made in four minutes of one core, 23 November 2026:
 
     python -m bench.fit_amazons --seed 2 games FOLDER --count 260 --weights FIRST
     python -m bench.fit_amazons fit FOLDER
 
-FIRST are weights that a first round had learned from 280 games by `HAND`; docs/experiments.md has them, and the
+FIRST are weights that a first round had learned from 240 games by `HAND`; docs/experiments.md has them, and the
 matches. On the games kept out (2,178 positions) the error is 1.32 squares, that of `HAND` 2.15."""
