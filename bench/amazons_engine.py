@@ -65,7 +65,7 @@ def summing(mobility: bool) -> AmazonsEvaluator:
     w comes in as a constant that rises with w.
     """
     m = 1.0 if mobility else 0.0
-    knots = np.array([[0.0, 1, 1, 1, 1, m, 0, 0], [128.0, 1, 1, 1, 1, m, 128, 1 / 128]])
+    knots = np.array([[0.0, 1, 1, 1, 1, m, 0, 0, 0], [128.0, 1, 1, 1, 1, m, 0, 128, 1 / 128]])
     return make_evaluator()._replace(knots=knots, tempo=np.array([0.2, 0.0 if mobility else np.inf]))
 
 

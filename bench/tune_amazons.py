@@ -6,8 +6,9 @@
     python -m bench.tune_amazons one_ply random --pairs 20
     python -m bench.tune_amazons default --search 30 --pairs 200
 
-A set is named, or written as knots ``w:t1,t2,c1,c2,m`` with semicolons between them; what is left out is 0. Sets play
-one ply deep, or with ``--nodes`` in alpha-beta; any other word is a player's text.
+A set is named, or the file that ``python -m bench.fit_amazons`` has written, or knots ``w:t1,t2,c1,c2,m,e,1`` with
+semicolons between them; what is left out is 0. ``hand`` are the weights before the learned ones. Sets play one ply
+deep, or with ``--nodes`` in alpha-beta; any other word is a player's text.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from pipeline_src.players.amazons.closing import ClosingFirst
 from pipeline_src.players.player import Player
 from pipeline_src.players.registry import make_player, players_of
 from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.project.params import load
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.amazons.params import AmazonsEngine, Phase
@@ -47,6 +49,10 @@ def read_set(text: str) -> AmazonsEngine:
     """The weights that a text names or spells out."""
     if text == "default":
         return AmazonsEngine()
+    if text == "hand":
+        return AmazonsEngine(weights="hand")
+    if text.endswith(".yaml"):
+        return load(AmazonsEngine, "amazons_engine", text)
     phases = []
     for part in SETS.get(text, text).split(";"):
         w, _, weights = part.partition(":")

@@ -64,6 +64,7 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "fast": (f"{ENGINE}:movetime=10", "uct:movetime=10", 400),
     "previous": (NEW, OLD, 400),
     "previous_8": (NEW, OLD, 400),
+    "learned": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=100,weights=hand", 400),
 }
 """By name: whose score is told, its opponent, games; on 8x8 where the name ends so."""
 
@@ -198,6 +199,14 @@ def figures(found: dict[str, Match]) -> dict[str, Any]:
     }.items():
         if name in found:
             made[figure] = found[name].score.as_metrics()
+    if "learned" in found:
+        value, low, high = found["learned"].score.elo()
+        made["learned_evaluation_elo"] = {
+            "value": value,
+            "low": low,
+            "high": high,
+            "n": found["learned"].standing.games,
+        }
     steps = [match for name, match in found.items() if name.startswith("doubling")]
     if steps:
         made["elo_per_doubling"] = _mean_elo(steps)

@@ -143,6 +143,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "score_nets_puct_vs_alphabeta": Figure(
             "PUCT with the residual net: score against alpha-beta, 100 ms a move", "score"
         ),
+        "learned_evaluation_elo": Figure("alpha-beta: Elo gained by the learned weights, 100 ms a move", "Elo"),
         "elo_per_doubling": Figure("alpha-beta: Elo gained by twice the time", "Elo"),
         "illegal_moves": Figure("games lost by an illegal move", "games"),
         "time_losses": Figure("games lost on time", "games"),

@@ -6,7 +6,12 @@ from bench.strength import amazons_engine as strength
 from pipeline_src.arena.result import Standing
 from pipeline_src.report.registry import REGISTRY
 
-MATCHES = {"one_ply": ("one_ply", "random", 4), "doubling_a": ("random", "random", 4), "fast": ("random", "random", 2)}
+MATCHES = {
+    "one_ply": ("one_ply", "random", 4),
+    "doubling_a": ("random", "random", 4),
+    "fast": ("random", "random", 2),
+    "learned": ("one_ply", "one_ply:noise=9", 4),
+}
 
 
 @pytest.fixture
@@ -40,6 +45,7 @@ def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_
     }
     assert set(whole) - {"matches"} <= set(REGISTRY["amazons_engine"])
     assert whole["late_moves"]["n"] == 20
+    assert whole["learned_evaluation_elo"]["n"] == 4
 
 
 def test_a_gain_is_the_mean_of_the_steps():

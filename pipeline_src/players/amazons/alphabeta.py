@@ -1,15 +1,16 @@
 """Alpha-beta as a player of the Amazons."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pipeline_src.players.amazons.closing import ClosingFirst
-from pipeline_src.players.amazons.evaluator import amazons_engine, make_evaluator
+from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.players.options import Options
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.alphabeta.searcher import AlphaBeta
 from pipeline_src.search.alphabeta.searcher import Options as Search
+from pipeline_src.search.amazons.evaluation import make_evaluator
 from pipeline_src.search.evaluator import WIN
 from pipeline_src.search.limits import Limit
 
@@ -37,6 +38,8 @@ class EngineOptions(Options):
     """Whether all turns of a node but the first are tried with a minimal window."""
     reduce_after: Width = STANDARD.reduce_after
     """Number of turns of a node after which the others are first searched one ply less deep; 0 is never."""
+    weights: Literal["learned", "hand"] | None = None
+    """Weights of the evaluation; by default those of amazons_engine in params.yaml."""
     breadth: Width | None = None
     """One ply above the horizon, the number of (from, to) that are examined with all their arrows, the best by their
     value before the arrow; 0 is all, the default if width is 0."""
@@ -56,10 +59,13 @@ class EngineOptions(Options):
         for i, width in enumerate((self.width, self.width3, self.width4)):
             if width is not None:
                 widths[i:] = [width] * (len(widths) - i)
+        evaluation = amazons_engine()
+        if self.weights is not None:
+            evaluation = evaluation.model_copy(update={"weights": self.weights, "phases": ()})
         selective = STANDARD if self.width != 0 else Search()
         options = Search(
             widths=tuple(widths),
-            table_mb=float(amazons_engine().table_mb) if self.table_mb is None else self.table_mb,
+            table_mb=float(evaluation.table_mb) if self.table_mb is None else self.table_mb,
             scout=self.scout,
             killers=self.killers,
             inner_killers=self.inner_killers,
@@ -70,7 +76,7 @@ class EngineOptions(Options):
             futility=selective.futility if self.futility is None else self.futility,
             aspiration=self.aspiration,
         )
-        return ClosingFirst(AlphaBeta(make_evaluator("amazons"), options))
+        return ClosingFirst(AlphaBeta(make_evaluator(evaluation), options))
 
 
 class AlphaBetaOptions(EngineOptions, Limits):

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons.flood import (
     U64,
+    beside,
     count,
     king_step,
     ray_down,
@@ -60,7 +61,7 @@ class Lanes(NamedTuple):
     sums: npt.NDArray[np.int64]
     """[5 * LANES]."""
     terms: npt.NDArray[np.float64]
-    """[6 * LANES]: t1, t2, c1, c2, w, m."""
+    """[7 * LANES]: t1, t2, c1, c2, w, m, e."""
 
 
 def make_lanes() -> Lanes:
@@ -71,7 +72,7 @@ def make_lanes() -> Lanes:
         np.zeros(MAX_STEPS * 2 * LANES, np.uint64),
         np.zeros(RAY_ROWS * LANES, np.uint64),
         np.zeros(5 * LANES, np.int64),
-        np.zeros(6 * LANES, np.float64),
+        np.zeros(7 * LANES, np.float64),
     )
 
 
@@ -273,3 +274,11 @@ def collect(lanes: Lanes, tempo: float) -> None:
         terms[2 * LANES + i] = sums[C1 * LANES + i] * 2.0**-FRACTION
         terms[3 * LANES + i] = sums[C2 * LANES + i] / 6.0
         terms[4 * LANES + i] = sums[W * LANES + i] * 2.0**-FRACTION
+    for i in range(LANES):
+        low = s[OWN_ALL * LANES + i] & s[OTHER_ALL * LANES + i]
+        high = s[(OWN_ALL + 1) * LANES + i] & s[(OTHER_ALL + 1) * LANES + i]
+        one_low, one_high, two_low, two_high = beside(low, high)
+        a, b, c, d = s[OWN * LANES + i], s[(OWN + 1) * LANES + i], s[OTHER * LANES + i], s[(OTHER + 1) * LANES + i]
+        quarters = 3 * (count(a & ~one_low, b & ~one_high) - count(c & ~one_low, d & ~one_high))
+        quarters += count(a & ~two_low, b & ~two_high) - count(c & ~two_low, d & ~two_high)
+        terms[6 * LANES + i] = quarters / 4.0

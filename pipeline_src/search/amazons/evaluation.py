@@ -47,7 +47,7 @@ class AmazonsEvaluator(NamedTuple):
     """The evaluation in the form that searches take: weights, and scratch space for one thread."""
 
     knots: npt.NDArray[np.float64]
-    """[K, 8]: w, rising from 0; the weights of t1, t2, c1, c2, m and 1 there; one over the distance in w from the
+    """[K, 9]: w, rising from 0; the weights of t1, t2, c1, c2, m, e and 1 there; one over the distance in w from the
     previous knot."""
     tempo: npt.NDArray[np.float64]
     """[2]: value of a square that both sides reach at once; the least w at which m may have a weight."""
@@ -66,13 +66,13 @@ def make_evaluator(engine: AmazonsEngine | None = None, amazons: int = 4) -> Ama
     """
     engine = engine or AmazonsEngine()
     table = engine.table()
-    parity, inverse = np.zeros(len(table)), np.zeros(len(table))
-    parity[0] = -PARITY
+    inverse = np.zeros(len(table))
+    table[0, 7] = -PARITY
     inverse[1:] = 1 / np.diff(table[:, 0])
     mobile = np.flatnonzero(table[:, 5])
     least = table[max(0, mobile[0] - 1), 0] if mobile.size else np.inf
     return AmazonsEvaluator(
-        np.column_stack([table, parity, inverse]),
+        np.column_stack([table, inverse]),
         np.array([engine.tempo, least]),
         np.empty(amazons * MAX_REACH + SPARE, np.int32),
         np.empty(amazons * MAX_REACH + SPARE, np.float32),
@@ -90,16 +90,18 @@ def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
     total += knots[0, 3] * found.c1
     total += knots[0, 4] * found.c2
     total += knots[0, 5] * found.m
-    total += knots[0, 6]
+    total += knots[0, 6] * found.e
+    total += knots[0, 7]
     for k in range(1, knots.shape[0]):
-        share = (found.w - knots[k - 1, 0]) * knots[k, 7]
+        share = (found.w - knots[k - 1, 0]) * knots[k, 8]
         share = 0.0 if share < 0.0 else 1.0 if share > 1.0 else share
         change = (knots[k, 1] - knots[k - 1, 1]) * found.t1
         change += (knots[k, 2] - knots[k - 1, 2]) * found.t2
         change += (knots[k, 3] - knots[k - 1, 3]) * found.c1
         change += (knots[k, 4] - knots[k - 1, 4]) * found.c2
         change += (knots[k, 5] - knots[k - 1, 5]) * found.m
-        change += knots[k, 6] - knots[k - 1, 6]
+        change += (knots[k, 6] - knots[k - 1, 6]) * found.e
+        change += knots[k, 7] - knots[k - 1, 7]
         total += share * change
     return float(total)
 
@@ -108,18 +110,21 @@ def weigh(found: Terms, knots: npt.NDArray[np.float64]) -> float:
 def weigh_lanes(lanes: Lanes, knots: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> None:
     """Compute the weighted sum of the terms in each lane."""
     found = lanes.terms
-    t1, t2, c1, c2, m, one = knots[0, 1], knots[0, 2], knots[0, 3], knots[0, 4], knots[0, 5], knots[0, 6]
+    t1, t2, c1, c2 = knots[0, 1], knots[0, 2], knots[0, 3], knots[0, 4]
+    m, e, one = knots[0, 5], knots[0, 6], knots[0, 7]
     for i in range(LANES):
         total = t1 * found[i]
         total += t2 * found[LANES + i]
         total += c1 * found[2 * LANES + i]
         total += c2 * found[3 * LANES + i]
         total += m * found[5 * LANES + i]
+        total += e * found[6 * LANES + i]
         values[i] = total + one
     for k in range(1, knots.shape[0]):
-        start, inverse = knots[k - 1, 0], knots[k, 7]
+        start, inverse = knots[k - 1, 0], knots[k, 8]
         t1, t2, c1 = knots[k, 1] - knots[k - 1, 1], knots[k, 2] - knots[k - 1, 2], knots[k, 3] - knots[k - 1, 3]
-        c2, m, one = knots[k, 4] - knots[k - 1, 4], knots[k, 5] - knots[k - 1, 5], knots[k, 6] - knots[k - 1, 6]
+        c2, m, e = knots[k, 4] - knots[k - 1, 4], knots[k, 5] - knots[k - 1, 5], knots[k, 6] - knots[k - 1, 6]
+        one = knots[k, 7] - knots[k - 1, 7]
         for i in range(LANES):
             share = (found[4 * LANES + i] - start) * inverse
             share = 0.0 if share < 0.0 else share
@@ -129,6 +134,7 @@ def weigh_lanes(lanes: Lanes, knots: npt.NDArray[np.float64], values: npt.NDArra
             change += c1 * found[2 * LANES + i]
             change += c2 * found[3 * LANES + i]
             change += m * found[5 * LANES + i]
+            change += e * found[6 * LANES + i]
             change += one
             values[i] += share * change
 
@@ -213,7 +219,7 @@ def _value_turns(
         best = -WIN
         for i in range(size):
             values[first + i] = -found[i]
-            best = max(best, -found[i])
+            best = max(best, float(values[first + i]))
         if best >= stop_at:
             return first + size
     return n

@@ -100,6 +100,26 @@ def king_step(low: Any, high: Any, empty_low: Any, empty_high: Any) -> Words:
 
 
 @njit(cache=True, forceinline=True)
+def beside(low: Any, high: Any) -> tuple[Any, Any, Any, Any]:
+    """Squares with at least one neighbour in a set, and those with at least two, whether empty or not."""
+    a, b = up(low, high, 1)
+    c, d = down(low, high, 1)
+    one_low, one_high, two_low, two_high = a | c, b | d, a & c, b & d
+    a, b = up(low, high, STRIDE - 1)
+    one_low, one_high, two_low, two_high = one_low | a, one_high | b, two_low | (one_low & a), two_high | (one_high & b)
+    a, b = up(low, high, STRIDE)
+    one_low, one_high, two_low, two_high = one_low | a, one_high | b, two_low | (one_low & a), two_high | (one_high & b)
+    a, b = up(low, high, STRIDE + 1)
+    one_low, one_high, two_low, two_high = one_low | a, one_high | b, two_low | (one_low & a), two_high | (one_high & b)
+    a, b = down(low, high, STRIDE - 1)
+    one_low, one_high, two_low, two_high = one_low | a, one_high | b, two_low | (one_low & a), two_high | (one_high & b)
+    a, b = down(low, high, STRIDE)
+    one_low, one_high, two_low, two_high = one_low | a, one_high | b, two_low | (one_low & a), two_high | (one_high & b)
+    a, b = down(low, high, STRIDE + 1)
+    return one_low | a, one_high | b, two_low | (one_low & a), two_high | (one_high & b)
+
+
+@njit(cache=True, forceinline=True)
 def runs(low: Any, high: Any, k: Any) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
     """Where two and four empty squares in a line end, seen upwards and seen downwards; two words each.
 

@@ -10,6 +10,7 @@ from pipeline_src.search.amazons.flood import (
     U64,
     Words,
     amazon_squares,
+    beside,
     count,
     down,
     empty_squares,
@@ -41,6 +42,9 @@ class Terms(NamedTuple):
     """Mobility of the own amazons less that of the other side's. The mobility of an amazon is the sum of 2^-d * e over
     the squares one queen move away that the other side reaches too, in any number of moves: d is the distance along the
     line in squares, e the number of empty squares among the eight neighbours (the amazon's own square is not empty)."""
+    e: float
+    """Enclosed amazons, own less the other side's: 1 for an amazon that has none of the squares which both sides reach
+    beside it, 1/4 for one that has a single one."""
 
 
 @njit(cache=True)
@@ -185,4 +189,9 @@ def terms_of_words(
     if w >= mobile_from:
         m += _mobility(own_low, own_high, empty_low, empty_high, both_low, both_high)
         m -= _mobility(other_low, other_high, empty_low, empty_high, both_low, both_high)
-    return Terms(t1 + tempo * even1, t2 + tempo * even, c1, balance / 6.0, w, m)
+    one_low, one_high, two_low, two_high = beside(both_low, both_high)
+    quarters = 3 * (
+        count(own_low & ~one_low, own_high & ~one_high) - count(other_low & ~one_low, other_high & ~one_high)
+    )
+    quarters += count(own_low & ~two_low, own_high & ~two_high) - count(other_low & ~two_low, other_high & ~two_high)
+    return Terms(t1 + tempo * even1, t2 + tempo * even, c1, balance / 6.0, w, m, quarters / 4.0)

@@ -3,7 +3,10 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.amazons.evaluator import amazons_engine, make_evaluator
+from pipeline_src.players.registry import make_player
+from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.params import AmazonsEngine
+from pipeline_src.search.amazons.weights import HAND, LEARNED
 
 
 def test_defaults_without_a_params_file_or_section(tmp_path, monkeypatch):
@@ -11,7 +14,7 @@ def test_defaults_without_a_params_file_or_section(tmp_path, monkeypatch):
     assert amazons_engine() == AmazonsEngine()
     (tmp_path / "params.yaml").write_text("seed: 1\n")
     assert amazons_engine() == AmazonsEngine()
-    assert np.array_equal(make_evaluator("amazons").knots[:, :6], AmazonsEngine().table())
+    assert np.array_equal(make_evaluator("amazons").knots[1:, :8], AmazonsEngine().table()[1:])
 
 
 def test_weights_of_the_params_file(tmp_path, monkeypatch):
@@ -20,7 +23,7 @@ def test_weights_of_the_params_file(tmp_path, monkeypatch):
     (tmp_path / "params.yaml").write_text(text)
     evaluator = make_evaluator("amazons")
     assert evaluator.tempo[0] == 0.1
-    assert evaluator.knots[:, :6].tolist() == [[0, 1, 0, 0, 0, 0], [20, 0.5, 0.5, 0, 0, 0]]
+    assert evaluator.knots[:, :7].tolist() == [[0, 1, 0, 0, 0, 0, 0], [20, 0.5, 0.5, 0, 0, 0, 0]]
 
 
 def test_what_is_wrong_is_said(tmp_path, monkeypatch):
@@ -30,3 +33,16 @@ def test_what_is_wrong_is_said(tmp_path, monkeypatch):
         make_evaluator("amazons")
     with pytest.raises(ZugwerkError, match="chess"):
         make_evaluator("chess")
+
+
+def test_alphabeta_takes_weights_by_name_in_place_of_those_of_params(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text("amazons_engine: {phases: [{w: 0, t1: 1}, {w: 20, t1: 0.5, t2: 0.5}]}\n")
+    knots = {}
+    for words in ("alphabeta", "alphabeta:weights=hand", "alphabeta:weights=learned"):
+        player = make_player("amazons", words)
+        assert isinstance(player, SearchPlayer)
+        knots[words] = player.searcher.searcher.evaluator.knots[:, 0].tolist()
+    assert list(knots.values()) == [[0, 20], [phase.w for phase in HAND], [phase.w for phase in LEARNED]]
+    with pytest.raises(ZugwerkError, match="weights"):
+        make_player("amazons", "alphabeta:weights=none")

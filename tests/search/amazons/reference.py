@@ -46,8 +46,15 @@ def mobility(empty, amazons, reached):
     return total
 
 
+def enclosed(shared, amazons):
+    """Of one side; ``shared`` are the squares that both sides reach."""
+    padded = np.pad(shared, 1)
+    beside = [padded[r : r + 3, c : c + 3].sum() for r, c in amazons]
+    return beside.count(0) + beside.count(1) / 4
+
+
 def slow_terms(state, tempo):
-    """t1, t2, c1, c2, w, m."""
+    """t1, t2, c1, c2, w, m, e."""
     empty, width = state.board == board.EMPTY, state.board.shape[1]
     sides = [[divmod(int(s), width) for s in row if s >= 0] for row in state.amazons]
     own, other = sides[board.to_play(state)], sides[1 - board.to_play(state)]
@@ -60,9 +67,10 @@ def slow_terms(state, tempo):
             c1 = 2 * ((2.0**-a)[a < FAR].sum() - (2.0**-b)[b < FAR].sum())
             w = (2.0 ** -np.abs(a - b))[both].sum()
             m = mobility(empty, own, b < FAR) - mobility(empty, other, a < FAR)
+            e = enclosed(both, own) - enclosed(both, other)
         else:
             c2 = np.clip((b - a) / 6, -1, 1).sum()
-    return (*territory, c1, c2, w, m)
+    return (*territory, c1, c2, w, m, e)
 
 
 def games(size, count, greedy, seed):
