@@ -209,6 +209,9 @@ class GomokuTrainParams(Devices):
     schedule: Named[Positive] | None = None
     """Factors of ``learning_rate`` by the first generation to which they apply, e.g. {12: 0.3, 20: 0.1}; null is
     none."""
+    decay: Literal["none", "linear", "cosine"] = "none"
+    """How the rate falls to 0 within a generation: not at all, in a straight line, or as half a wave. For a generation
+    that learns from many games at once."""
     momentum: BelowOne = 0.9
     """Momentum of sgd; for adamw the decay of the running mean; published for growing boards: 0."""
     rho: BelowOne = 0.999
