@@ -44,7 +44,7 @@ OPPONENTS = {
 }
 EQUAL, OTHER = "score_vs_alphabeta_equal_time", "alphabeta:nodes={nodes}"
 TURN_MS = 300.0
-PROBE = {"simulations": 200, "nodes": 2000}
+PROBE = {"simulations": 200, "nodes": 100_000}
 """Simulations and nodes of a timed move."""
 PROBED = 12
 """Number of timed moves."""

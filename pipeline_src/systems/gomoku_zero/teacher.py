@@ -48,7 +48,8 @@ def play_taught(
     Raises:
         ZugwerkError: see `make_teacher`; or the board is smaller than the square of the openings.
     """
-    player, game = make_teacher(teacher), gomoku
+    player = make_teacher(teacher)
+    game: Any = gomoku
     cells = central_cells(start.board.shape[0], teacher.area)
     games = []
     for seed in seeds:
