@@ -1,8 +1,8 @@
 """Play the net of 15x15 that comes with the package against searches without a net, for docs/measured/gomoku_15.json.
 
 Colour-swapped pairs from the balanced openings of gomoku_evaluate. For the match at equal time, both players are first
-timed on positions of a game, in processor time, and then play with the simulations and nodes of 300 ms: so no result
-depends on what else runs. Killed at any moment, the same command goes on. Example:
+timed on positions of a game, in processor time, and then play with the simulations and nodes of 300 ms, so that no
+result depends on what else runs. Killed at any moment, the same command goes on. Example:
 
     python -m bench.strength.gomoku_15 --only alphabeta2 --pairs 20
 """
@@ -36,6 +36,8 @@ WORK = Path("work/strength/gomoku_15")
 COMMAND = "make measure-gomoku_15"
 SIZE, VARIANT, SEED = 15, "freestyle", 15
 NET = "zero:{model}simulations={simulations},solver=200"
+ALONE = ",chunk=1"
+"""Option at equal time: one position in a batch of the net, which is the fastest in a game by itself."""
 SIMULATIONS = 400
 OPPONENTS = {
     "score_vs_mcts1000": "mcts:playouts=1000",
@@ -44,7 +46,7 @@ OPPONENTS = {
 }
 EQUAL, OTHER = "score_vs_alphabeta_equal_time", "alphabeta:nodes={nodes}"
 TURN_MS = 300.0
-PROBE = {"simulations": 200, "nodes": 100_000}
+PROBE = {"simulations": 400, "nodes": 100_000}
 """Simulations and nodes of a timed move."""
 PROBED = 12
 """Number of timed moves."""
@@ -62,11 +64,13 @@ def main() -> None:
     model = f"{options.model}," if options.model else ""
     made: dict[str, Any] = read_json(OUT) if OUT.exists() else {}
     for name in (name for name in REGISTRY["gomoku_15"] if options.only in name):
-        simulations, other, timed = options.simulations, OPPONENTS.get(name, ""), None
-        if name == EQUAL:
-            timed = in_a_turn(model)
-            simulations, other = timed["simulations"], OTHER.format(nodes=timed["nodes"])
-        match = play(NET.format(model=model, simulations=simulations), other, options.pairs, options.workers)
+        timed = in_a_turn(model) if name == EQUAL else None
+        if timed:
+            net = NET.format(model=model, simulations=timed["simulations"]) + ALONE
+            other = OTHER.format(nodes=timed["nodes"])
+        else:
+            net, other = NET.format(model=model, simulations=options.simulations), OPPONENTS[name]
+        match = play(net, other, options.pairs, options.workers)
         score = match.score.as_metrics()
         print(f"{name}: {score['value']:.3f} ({score['low']:.3f} to {score['high']:.3f}, n {score['n']})", flush=True)
         if options.model:
@@ -106,7 +110,7 @@ def in_a_turn(model: str) -> dict[str, int]:
         state = gomoku.play(state, action)
         states.append(state)
     found = {}
-    for key, text in (("simulations", NET.format(model=model, **PROBE)), ("nodes", OTHER.format(**PROBE))):
+    for key, text in (("simulations", NET.format(model=model, **PROBE) + ALONE), ("nodes", OTHER.format(**PROBE))):
         player = make_player("gomoku", text)
         player.ready(start)
         seconds = 0.0
