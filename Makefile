@@ -22,7 +22,7 @@ unexport PYTHONPATH
 .PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-crawl measure-gomoku_15 measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
-	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
+	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
 
 setup: $(STAMP)  ## Make .venv with the locked versions of all packages, and compile the players' kernels.
 
