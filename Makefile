@@ -19,10 +19,10 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-crawl measure-gomoku_15 measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
-	@grep -hE '^[a-z_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
+	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
 
 setup: $(STAMP)  ## Make .venv with the locked versions of all packages, and compile the players' kernels.
 
@@ -61,6 +61,9 @@ measure-amazons_engine: $(STAMP)  ## Play the matches on a clock for docs/measur
 	$(BIN)/python -m bench.strength.amazons_engine
 
 measure-crawl: rehearse
+
+measure-gomoku_15: $(STAMP)  ## Play the packaged net of 15x15 against searches without a net for docs/measured/gomoku_15.json; resumes.
+	$(BIN)/python -m bench.strength.gomoku_15
 
 measure-gomoku_engine: $(STAMP)  ## Measure forced wins (POSITIONS=file), matches and late moves of Gomoku's engine for docs/measured/gomoku_engine.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')

@@ -178,6 +178,12 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
     },
+    "gomoku_15": {
+        "score_vs_mcts1000": Figure("15x15: score against MCTS, 1,000 playouts", "score"),
+        "score_vs_alphabeta2": Figure("15x15: score against alpha-beta, 2 plies", "score"),
+        "score_vs_alphabeta4": Figure("15x15: score against alpha-beta, 4 plies", "score"),
+        "score_vs_alphabeta_equal_time": Figure("15x15: score against alpha-beta, 300 ms a move each", "score"),
+    },
     "growing_boards": {
         "sizes": Figure("board sizes learned in turn", "boards", GROWING, "sizes", "growing_evaluate", data=SELF_PLAY),
         "time_to_scratch_strength": Figure(

@@ -52,6 +52,14 @@ SYSTEMS = {
         "how-it-works/gomoku-zero.md",
         "score_vs_mcts1000",
     ),
+    "gomoku_15": System(
+        "Gomoku on 15x15",
+        "",
+        "A net that learns from games of the engine first, and then from its own. It comes with the package and plays"
+        " with the solver of forced wins.",
+        "",
+        "gomoku.md",
+    ),
     "growing_boards": System(
         "Self-learning on growing boards",
         "Patent application, 2021",

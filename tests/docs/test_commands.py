@@ -54,7 +54,7 @@ def _at(tree, key):
 
 @cache
 def targets():
-    return set(re.findall(r"^([a-z_-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    return set(re.findall(r"^([a-z0-9_-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def check_zugwerk(words):

@@ -36,7 +36,7 @@ def test_a_row_has_published_ours_interval_and_ratio(measured: Path) -> None:
     ("system", "headings"),
     [
         ("amazons", {"amazons_net", "amazons_engine"}),
-        ("gomoku", {"gomoku_zero", "gomoku_engine"}),
+        ("gomoku", {"gomoku_zero", "gomoku_15", "gomoku_engine"}),
         ("growing", {"growing_boards"}),
         ("joseki", {"joseki"}),
         ("depth", {"search_depth"}),

@@ -60,7 +60,12 @@ def test_the_nets_are_small_and_of_different_boards():
 
 @pytest.mark.parametrize(
     ("game", "text", "size"),
-    [("gomoku", "zero:simulations=8", 9), ("amazons", "puct:simulations=8", 10), ("amazons", "nets", 10)],
+    [
+        ("gomoku", "zero:simulations=8", 9),
+        ("gomoku", "zero:simulations=8", 15),
+        ("amazons", "puct:simulations=8", 10),
+        ("amazons", "nets", 10),
+    ],
 )
 def test_a_fresh_clone_can_play(game, text, size):
     player, rules = make_player(game, text), get_game(game)
@@ -98,7 +103,7 @@ def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path):
     assert (made.card.hours, made.card.figures) == (2.0, ())
     player = build_player("gomoku", "zero:simulations=2")
     assert isinstance(player, ByBoard)
-    assert [board.height for board in player.boards] == sorted([size, 9])
+    assert [board.height for board in player.boards] == sorted([size, 9, 15])
     for side, variant in ((size, "exact"), (9, "freestyle")):
         start = get_game("gomoku").initial_state(side, variant)
         player.check(start)

@@ -14,8 +14,10 @@ from pipeline_src.parallel import run_tasks
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.systems.gomoku_zero.evaluators import even, open_evaluator, prepare_model
+from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
 from pipeline_src.systems.gomoku_zero.self_play import SelfPlayGame, play_random, play_self
 from pipeline_src.systems.gomoku_zero.setting import Setting
+from pipeline_src.systems.gomoku_zero.teacher import make_teacher, play_taught
 from pipeline_src.systems.gomoku_zero.window import SelfPlayGames, extend_window, make_games, open_window, write_window
 from pipeline_src.systems.gomoku_zero.work import Work
 
@@ -27,7 +29,10 @@ def play_groups(work: Work) -> None:
     """Let the best player play itself; write ``games.parquet``, the ``window`` and ``self_play_result.json``."""
     params = work.setting.self_play
     model = prepare_model(work.player, params.backend, work.folder) if work.player else None
-    folders = [work.folder / f"group_{group:03d}" for group in range(-(-params.games // params.group))]
+    if model is None and params.teacher:
+        make_teacher(params.teacher)  # an error before any game
+    count = _count_games(model, params)
+    folders = [work.folder / f"group_{group:03d}" for group in range(-(-count // params.group))]
     tasks = [(model, work.setting, work.files.number, group, folder) for group, folder in enumerate(folders)]
     run_tasks(play_group, tasks, work.parallel, f"generation {work.files.name}: self-play")
     new = reduce(lambda games, more: extend_window(games, more, _ALL), (open_window(folder) for folder in folders))
@@ -64,10 +69,11 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
     game: Any = gomoku
     start = game.initial_state(rules.size, rules.variant)
     first = group * params.group
-    seeds = [
-        [setting.seed, streams.SELF_PLAY, number, i] for i in range(first, min(first + params.group, params.games))
-    ]
-    if model is None and params.first == "random":
+    last = min(first + params.group, _count_games(model, params))
+    seeds = [[setting.seed, streams.SELF_PLAY, number, i] for i in range(first, last)]
+    if model is None and params.teacher:
+        played = play_taught(start, params.teacher, params.opening_plies, seeds)
+    elif model is None and params.first == "random":
         played = play_random(game, start, seeds)
     elif model is None:
         played = play_self(game, start, even, params, seeds)
@@ -79,6 +85,10 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
         evaluations = evaluator.evaluated - before
     write_json(_count(folder), {"evaluations": evaluations})
     write_window(folder, _kept(played, setting, number))
+
+
+def _count_games(model: Path | None, params: GomokuSelfPlay) -> int:
+    return params.teacher.games if model is None and params.teacher else params.games
 
 
 def _count(folder: Path) -> Path:

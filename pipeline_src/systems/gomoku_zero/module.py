@@ -11,6 +11,7 @@ from torch.optim import Optimizer
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.ranks import share, summed
+from pipeline_src.learning.schedule import rate_factor
 from pipeline_src.systems.gomoku_zero.batches import Batch, Batches
 from pipeline_src.systems.gomoku_zero.learner import LearnerState, make_learner
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
@@ -83,6 +84,13 @@ class ZeroModule(LightningModule):
             torch._foreach_add_(grads, weights, alpha=2 * self.params.l2)
         if self.params.gradient_clip is not None:
             nn.utils.clip_grad_norm_(self.net.parameters(), self.params.gradient_clip)
+
+    def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
+        """Set the learning rate of this step where it falls within a generation."""
+        if self.params.decay != "none":
+            optimizer: Any = self.optimizers()
+            for group in optimizer.param_groups:
+                group["lr"] = self.rate * rate_factor(self.params.decay, self.global_step, self.trainer.max_steps, 0.0)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
         """Close a row of the curves each ``log_steps`` steps, and at the end."""

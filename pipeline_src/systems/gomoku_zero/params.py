@@ -22,6 +22,7 @@ from pipeline_src.project.params import (
     NonNegative,
     Params,
     Positive,
+    Text,
     Whole,
     read_tree,
 )
@@ -109,6 +110,22 @@ class GomokuNet(Params):
     """Sizes of the residual net."""
 
 
+class GomokuTeacher(Params):
+    """A player without a net, whose games against itself are those of the first generation."""
+
+    player: Text
+    """Text of the player, see `zugwerk players gomoku`; limited by nodes or depth, not by time."""
+    games: Count
+    """Number of games in the first generation."""
+    area: Whole = 0
+    """Side of the central square that contains the random stones of the openings; 0 is the whole board."""
+    slips: Fraction = 0.1
+    """Share of plies at which a random cell near the stones is played instead of the teacher's move, which remains the
+    policy target."""
+    slip_plies: Whole = 30
+    """Number of plies of a game, from its start, in which there are slips."""
+
+
 class GomokuSelfPlay(Params):
     """Self-play of the best player."""
 
@@ -116,8 +133,11 @@ class GomokuSelfPlay(Params):
     """Number of games in a generation; published: 200."""
     group: Count = 50
     """Number of games that a task plays in lock step. It is fixed, so that the number of workers changes nothing."""
-    first: Literal["search", "random"] = "search"
-    """Player of the first generation, which has no net: a search with even priors and value 0, or random moves."""
+    first: Literal["search", "random", "teacher"] = "search"
+    """Player of the first generation, which has no net: a search with even priors and value 0, random moves, or the
+    teacher."""
+    teacher: GomokuTeacher | None = None
+    """The teacher, for first: teacher only."""
     search: Search = "puct"
     """Search of self-play. ``gumbel`` is sequential halving at the root (Danihelka et al., 2022), better with few
     simulations; published: puct."""
@@ -163,6 +183,12 @@ class GomokuSelfPlay(Params):
     """Number of positions in a forward pass. Smaller batches are padded, so that an answer depends on its position
     only."""
 
+    @model_validator(mode="after")
+    def _has_its_teacher(self) -> Self:
+        if (self.first == "teacher") != (self.teacher is not None):
+            raise ValueError("teacher and first: teacher need each other: give both or none")
+        return self
+
 
 class GomokuTrainParams(Devices):
     """Training on the replay window after each generation's self-play. The paper does not print these numbers."""
@@ -183,6 +209,9 @@ class GomokuTrainParams(Devices):
     schedule: Named[Positive] | None = None
     """Factors of ``learning_rate`` by the first generation to which they apply, e.g. {12: 0.3, 20: 0.1}; null is
     none."""
+    decay: Literal["none", "linear", "cosine"] = "none"
+    """How the rate falls to 0 within a generation: not at all, in a straight line, or as half a wave. For a generation
+    that learns from many games at once."""
     momentum: BelowOne = 0.9
     """Momentum of sgd; for adamw the decay of the running mean; published for growing boards: 0."""
     rho: BelowOne = 0.999

@@ -66,7 +66,7 @@ def _rounds(
     game: Game, start: Any, evaluate: EvaluateBatch, params: GomokuSelfPlay, seeds: Sequence[Sequence[int]]
 ) -> Generator[Leaves, Answer, list[SelfPlayGame]]:
     """One lock step as a generator, which yields leaves and is sent the evaluator's answer."""
-    games = [_begin(game, start, seed, params.opening_plies) for seed in seeds]
+    games = [begin(game, start, seed, params.opening_plies) for seed in seeds]
     chooser: _Puct | _Gumbel = (_Gumbel if params.search == "gumbel" else _Puct)(start, len(games), evaluate, params)
     for g, one in enumerate(games):
         chooser.trees.plant(g, one.state)
@@ -109,7 +109,7 @@ def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[
     """Play games of uniformly random moves. The policies are the played moves."""
     games = []
     for seed in seeds:
-        one = _begin(game, start, seed, 0)
+        one = begin(game, start, seed, 0)
         while not kernels.outcome(one.state)[0]:
             action = int(one.rng.choice(game.legal_actions(one.state)))
             policy = np.zeros(one.state.board.size, np.float32)
@@ -121,11 +121,13 @@ def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[
     return games
 
 
-def _begin(game: Game, start: Any, seed: Sequence[int], most: int) -> SelfPlayGame:
+def begin(game: Game, start: Any, seed: Sequence[int], most: int, cells: Sequence[int] | None = None) -> SelfPlayGame:
+    """A game after at most ``most`` random stones, on any of ``cells``; None is the whole board."""
     rng = np.random.default_rng(seed)
     one = SelfPlayGame(start, rng, int(rng.integers(0, most + 1)), [])
     for _ in range(one.opening):
-        action = int(rng.choice(game.legal_actions(one.state)))
+        legal = game.legal_actions(one.state)
+        action = int(rng.choice(legal if cells is None else np.intersect1d(legal, cells)))
         after = game.play(one.state, action)
         if kernels.outcome(after)[0]:  # on a tiny board; the search goes on from before it
             one.opening = len(one.actions)

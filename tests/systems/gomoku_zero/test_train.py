@@ -76,6 +76,22 @@ def test_other_seeds_and_params_train_otherwise(tmp_path, undisturbed):
         assert content(run(folder, **how), folder)[0] != undisturbed[0]
 
 
+@pytest.mark.parametrize("decay", ["linear", "cosine"])
+def test_the_rate_falls_to_nothing_within_a_generation(tmp_path, monkeypatch, decay):
+    rates, step = [], ZeroModule.training_step
+
+    def seen(self, batch, batch_idx):
+        rates.append(self.optimizers().param_groups[0]["lr"])
+        return step(self, batch, batch_idx)
+
+    monkeypatch.setattr(ZeroModule, "training_step", seen)
+    run(tmp_path, decay=decay)
+    assert rates[0] == 5e-3
+    assert rates[STEPS // 2] == pytest.approx(2.5e-3)
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] == pytest.approx({"linear": 5e-3 / 16, "cosine": 4.8e-5}[decay], rel=0.01)
+
+
 def stop_in_step(monkeypatch, number):
     step = ZeroModule.training_step
 
