@@ -77,7 +77,7 @@ def main() -> None:
             continue
         about = {
             "profile": "gomoku_15",
-            "data": "games of the engine and its own",
+            "data": "games of the engine",
             "hardware": f"one core of {processor()}",
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
             "command": COMMAND,

@@ -55,7 +55,7 @@ SYSTEMS = {
     "gomoku_15": System(
         "Gomoku on 15x15",
         "",
-        "A net that learns from games of the engine first, and then from its own. It comes with the package and plays"
+        "A net that learns from games of the engine against itself. It comes with the package and plays"
         " with the solver of forced wins.",
         "",
         "gomoku.md",
