@@ -36,8 +36,8 @@ WORK = Path("work/strength/gomoku_15")
 COMMAND = "make measure-gomoku_15"
 SIZE, VARIANT, SEED = 15, "freestyle", 15
 NET = "zero:{model}simulations={simulations},solver=200"
-ALONE = ",chunk=1"
-"""Option at equal time: one position in a batch of the net, which is the fastest in a game by itself."""
+TOGETHER = ",chunk=8"
+"""Option of games in lock step; at equal time a game is timed by itself, for which the default is the fastest."""
 SIMULATIONS = 400
 OPPONENTS = {
     "score_vs_mcts1000": "mcts:playouts=1000",
@@ -66,10 +66,10 @@ def main() -> None:
     for name in (name for name in REGISTRY["gomoku_15"] if options.only in name):
         timed = in_a_turn(model) if name == EQUAL else None
         if timed:
-            net = NET.format(model=model, simulations=timed["simulations"]) + ALONE
+            net = NET.format(model=model, simulations=timed["simulations"])
             other = OTHER.format(nodes=timed["nodes"])
         else:
-            net, other = NET.format(model=model, simulations=options.simulations), OPPONENTS[name]
+            net, other = NET.format(model=model, simulations=options.simulations) + TOGETHER, OPPONENTS[name]
         match = play(net, other, options.pairs, options.workers)
         score = match.score.as_metrics()
         print(f"{name}: {score['value']:.3f} ({score['low']:.3f} to {score['high']:.3f}, n {score['n']})", flush=True)
@@ -110,7 +110,7 @@ def in_a_turn(model: str) -> dict[str, int]:
         state = gomoku.play(state, action)
         states.append(state)
     found = {}
-    for key, text in (("simulations", NET.format(model=model, **PROBE) + ALONE), ("nodes", OTHER.format(**PROBE))):
+    for key, text in (("simulations", NET.format(model=model, **PROBE)), ("nodes", OTHER.format(**PROBE))):
         player = make_player("gomoku", text)
         player.ready(start)
         seconds = 0.0

@@ -160,7 +160,7 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
 
 
 def _text(model: Path) -> str:
-    return f"zero:{model},simulations={SIMULATIONS}"
+    return f"zero:{model},simulations={SIMULATIONS},chunk=8"  # in lock step
 
 
 def _curve(path: Path) -> list[tuple[int, float, float]]:

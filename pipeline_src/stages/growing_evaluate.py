@@ -30,6 +30,8 @@ REPORTS = Path("artifacts/reports/growing")
 GAMES = Path("artifacts/records/growing/matches.parquet")
 WORK = Path("work/growing_evaluate")
 BEST, OPPONENT = "best", "opponent"
+CHUNK = 8
+"""Batch size of the models' nets, for games in lock step."""
 
 
 def main() -> None:
@@ -90,7 +92,7 @@ def main() -> None:
 def _text(model: Path, params: GrowingEvaluateParams) -> str:
     if not model.is_file():
         raise ZugwerkError(f"{model}: no such model; `dvc repro growing_board` makes it")
-    return f"{player.NAME}:{model},simulations={params.simulations}"
+    return f"{player.NAME}:{model},simulations={params.simulations},chunk={CHUNK}"
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
     monkeypatch.setattr(strength, "SIZE", 7)
     monkeypatch.setattr(strength, "NET", "alphabeta:depth=2{model}")
-    monkeypatch.setattr(strength, "ALONE", ",c=0.2")
+    monkeypatch.setattr(strength, "TOGETHER", "")
     monkeypatch.setattr(strength, "OPPONENTS", dict.fromkeys(strength.OPPONENTS, "random"))
     return tmp_path
 
@@ -50,7 +50,7 @@ def test_at_equal_time_both_sides_have_what_they_do_in_a_turn(small, monkeypatch
     monkeypatch.setattr(strength, "NET", "mcts:nodes={simulations}{model}")
     run(monkeypatch, "--only", "equal_time", "--pairs", "1")
     match = json.loads((small / "measured.json").read_text())["matches"]["score_vs_alphabeta_equal_time"]
-    assert (match["a"], match["b"]) == ("mcts:nodes=7,c=0.2", "alphabeta:nodes=11")
+    assert (match["a"], match["b"]) == ("mcts:nodes=7", "alphabeta:nodes=11")
     assert match["in_a_turn"] == {"simulations": 7, "nodes": 11}
 
 

@@ -99,7 +99,7 @@ def test_tables_metrics_and_games_say_the_same(project):
     }
     assert [len(found) for found in by_event.values()][:4] == [2 * 2 * 4, 3 * 2 * 2, 3 * 2, 3 * 4]
     assert sum(map(len, by_event.values())) == len(games)
-    best = f"zero:{stage.GenerationFiles(5).best},simulations=300,search=puct"
+    best = f"zero:{stage.GenerationFiles(5).best},simulations=300,search=puct,chunk=8"
     won = sum(
         (game.first_name == best) == (game.winner == "first") if game.winner != "draw" else 0.5
         for game in by_event["headline"][:8]

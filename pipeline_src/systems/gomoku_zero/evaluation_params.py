@@ -59,8 +59,8 @@ class GomokuEvaluateParams(Params):
     """Number of simulations of a model's move."""
     search: Search = "puct"
     """Search of the models, see gomoku_self_play."""
-    options: str = ""
-    """Further options of a model's player, e.g. ``chunk=16,leaves=4``."""
+    options: str = "chunk=8"
+    """Further options of a model's player, e.g. ``chunk=16,leaves=4``. A chunk of 8 suits games in lock step."""
     opponents: Named[GomokuOpponent] = OPPONENTS
     """Opponents by name. The metrics are named ``score_vs_<name>``."""
     anchor: str = "mcts1000"

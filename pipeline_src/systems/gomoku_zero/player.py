@@ -147,8 +147,8 @@ class ZeroOptions(Nodes):
     """Number of leaves of one tree in a batch."""
     backend: BackendName = "auto"
     """Program that runs the net; auto is cuda with a GPU, else onnx if it is installed, else torch."""
-    chunk: Count = 8
-    """Batch size of the net; smaller batches are padded. The default suits ONNX Runtime, also for a single game."""
+    chunk: Count = 1
+    """Batch size of the net; smaller batches are padded. 1 suits a single game, 8 many games at once."""
     threads: Count = 1
     """Number of CPU threads."""
     temperature: NonNegative = 0.0
