@@ -53,7 +53,7 @@ PARAMS = {
     "growing_larger": {"6": {"before": "5", "generations": 1}},
     "depth_split": {"train": 75, "validation": 10, "test": 15},
 }
-BEST = "zero:artifacts/models/gomoku/02/best.pt,simulations=300,search=puct"
+BEST = "zero:artifacts/models/gomoku/02/best.pt,simulations=300,search=puct,chunk=8"
 RESIDUAL = "nets:artifacts/models/amazons/residual/nets.pt"
 
 

@@ -188,9 +188,9 @@ def test_a_table_is_tuned_to_its_opponents_computing():
     rng = np.random.default_rng(0)
     legal = rng.integers(2, 2000, 300).astype(np.int32)
     nodes = DepthCosts(((0.0, 1.0), (0.7, 0.1), (0.5, 0.1), (0.5, 0.1), (0.5, 0.1))).nodes(legal).astype(np.int64)
-    tuned = tune_table(DEPTH2, legal, nodes, GAME, 1, [1], ALONE, None, group=1)
+    tuned = tune_table(DEPTH2, legal, nodes, GAME, 1, [2], ALONE, None, group=1)
     assert isinstance(tuned.table, TableDepth)
     assert tuned.table.lowest == GAME.lowest
     assert 0.5 < tuned.spent / tuned.wanted < 2
     assert tuned.options.startswith("depth=table,lowest=2")
-    assert tune_table(DEPTH2, legal, nodes, GAME, 1, [1], ALONE, None, group=1) == tuned
+    assert tune_table(DEPTH2, legal, nodes, GAME, 1, [2], ALONE, None, group=1) == tuned
