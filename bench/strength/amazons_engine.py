@@ -92,7 +92,7 @@ def main() -> None:
         made["late_moves"] = late_moves(PROGRAM, options.moves) | _about()
     known: dict[str, Any] = read_json(OUT) if OUT.exists() else {}
     matches = known.get("matches", {}) | made.pop("matches")
-    write_json(OUT, known | made | {"matches": matches})
+    write_json(OUT, known | made | lost_off_the_board(matches) | {"matches": matches})
 
 
 def _spec(name: str, a: str, b: str, games: int) -> MatchSpec:
@@ -210,18 +210,20 @@ def figures(found: dict[str, Match]) -> dict[str, Any]:
     steps = [match for name, match in found.items() if name.startswith("doubling")]
     if steps:
         made["elo_per_doubling"] = _mean_elo(steps)
-    games = sum(match.standing.games for match in found.values())
-    for figure, kind in (("illegal_moves", "illegal"), ("time_losses", "time")):
-        count = sum(_ours(match, kind) for match in found.values())
-        made[figure] = {"value": count, "low": None, "high": None, "n": games}
     return {name: row | _about() for name, row in made.items()} | {
         "matches": {name: match.as_json() for name, match in found.items()}
     }
 
 
-def _ours(match: Match, kind: str) -> int:
-    """Games that our own players lost off the board."""
-    return sum(match.forfeits(player)[kind] for player, text in enumerate((match.a, match.b)) if text != OPENSPIEL)
+def lost_off_the_board(matches: dict[str, Any]) -> dict[str, Any]:
+    """Games that our own players lost by an illegal move and on time, in all matches of the file."""
+    games = sum(match["games"] for match in matches.values())
+    made = {}
+    for figure, kind in (("illegal_moves", "illegal"), ("time_losses", "time")):
+        ours = [match["sides"][side] for match in matches.values() for side in "ab" if match[side] != OPENSPIEL]
+        count = sum(side["forfeits"].get(kind, 0) for side in ours)
+        made[figure] = {"value": count, "low": None, "high": None, "n": games} | _about()
+    return made
 
 
 def _mean_elo(steps: list[Match]) -> dict[str, Any]:
