@@ -1,4 +1,4 @@
-"""What can go wrong on a page: twelve tabs, a flood of messages, a model that is none, engines that are all busy."""
+"""What can go wrong on a page: twenty tabs, a flood of messages, a model that is none, engines that are all busy."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 from tests.web.conftest import alive
 from tests.web.test_play_browser import moves, set_up
 
-TABS = 12
+TABS = 20
 SIX = {"game": "amazons", "size": 6, "variant": "standard"}
 THREE = {"game": "gomoku", "size": 5, "variant": "freestyle-3", "mode": "people"}
 
@@ -18,7 +18,7 @@ def against(player, game="amazons", **more):
 
 
 @pytest.mark.slow
-def test_twelve_tabs_at_once_all_get_their_moves(open_page, server):
+def test_twenty_tabs_at_once_all_get_their_moves(open_page, server):
     """Each tab has a game of its own, against a player; there are four processes for all of them."""
     pages = [open_page() for _ in range(TABS)]
     for page in pages:
