@@ -18,10 +18,17 @@ def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, sm
     typer.echo(sizes(graph_targets(params), params, Path()))
 
 
-def report(as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table.")) -> None:
+def report(
+    as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
+    keep: bool = typer.Option(False, "--keep", help="First write the graph's figures to docs/measured/PROFILE.json."),
+) -> None:
     """Print every headline figure beside the published one. Example: zugwerk report --json."""
     from pipeline_src.report.figures import figures
+    from pipeline_src.report.keep import keep as keep_figures
 
+    if keep:
+        path, count = keep_figures()
+        typer.echo(f"{path}: {count} figures of the graph", err=True)
     found = figures()
     if as_json:
         typer.echo(json.dumps(found, indent=2, allow_nan=False))

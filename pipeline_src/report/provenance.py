@@ -3,17 +3,18 @@
 import os
 import platform
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-CODE = ("dvc.yaml", "params.yaml", "pipeline_src", "spiders")
-"""Files that determine the figures."""
+CODE = ("dvc.yaml", "pipeline_src", "spiders")
+"""Code that determines the figures."""
 
 
-def commit(folder: Path = Path()) -> str | None:
-    """Return the commit of the checkout, with ``+`` if code or params differ from it; None outside git."""
+def commit(folder: Path = Path(), files: Sequence[str] = (*CODE, "params.yaml")) -> str | None:
+    """Return the commit of the checkout, with ``+`` if one of the files differs from it; None outside git."""
     try:
         head = _git(folder, "rev-parse", "--short=10", "HEAD")
-        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *CODE)
+        changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *files)
     except (OSError, subprocess.CalledProcessError):
         return None
     return head + "+" * bool(changed)
