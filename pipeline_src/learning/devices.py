@@ -1,8 +1,10 @@
-"""Params of every training: number of devices, and so of processes, that train one net."""
+"""Params of every training: number of devices, and so of processes, that train one net; and number format."""
 
 from typing import Literal
 
 from pipeline_src.project.params import Count, Params
+
+Precision = Literal["auto", "32-true", "bf16-mixed"]
 
 
 class Devices(Params):
@@ -18,3 +20,10 @@ class Devices(Params):
     """Number of machines."""
     strategy: Literal["auto", "ddp"] = "auto"
     """Lightning's strategy; auto is ddp with more than one process."""
+
+
+class MixedPrecision(Devices):
+    """Devices and number format, for nets that learn as much with either format."""
+
+    precision: Precision = "auto"
+    """Number format of training; auto is bf16-mixed on a GPU and on a CPU with AMX, and 32-true otherwise."""

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from pipeline_src.learning.devices import Devices
+from pipeline_src.learning.devices import MixedPrecision
 from pipeline_src.project.params import (
     BelowOne,
     Count,
@@ -88,7 +88,7 @@ class AmazonsModelsParams(Params):
         return self
 
 
-class TrainingParams(Devices):
+class TrainingParams(MixedPrecision):
     """Training of a net for the Amazons."""
 
     augment: bool
@@ -119,8 +119,6 @@ class TrainingParams(Devices):
     """Factor of the value loss, relative to the policy loss; published: 1."""
     gradient_clip: Positive | None = None
     """Highest norm of the gradient over all weights; null does not clip."""
-    precision: Literal["auto", "32-true", "bf16-mixed"]
-    """Precision of training; auto is bf16-mixed on a GPU and 32-true otherwise."""
     checkpoint_steps: Count
     """Number of steps between checkpoints, and so the largest number that a kill can lose."""
 

@@ -16,6 +16,7 @@ from lightning.pytorch.loggers import CSVLogger, Logger
 
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import LastCheckpoint, StepSeed, find_checkpoint, torch_seed
+from pipeline_src.learning.precision import number_format
 from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
 from pipeline_src.learning.throughput import Throughput
 from pipeline_src.project.code import digest
@@ -71,7 +72,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
         half_written.unlink()
     gpu = torch.cuda.is_available()
     own = MODELS[model].params(params)
-    precision = own.precision if own.precision != "auto" else "bf16-mixed" if gpu else "32-true"
+    precision = number_format(own.precision)
 
     torch.manual_seed(torch_seed(seed, streams.TRAINING_WEIGHTS))
     nets = MODELS[model].make(params, dataset.size)

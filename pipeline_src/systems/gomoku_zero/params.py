@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, parse_variant
-from pipeline_src.learning.devices import Devices
+from pipeline_src.learning.devices import MixedPrecision
 from pipeline_src.project.params import (
     PARAMS_FILE,
     BelowOne,
@@ -190,7 +190,7 @@ class GomokuSelfPlay(Params):
         return self
 
 
-class GomokuTrainParams(Devices):
+class GomokuTrainParams(MixedPrecision):
     """Training on the replay window after each generation's self-play. The paper does not print these numbers."""
 
     window: Count
@@ -227,8 +227,6 @@ class GomokuTrainParams(Devices):
     threads: Count = 1
     """Number of CPU threads of torch. For a small net a second one gains little, and on a busy machine it costs
     much."""
-    precision: Literal["auto", "32-true", "bf16-mixed"] = "auto"
-    """Precision of training; auto is bf16-mixed on a GPU and 32-true otherwise."""
     log_steps: Count = 20
     """Number of steps over which a row of the learning curves averages."""
     checkpoint_steps: Count = 1000

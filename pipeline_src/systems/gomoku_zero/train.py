@@ -15,6 +15,7 @@ from lightning.pytorch.loggers import Logger
 from torch import Tensor, nn
 
 from pipeline_src.learning.checkpoints import LastCheckpoint, find_checkpoint
+from pipeline_src.learning.precision import number_format
 from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
 from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.batches import Batches
@@ -81,7 +82,7 @@ def train_generation(
         if other != own and is_first():
             shutil.rmtree(other)
     module = ZeroModule(net, batches, params, rate=rate, state=learner_state)
-    precision = params.precision if params.precision != "auto" else "bf16-mixed" if gpu else "32-true"
+    precision = number_format(params.precision)
     trainer = Trainer(
         **trainer_options(params, params.batch),
         precision=precision,
