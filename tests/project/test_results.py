@@ -45,12 +45,24 @@ def test_the_summary_has_a_line_for_each_published_system(project):
     text = filled(project, "summary")
     rows = [line for line in text.splitlines() if line.startswith("| [")]
     assert len(rows) == sum(bool(system.headline) for system in SYSTEMS.values()) == 5
-    assert any("| 0.734 | **0.500** | 0.400 to 0.600 | 2,000 | measured |" in row for row in rows)
+    assert any("| 0.734 | - | - | 0.500 (0.400 to 0.600) |" in row for row in rows)
     assert "old" not in text
     assert text.startswith("Before.\n\n<!-- made: summary -->\n\n| system |")
     assert text.endswith("|\n\n<!-- made: end -->\n\nAfter.\n")
     (project / "README.md").write_text(text)
     assert list(filled_pages(project).values()) == [text]
+
+
+def test_sizes_of_the_graph_stand_side_by_side_where_both_are_known(project):
+    reports = project / "artifacts/reports/depth"
+    reports.mkdir(parents=True)
+    (project / "params.yaml").write_text("profile: laptop\nseed: 1\n")
+    (project / "dvc.lock").write_text("stages: {depth_evaluate: {params: {params.yaml: {seed: 1}}}}\n")
+    (reports / "evaluate.json").write_text(json.dumps({"positions": 12, "models": {"smote": {"accuracy": 0.25}}}))
+    night = {"positions": {"ours": 3000, "low": None, "high": None, "n": None}, "mean_margin": {"ours": 1.5}}
+    (project / "docs/measured/overnight.json").write_text(json.dumps({"search_depth": night}))
+    rows = [line for line in filled(project, "sizes").splitlines() if line.startswith("|")][2:]
+    assert rows == ["| Search depth chosen by a net | labelled positions | 81,742,572 | 12 | 3,000 |"]
 
 
 def test_each_block_of_a_page_is_written_for_itself(project):

@@ -5,13 +5,13 @@ between them. The names are the keys of `BLOCKS`.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.reference.tables import table
-from pipeline_src.report.figures import figures
+from pipeline_src.report.figures import MEASURED, figures
 from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY
@@ -19,6 +19,8 @@ from pipeline_src.report.systems import SYSTEMS
 from pipeline_src.report.table import interval, markdown_table, number, with_unit
 
 Found = dict[str, dict[str, dict[str, Any]]]
+SIZES = ("laptop", "overnight")
+"""Sizes of the graph that stand side by side."""
 BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
 BLOCK = re.compile(
     r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
@@ -59,10 +61,31 @@ def _summary(found: Found) -> list[str]:
     """A line for each published system."""
     rows = []
     for name, system in SYSTEMS.items():
-        if not system.headline:
-            continue
-        rows.append([f"[{system.title}](docs/{system.page})", *_best(found[name][system.headline])])
-    return table(["system", *BEST], rows)
+        if system.headline:
+            row = found[name][system.headline]
+            rows.append([f"[{system.title}](docs/{system.page})", *_side_by_side(row, (*SIZES, MEASURED))])
+    return table(["system", "figure", "published", *SIZES, MEASURED], rows)
+
+
+def _sizes(found: Found) -> list[str]:
+    """All figures that are known at every size of the graph in `SIZES`."""
+    rows = [
+        [SYSTEMS[name].title, *_side_by_side(row, SIZES)]
+        for name, named in found.items()
+        for row in named.values()
+        if row["profiles"].keys() >= {*SIZES}
+    ]
+    return table(["system", "figure", "published", *SIZES], rows)
+
+
+def _side_by_side(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
+    """Cells of a figure: its words, the published value, and each label's value with its interval."""
+    cells = [with_unit(row["words"], row["unit"]), number(row["published"], row["unit"])]
+    for label in labels:
+        one = row["profiles"].get(label, {"ours": None, "low": None}) | {"unit": row["unit"]}
+        value = number(one["ours"], row["unit"])
+        cells.append(value if one["low"] is None else f"{value} ({interval(one)})")
+    return cells
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:
@@ -185,6 +208,7 @@ def _reliability(measured: dict[str, Any]) -> list[str]:
 
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
+    "sizes": lambda found, _folder, _words: _sizes(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
     "results": lambda found, folder, _words: _results(found, folder),
