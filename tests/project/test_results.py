@@ -100,7 +100,7 @@ def test_the_results_have_a_section_for_each_system(project):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, figures, "),
+        ("figure search_depth", r"README\.md: no block 'figure'; there are: summary, sizes, figures, "),
         ("figures search_depths", "'made: figures search_depths': a system, then figures of it"),
         ("figures search_depth", "'made: figures search_depth': a system, then figures of it"),
         ("figures search_depth wins", "'made: figures search_depth wins'"),
