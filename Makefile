@@ -19,7 +19,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-crawl measure-gomoku_15 measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_15 measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -59,6 +59,9 @@ pictures: $(STAMP)  ## Take the pictures of the pages for README.md, in docs/ima
 measure-amazons_engine: $(STAMP)  ## Play the matches on a clock for docs/measured/amazons_engine.json; resumes.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock --editable '.[bench]'
 	$(BIN)/python -m bench.strength.amazons_engine
+
+measure-amazons_net: $(STAMP)  ## Play the packaged Amazons net's search against alpha-beta for docs/measured/amazons_net.json; resumes.
+	$(BIN)/python -m bench.strength.amazons_net
 
 measure-crawl: rehearse
 

@@ -38,7 +38,6 @@ OUT = Path("docs/measured/amazons_engine.json")
 WORK = Path("work/strength/amazons_engine")
 COMMAND = "make measure-amazons_engine"
 ENGINE = "alphabeta"
-RESIDUAL = "artifacts/models/amazons/residual/nets.pt"
 SIMULATIONS = 590
 """Of each of the three searches of OpenSpiel's turn: 100 ms a turn on the machine of the committed figures."""
 
@@ -60,7 +59,6 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "doubling_200_100": (f"{ENGINE}:movetime=200", f"{ENGINE}:movetime=100", 100),
     "doubling_400_200": (f"{ENGINE}:movetime=400", f"{ENGINE}:movetime=200", 400),
     "one_ply": (f"{ENGINE}:nodes=100000", "one_ply", 200),
-    "puct": (f"puct:{RESIDUAL},movetime=100", f"{ENGINE}:movetime=100", 100),
     "fast": (f"{ENGINE}:movetime=10", "uct:movetime=10", 400),
     "previous": (NEW, OLD, 400),
     "previous_8": (NEW, OLD, 400),
@@ -84,12 +82,12 @@ def main() -> None:
                 unpack(PREVIOUS, WORK / PREVIOUS[:12])
             played = _spec(name, a, b, min(games, options.games or games))
             found[name] = run_match(played, WORK / f"{name}.parquet", Parallel(workers=options.workers))
-            print(f"{name}: {_line(found[name])}", flush=True)
+            print(f"{name}: {line(found[name])}", flush=True)
         elif journal_of(WORK / f"{name}.parquet").exists():
             found[name] = _so_far(_spec(name, a, b, games), journal_of(WORK / f"{name}.parquet"))
     made = figures(found)
     if "late_moves".startswith(options.only):
-        made["late_moves"] = late_moves(PROGRAM, options.moves) | _about()
+        made["late_moves"] = late_moves(PROGRAM, options.moves) | about()
     known: dict[str, Any] = read_json(OUT) if OUT.exists() else {}
     matches = known.get("matches", {}) | made.pop("matches")
     write_json(OUT, known | made | lost_off_the_board(matches) | {"matches": matches})
@@ -163,17 +161,19 @@ def late_moves(command: str, moves: int) -> dict[str, Any]:
     }
 
 
-def _about() -> dict[str, Any]:
+def about(command: str = COMMAND) -> dict[str, Any]:
+    """Origin of a figure that is measured now."""
     return {
         "profile": "committed measurement",
         "data": "no data: the engine needs none",
         "hardware": f"one core of {processor()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND,
+        "command": command,
     }
 
 
-def _line(match: Match) -> str:
+def line(match: Match) -> str:
+    """A match in words, for the log."""
     score, standing = match.score, match.standing
     wins_draws_losses = f"{standing.wins}-{standing.draws}-{standing.losses}"
     return f"{match.a} against {match.b}: {wins_draws_losses}, {score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
@@ -195,7 +195,6 @@ def figures(found: dict[str, Match]) -> dict[str, Any]:
         "score_vs_openspiel_mcts": "openspiel_100ms",
         "score_vs_one_ply": "one_ply",
         "score_uct_vs_alphabeta": "uct_100ms",
-        "score_nets_puct_vs_alphabeta": "puct",
     }.items():
         if name in found:
             made[figure] = found[name].score.as_metrics()
@@ -210,7 +209,7 @@ def figures(found: dict[str, Match]) -> dict[str, Any]:
     steps = [match for name, match in found.items() if name.startswith("doubling")]
     if steps:
         made["elo_per_doubling"] = _mean_elo(steps)
-    return {name: row | _about() for name, row in made.items()} | {
+    return {name: row | about() for name, row in made.items()} | {
         "matches": {name: match.as_json() for name, match in found.items()}
     }
 
@@ -222,7 +221,7 @@ def lost_off_the_board(matches: dict[str, Any]) -> dict[str, Any]:
     for figure, kind in (("illegal_moves", "illegal"), ("time_losses", "time")):
         ours = [match["sides"][side] for match in matches.values() for side in "ab" if match[side] != OPENSPIEL]
         count = sum(side["forfeits"].get(kind, 0) for side in ours)
-        made[figure] = {"value": count, "low": None, "high": None, "n": games} | _about()
+        made[figure] = {"value": count, "low": None, "high": None, "n": games} | about()
     return made
 
 

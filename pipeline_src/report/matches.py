@@ -13,11 +13,15 @@ WORDS = {
         "fast": "alpha-beta against UCT, 10 ms a move",
         "uct_100ms": "UCT against alpha-beta, 100 ms a move",
         "uct_1000ms": "UCT against alpha-beta, 1 s a move",
-        "puct": "PUCT with the residual net against alpha-beta, 100 ms a move",
         "doubling_100_50": "alpha-beta with 100 ms a move against 50 ms",
         "doubling_200_100": "alpha-beta with 200 ms a move against 100 ms",
         "doubling_400_200": "alpha-beta with 400 ms a move against 200 ms",
         "doubling_800_400": "alpha-beta with 800 ms a move against 400 ms",
+    },
+    "amazons_net": {
+        "puct_100": "PUCT with the packaged residual net, 100 ms a move, against alpha-beta with 100 ms",
+        "puct_400": "the same with 400 ms against 100 ms",
+        "puct_1600": "the same with 1.6 s against 100 ms",
     },
     "gomoku_15": {
         "score_vs_mcts1000": "packaged net, 400 simulations, solver, against MCTS with 1,000 playouts",

@@ -133,6 +133,9 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "residual_value_accuracy": _residual("residual net: value accuracy", "value_accuracy"),
         "residual_score_vs_nets": _score("residual net: score against Amazons-Net", "residual_nets"),
         "residual_score_vs_one_ply": _score("residual net: score against the one-ply player", "residual_one_ply"),
+        "residual_puct_vs_alphabeta": Figure(
+            "PUCT with the packaged residual net: score against alpha-beta, 100 ms a move", "score"
+        ),
     },
     "amazons_engine": {
         "score_vs_openspiel_mcts": Figure("alpha-beta: score against OpenSpiel's C++ MCTS, 100 ms a move", "score"),
@@ -140,9 +143,6 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "score_vs_previous": Figure("alpha-beta: score against revision 5b54a18, 300 ms a move", "score"),
         "score_vs_previous_8": Figure("alpha-beta: score against revision 5b54a18, 300 ms a move, 8x8", "score"),
         "score_uct_vs_alphabeta": Figure("UCT: score against alpha-beta, 100 ms a move", "score"),
-        "score_nets_puct_vs_alphabeta": Figure(
-            "PUCT with the residual net: score against alpha-beta, 100 ms a move", "score"
-        ),
         "learned_evaluation_elo": Figure("alpha-beta: Elo gained by the learned weights, 100 ms a move", "Elo"),
         "elo_per_doubling": Figure("alpha-beta: Elo gained by twice the time", "Elo"),
         "illegal_moves": Figure("games lost by an illegal move", "games"),

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from bench.strength import amazons_engine as strength
+from bench.strength import amazons_net
 from pipeline_src.arena.result import Standing
 from pipeline_src.report.registry import REGISTRY
 
@@ -46,6 +47,20 @@ def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_
     assert set(whole) - {"matches"} <= set(REGISTRY["amazons_engine"])
     assert whole["late_moves"]["n"] == 20
     assert whole["learned_evaluation_elo"]["n"] == 4
+
+
+def test_the_search_with_the_net_is_measured_at_equal_time_and_with_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        amazons_net, "MATCHES", {"puct_100": ("one_ply", "random", 4), "puct_400": ("one_ply", "random", 2)}
+    )
+    monkeypatch.setattr(amazons_net, "WORK", tmp_path / "work")
+    monkeypatch.setattr(amazons_net, "OUT", tmp_path / "measured.json")
+    monkeypatch.setattr("sys.argv", ["strength", "--workers", "1"])
+    amazons_net.main()
+    found = json.loads((tmp_path / "measured.json").read_text())
+    assert set(found) - {"matches"} <= set(REGISTRY["amazons_net"])
+    assert found["residual_puct_vs_alphabeta"]["value"] == 1.0
+    assert {name: match["games"] for name, match in found["matches"].items()} == {"puct_100": 4, "puct_400": 2}
 
 
 def test_a_gain_is_the_mean_of_the_steps():

@@ -14,7 +14,6 @@ MATCHES = {
     "fast": "alphabeta v uct, 10 ms",
     "uct_100ms": "uct v alphabeta, 100 ms",
     "uct_1000ms": "uct v alphabeta, 1 s",
-    "puct": "puct, residual net\nv alphabeta, 100 ms",
 }
 DOUBLING = re.compile(r"doubling_(\d+)_(\d+)")
 
