@@ -90,12 +90,12 @@ def main() -> None:
 def texts(params: GomokuEvaluateParams, numbers: list[int]) -> dict[str, str]:
     """The players' texts by name."""
     models = {str(number): GenerationFiles(number).model for number in params.rated(numbers)}
-    models[BEST] = GenerationFiles(numbers[-1]).best
-    for path in models.values():
+    best = GenerationFiles(numbers[-1]).best
+    for path in (*models.values(), best):
         if not path.is_file():
             raise ZugwerkError(f"{path}: no such model; `python -m pipeline_src.stages.gomoku_cycle` makes it")
     opponents = {name: opponent.player for name, opponent in params.opponents.items()}
-    return {name: params.model_text(str(path)) for name, path in models.items()} | opponents
+    return {name: params.model_text(path) for name, path in models.items()} | {BEST: params.best_text(best)} | opponents
 
 
 def play(
@@ -127,9 +127,10 @@ def play(
 def rate_all(outcome: Outcome, params: GomokuEvaluateParams, champion: int | None) -> dict[str, Rating]:
     """Ratings by name, of all matches but those of table 4.
 
-    The best player is the model of the last generation that passed its gate, so their games count together.
+    The best player is the model of the last generation that passed its gate, so their games count together, unless it
+    has options of its own.
     """
-    same = {BEST: str(champion)} if champion is not None else {}
+    same = {BEST: str(champion)} if champion is not None and not params.headline_options else {}
     results = [match.standing.result(same.get(match.a, match.a), match.b) for match in outcome.matches]
     ratings = rate_players(results, params.anchor)
     return ratings | {name: ratings[other] for name, other in same.items()}

@@ -68,6 +68,7 @@ class ZeroOptions(Options):
     model: str
     simulations: int = 1
     search: Literal["puct", "gumbel"]
+    leaves: int = 1
     chunk: int = 1
 
 

@@ -122,6 +122,20 @@ def test_the_strong_are_rated_above_the_weak_and_best_is_the_last_accepted(proje
     assert metrics["elo_last"]["n"] == (8 + 4) * 2 + 8 * 2 + 2 * 16 + 4  # headlines, anchor, table 2, table 3
 
 
+def test_options_of_the_headline_matches_are_the_best_player_s_alone_who_is_then_rated_by_itself(project):
+    evaluate(project, headline_options="leaves=2")
+    games = read_records(stage.GAMES)
+    names = {game.event: set() for game in games}
+    for game in games:
+        names[game.event] |= {name for name in (game.first_name, game.second_name) if name.startswith("zero:")}
+    best = f"zero:{stage.GenerationFiles(5).best},simulations=300,search=puct,chunk=8,leaves=2"
+    assert names["headline"] == {best}
+    assert best not in names["anchor"] | names["table2"] | names["table3"] | names["table4"]
+    assert (
+        json.loads((stage.REPORTS / "evaluate.json").read_text())["elo_last"]["n"] == (4 + 4) * 2
+    )  # the headlines alone
+
+
 def test_losses_go_on_over_the_generations(project):
     evaluate(project, 2)
     assert [(row["generation"], row["iteration"], row["mean"]) for row in table("losses")] == [

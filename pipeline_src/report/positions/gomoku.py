@@ -42,7 +42,7 @@ def gomoku_examples(
     """
     best, opponent = GenerationFiles(last).best, params.opponents[shown.opponent].player
     net = ZeroView(check_model(best, "gomoku_generation"), shown.simulations)
-    texts = params.model_text(str(best)), opponent
+    texts = params.best_text(best), opponent
     missing = f"{GAMES}: no game of {texts[0]} and {opponent}; `dvc repro gomoku_evaluate` plays them"
     games = [record for record in between(read_records(GAMES), *texts) if record.event == HEADLINE]
     record = draw_game(games, max(shown.plies, default=0), rng, missing)

@@ -3,6 +3,7 @@
 They are separate from `params`, so that a changed match does not train any net again.
 """
 
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import model_validator
@@ -61,6 +62,8 @@ class GomokuEvaluateParams(Params):
     """Search of the models, see gomoku_self_play."""
     options: str = "chunk=8"
     """Further options of a model's player, e.g. ``chunk=16,leaves=4``. A chunk of 8 suits games in lock step."""
+    headline_options: str = ""
+    """More options of the best player against the opponents, e.g. ``solver=200``: a search finds threats by itself."""
     opponents: Named[GomokuOpponent] = OPPONENTS
     """Opponents by name. The metrics are named ``score_vs_<name>``."""
     anchor: str = "mcts1000"
@@ -98,10 +101,17 @@ class GomokuEvaluateParams(Params):
             raise ValueError(f"openings.count must be at least {least}: a match plays each opening once")
         return self
 
-    def model_text(self, path: str) -> str:
+    def model_text(self, path: Path | str) -> str:
         """Return the text of the player for a model."""
-        more = f",{self.options}" if self.options else ""
-        return f"zero:{path},simulations={self.simulations},search={self.search}{more}"
+        return self._text(path, self.options)
+
+    def best_text(self, path: Path | str) -> str:
+        """Return the text of the player that meets the opponents, for its model."""
+        return self._text(path, self.options, self.headline_options)
+
+    def _text(self, path: Path | str, *options: str) -> str:
+        limits = (f"simulations={self.simulations}", f"search={self.search}")
+        return ",".join([f"zero:{path}", *limits, *filter(None, options)])
 
     def rated(self, generations: list[int]) -> list[int]:
         """Return the generations, from 1 on, with models that play in the tables."""
