@@ -66,9 +66,9 @@ class Start(subprocess.Popen):
         return int.from_bytes(read, "big", signed=True)
 
     def _internal_poll(self, *_: Any, **__: Any) -> int | None:
-        if self.returncode is None and select.select([self._status], [], [], 0)[0]:
-            self.returncode = self._number()
-            os.close(self._status)
+        with self._waitpid_lock:  # several threads may wait
+            if self.returncode is None and select.select([self._status], [], [], 0)[0]:
+                self.returncode = self._number()
         return self.returncode
 
     def _wait(self, timeout: float | None) -> int:
@@ -77,6 +77,13 @@ class Start(subprocess.Popen):
         status = self._internal_poll()
         assert status is not None
         return status
+
+    _status = -1
+
+    def __del__(self) -> None:
+        super().__del__()
+        if self._status >= 0:
+            os.close(self._status)
 
 
 def _nursery(modules: tuple[str, ...]) -> socket.socket:
