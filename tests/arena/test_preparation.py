@@ -47,6 +47,10 @@ def test_a_uci_engine_answers_at_once_and_compiles_behind(tmp_path):
         engine.send("isready")
         time.sleep(0.3)
         assert engine.lines.empty()  # which it is not
+        engine.send("go movetime 100")
+        said = engine.until("bestmove")  # nor does a move wait for that
+        assert f"info string {COMPILING}" in said
+        assert "readyok" not in said
         there.touch()
         assert engine.until("readyok") == ["readyok"]
         engine.send("go movetime 500")
