@@ -124,10 +124,10 @@ def test_no_kernel_is_loaded_in_a_game(played, game, name):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_kernel_is_compiled_in_a_game_after_ready_with_nothing_on_disk(tmp_path):
-    """Rules and a search, and the whole way of a kernel: declared, compiled, kept, loaded. Above, all players' are."""
-    first, second = play(*(("gomoku", *CHEAP["gomoku"]["minimax"], plies) for plies in (300, 1)), cache=tmp_path)
-    new, late, _, winner = first
-    assert new >= 4
-    assert late == []
-    assert winner is not None
-    assert second[0] == 0  # all on disk now
+    cold = [(game, *CHEAP[game][name]) for game, name in (("amazons", "random"), ("gomoku", "minimax"))]
+    found = play(*((*case, plies) for plies in (300, 1) for case in cold), cache=tmp_path)
+    for new, late, _, winner in found[:2]:
+        assert new >= 4
+        assert late == []
+        assert winner is not None
+    assert [again for again, *_ in found[2:]] == [0, 0]  # all on disk now
