@@ -1,5 +1,7 @@
 """Settings for all tests."""
 
+import contextlib
+import importlib
 import os
 import signal
 from pathlib import Path
@@ -28,6 +30,22 @@ LONGEST = (
     *("web/test_players_browser", "jit/test_cache"),
 )
 """Files of half a minute and more. Those that wait and those that compute take turns."""
+
+
+def pytest_collection(session):
+    """Testers side by side begin to import at different files: what one has made, the others then find on disk.
+
+    That is compiled files with rewritten assertions, and kernels of tests that play games when they are imported.
+    """
+    name, count = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if name is None or session.config.args != ["tests"]:
+        return
+    folder = Path(__file__).parent
+    files = sorted(folder.rglob("test_*.py"))
+    first = int(name.removeprefix("gw")) * len(files) // count
+    for file in [*files[first:], *files[:first]]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # told when it is collected
+            importlib.import_module(".".join(file.relative_to(folder.parent).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items):

@@ -18,15 +18,17 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 _NURSERIES: dict[tuple[str, ...], socket.socket] = {}
+_ASKING = threading.Lock()
 
 
 class Start(subprocess.Popen):
-    """As `subprocess.Popen` of this Python, with ``-m`` and a module, ``-c`` and a program, or a file."""
+    """As `subprocess.Popen` of this Python, with ``-m`` and a module, ``-c`` and a program, or a file; ``-P`` first."""
 
     def __init__(self, words: list[str], *, modules: tuple[str, ...], **options: Any) -> None:
         self._modules = modules
@@ -48,10 +50,11 @@ class Start(subprocess.Popen):
         self._status, told = os.pipe()
         env = dict(os.environ if env is None else env)
         request = {"words": words, "cwd": str(cwd or Path.cwd()), "env": env, "own_session": bool(others[-2])}
-        nursery = _nursery(self._modules)
         text = json.dumps(request).encode()
-        socket.send_fds(nursery, [len(text).to_bytes(4, "big")], [*streams, told])
-        nursery.sendall(text)
+        with _ASKING:
+            nursery = _nursery(self._modules)
+            socket.send_fds(nursery, [len(text).to_bytes(4, "big")], [*streams, told])
+            nursery.sendall(text)
         os.close(told)
         self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
         self.pid = self._number()
@@ -63,9 +66,9 @@ class Start(subprocess.Popen):
         return int.from_bytes(read, "big", signed=True)
 
     def _internal_poll(self, *_: Any, **__: Any) -> int | None:
-        if self.returncode is None and select.select([self._status], [], [], 0)[0]:
-            self.returncode = self._number()
-            os.close(self._status)
+        with self._waitpid_lock:  # several threads may wait
+            if self.returncode is None and select.select([self._status], [], [], 0)[0]:
+                self.returncode = self._number()
         return self.returncode
 
     def _wait(self, timeout: float | None) -> int:
@@ -74,6 +77,13 @@ class Start(subprocess.Popen):
         status = self._internal_poll()
         assert status is not None
         return status
+
+    _status = -1
+
+    def __del__(self) -> None:
+        super().__del__()
+        if self._status >= 0:
+            os.close(self._status)
 
 
 def _nursery(modules: tuple[str, ...]) -> socket.socket:
@@ -143,7 +153,11 @@ def main() -> None:
         importlib.import_module(module)
     _, how, *arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.path[0] = str(Path.cwd())
+    if how == "-P":
+        how, *arguments = arguments
+        del sys.path[0]
+    else:
+        sys.path[0] = str(Path.cwd())
     sys.path[1:1] = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in sys.path]
     if how == "-m":
         sys.argv = arguments

@@ -7,10 +7,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
+
+from pipeline_src.project import supervise
+from tests.starts import Start
 
 DVC_YAML = """
 stages:
@@ -84,6 +89,17 @@ def checkout(empty_checkout: Path, tmp_path: Path) -> Iterator[Path]:
     (folder / "family.py").write_text(FAMILY)
     yield folder
     kill_all(folder)
+
+
+@pytest.fixture
+def forked_dvc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DVC and its supervisors are forked from a process that has imported them, which takes a third of the time.
+
+    `tests.project.test_dvc_run` and all that runs a command of ours in a process of its own have them as they are.
+    """
+    begin = partial(Start, modules=("psutil", "tests.dvc_forks"))
+    others = {name: getattr(subprocess, name) for name in ("PIPE", "STDOUT", "TimeoutExpired")}
+    monkeypatch.setattr(supervise, "subprocess", SimpleNamespace(Popen=begin, **others))
 
 
 def dvc(folder: Path, *arguments: str) -> None:

@@ -1,13 +1,19 @@
 """A search that takes as long as it likes, as player ``fake``; run as a module, it is the command ``zugwerk`` with it.
 
 Options: ``early`` ends a search without limits by itself; ``first_ms`` is slept before the search clears its stop flag,
-as real ones do while they set up; ``deaf`` never hears a stop; ``fail`` raises.
+as real ones do while they set up; ``deaf`` never hears a stop; ``fail`` raises; ``held`` is a file: until it is there,
+a kernel that the search needs is being compiled.
 """
 
 import threading
 import time
+from pathlib import Path
+
+from numba.core.compiler_lock import global_compiler_lock
 
 from pipeline_src.games import amazons
+from pipeline_src.jit import njit
+from pipeline_src.jit.needs import Need
 from pipeline_src.players.amazons import PLAYERS
 from pipeline_src.players.searching import Limits, SearchPlayer
 from pipeline_src.search.limits import Limit, SearchResult
@@ -24,7 +30,7 @@ class FakeSearcher:
         self.running = 0
 
     def needs(self, state):
-        return []
+        return [Need(held_kernel(Path(self.options.held)), (0,))] if self.options.held else []
 
     def search(self, state, limit, seed=0, on_info=None):
         assert not self.running, "two searches at once"
@@ -57,6 +63,21 @@ class FakeSearcher:
         self.stopped.set()
 
 
+def held_kernel(file):
+    """Whoever calls a kernel meanwhile waits too, since numba compiles and loads one at a time."""
+    kernel = njit(lambda number: number)
+    compile_it = kernel.compile
+
+    def compile_then(signature):
+        with global_compiler_lock:
+            while not file.exists():
+                time.sleep(0.01)
+            return compile_it(signature)
+
+    kernel.compile = compile_then
+    return kernel
+
+
 class FakeOptions(Limits):
     DEFAULT = Limit(nodes=50)
 
@@ -64,6 +85,7 @@ class FakeOptions(Limits):
     first_ms: float = 0.0
     deaf: bool = False
     fail: bool = False
+    held: str = ""
 
 
 def fake_player(options: FakeOptions):

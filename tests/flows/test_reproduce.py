@@ -32,7 +32,11 @@ from pipeline_src.report.registry import REGISTRY
 from tests.toy_checkout import add_remote, add_stage, is_gone, is_up, wait_for
 
 # Prefect leaves its own connections to the server for the garbage collector to close.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("forked_dvc"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
 
 LOCK_S = 60
 """Seldom two transactions of Prefect's server wait for each other, as long as SQLite lets them; then it goes on."""

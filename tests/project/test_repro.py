@@ -22,7 +22,7 @@ from tests.layout.imports import ROOT
 from tests.toy_checkout import add_stage, holds_lock, is_gone, is_up, wait_for
 
 RENDEZVOUS = "touch {own} && until test -e {other}; do sleep 0.1; done"
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.timeout(90), pytest.mark.usefixtures("forked_dvc")]
 """A scheduler gone wrong may run for ever."""
 CLI = """
 import signal
