@@ -45,6 +45,9 @@ class UctPlayerOptions(Limits):
     """Number of visits of an edge at which its child is expanded."""
     keep: Count = STANDARD.keep
     """Number of turns stored for a node other than the root, the best by one-ply value."""
+    breadth: Whole = STANDARD.breadth
+    """Number of (from, to) of a node other than the root that are examined with all their arrows, the best by their
+    value before the arrow; 0 is all."""
 
 
 def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:
