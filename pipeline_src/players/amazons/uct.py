@@ -13,7 +13,8 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import UctOptions
 
-STANDARD = UctOptions()
+STANDARD = UctOptions(c=1.0, prior=1.0, widen=2.0, breadth=16)
+"""Default options, chosen by matches (docs/experiments.md)."""
 
 
 class UctPlayerOptions(Limits):

@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int32]
 
 
 class UctOptions(NamedTuple):
-    """Options of UCT. In matches no other values were significantly better (docs/experiments.md)."""
+    """Options of UCT. The player of the Amazons has its own."""
 
     c: float = 0.5
     """Exploration constant, for win rates in -1..1."""
