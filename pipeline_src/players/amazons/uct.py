@@ -13,7 +13,8 @@ from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.uct import Uct
 from pipeline_src.search.mcts.uct_tree import UctOptions
 
-STANDARD = UctOptions()
+STANDARD = UctOptions(c=1.0, prior=1.0, widen=2.0, breadth=16)
+"""Default options, chosen by matches (docs/experiments.md)."""
 
 
 class UctPlayerOptions(Limits):
@@ -45,6 +46,9 @@ class UctPlayerOptions(Limits):
     """Number of visits of an edge at which its child is expanded."""
     keep: Count = STANDARD.keep
     """Number of turns stored for a node other than the root, the best by one-ply value."""
+    breadth: Whole = STANDARD.breadth
+    """Number of (from, to) of a node other than the root that are examined with all their arrows, the best by their
+    value before the arrow; 0 is all."""
 
 
 def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:

@@ -9,13 +9,16 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.mcts.uct_reuse import plant
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
-from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, expand, new_tree
+from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, new_tree
 from pipeline_src.search.mcts.xorshift import seeded
 
 FIRST_SLICE = 32
 """Iterations before the first report. Each further report doubles their number."""
 FOREVER = (1 << 31) - 1
+NOTHING = np.empty(0, np.int32)
+"""Scratch of a search that keeps nothing of the last one's tree."""
 
 
 class Uct:
@@ -35,6 +38,8 @@ class Uct:
         if nodes < 1:
             raise ZugwerkError(f"a search tree needs at least 1 node, not {nodes}")
         self.tree: UctTree | None = None
+        self._root: Any = None
+        """State of the tree's root."""
 
     def stop(self) -> None:
         """See `Searcher`."""
@@ -43,17 +48,20 @@ class Uct:
     def needs(self, state: Any) -> list[Need]:
         """See `Searcher`."""
         tree, scratch = new_tree(1, self.options.keep, 1), _scratch(state, 1, 0)
-        own = (scratch.actions, scratch.values, scratch.order, 1, self.options.prior)
+        own = (scratch.actions, scratch.values, scratch.order, self.options.prior, NOTHING)
         flag = self.flag.raised
         return [
             Need(kernels.outcome, (state,)),
-            Need(expand, (tree, state, self.evaluator, *own)),
+            Need(plant, (tree, state, state, self.evaluator, *own)),
             Need(iterate, (tree, state, state, self.evaluator, self.options, scratch, 1, 1, flag)),
             Need(answer_edge, (tree, 0)),
         ]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
         """See `Searcher`. Reports come at doubling numbers of iterations.
+
+        A search with a time limit goes on with what the last one found, if its position comes two actions later. Other
+        searches begin anew, so that their answer depends on the arguments alone.
 
         Raises:
             ZugwerkError: the game is over.
@@ -66,18 +74,22 @@ class Uct:
         size = int(kernels.max_actions(state))
         if self.tree is None or self.tree.action.size < self.nodes * self.options.keep + size:
             self.tree = new_tree(self.nodes, self.options.keep, size)
+            self.tree.used[:] = 0
         tree, scratch = self.tree, _scratch(state, size, seed)
-        tree.used[:] = 0
+        before, self._root = root if self._root is None else self._root, root
+        owner = NOTHING if limit.movetime_ms is None else np.empty(self.nodes, np.int32)
+        own = (scratch.actions, scratch.values, scratch.order, self.options.prior, owner)
         with self.flag.after(None if limit.movetime_ms is None else searching_seconds(limit.movetime_ms)):
-            _expand_root(tree, root, self.evaluator, scratch, self.options, size)
+            kept = plant(tree, before, root, self.evaluator, *own)
             until, done = limit.nodes or FOREVER, False
             depth = min(limit.depth or MAX_DEPTH + 1, MAX_DEPTH + 1)
             target = FIRST_SLICE
             while not done:
                 upto = min(target, until)
-                iterate(tree, root, rollout, self.evaluator, self.options, scratch, upto, depth, self.flag.raised)
-                done = tree.visits[0] < upto or upto == until or tree.branches[0] <= 1
-                result = _result(tree, scratch, time.perf_counter() - started)
+                end = kept + upto
+                iterate(tree, root, rollout, self.evaluator, self.options, scratch, end, depth, self.flag.raised)
+                done = tree.visits[0] < end or upto == until or tree.branches[0] <= 1
+                result = _result(tree, kept, scratch, time.perf_counter() - started)
                 if on_info is not None:
                     on_info(result)
                 target *= 2
@@ -85,14 +97,14 @@ class Uct:
 
 
 def _checked(options: UctOptions) -> UctOptions:
-    whole = ("playout", "expand", "keep")
+    whole = ("playout", "expand", "keep", "breadth")
     given = {k: int(v) if k in whole else float(v) for k, v in options._asdict().items()}
     checked = UctOptions(**given)  # type: ignore[arg-type]  # whole numbers and floats, each in its place
     bad = [
         f"{name}={given[name]}"
         for name, low in {"scale": 1e-6, "widen": 1.0, "expand": 1, "keep": 1}.items()
         if not given[name] >= low
-    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "playout") if not given[name] >= 0]
+    ] + [f"{name}={given[name]}" for name in ("c", "prior", "alpha", "playout", "breadth") if not given[name] >= 0]
     if not 0 <= checked.minimax <= 1:
         bad.append(f"minimax={checked.minimax}")
     if bad:
@@ -112,14 +124,7 @@ def _scratch(state: Any, size: int, seed: int) -> UctScratch:
     )
 
 
-def _expand_root(
-    tree: UctTree, state: Any, evaluator: Any, scratch: UctScratch, options: UctOptions, size: int
-) -> None:
-    """Expand the root with all its actions, so that proofs about it are complete."""
-    expand(tree, state, evaluator, scratch.actions, scratch.values, scratch.order, size, options.prior)
-
-
-def _result(tree: UctTree, scratch: UctScratch, seconds: float) -> SearchResult:
+def _result(tree: UctTree, kept: int, scratch: UctScratch, seconds: float) -> SearchResult:
     best = answer_edge(tree, 0)
     line, node = [], 0
     while node >= 0 and (edge := answer_edge(tree, node)) >= 0:
@@ -129,7 +134,7 @@ def _result(tree: UctTree, scratch: UctScratch, seconds: float) -> SearchResult:
         action=int(tree.action[best]),
         value=float(tree.worth[best]),
         depth=max(1, int(scratch.depth[0])),
-        nodes=int(tree.visits[0]),
+        nodes=int(tree.visits[0]) - kept,
         pv=tuple(line),
         seconds=seconds,
     )

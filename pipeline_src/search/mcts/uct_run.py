@@ -125,6 +125,7 @@ def _iterate(tree: UctTree, state: Any, rollout: Any, evaluator: Any, options: U
             scratch.values,
             scratch.order,
             options.keep,
+            options.breadth,
             options.prior,
         )
         tree.child[edge] = child

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
-from pipeline_src.search.evaluator import WIN, rank, settle
+from pipeline_src.search.evaluator import WIN, settle, shortlist
 
 SURE = WIN / 2
 """A value at least this far from 0 is exact: a win or loss on the board, or one that `settle` has counted."""
@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int32]
 
 
 class UctOptions(NamedTuple):
-    """Options of UCT. In matches no other values were significantly better (docs/experiments.md)."""
+    """Options of UCT. The player of the Amazons has its own."""
 
     c: float = 0.5
     """Exploration constant, for win rates in -1..1."""
@@ -40,6 +40,8 @@ class UctOptions(NamedTuple):
     """Number of visits of an edge at which its child is expanded."""
     keep: int = 48
     """Number of actions stored for a node other than the root, the best by one-ply value."""
+    breadth: int = 0
+    """Number of likely moves of a node other than the root that are examined (`evaluator.shortlist`); 0 is all."""
 
 
 class UctTree(NamedTuple):
@@ -60,7 +62,8 @@ class UctTree(NamedTuple):
     value: Floats
     """[N]: minimax value of what has been searched."""
     rest: Floats
-    """[N]: one-ply value of the best action that was not stored; minus infinity where all were."""
+    """[N]: one-ply value of the best action that was ranked but not stored; where a whole shortlist is stored, that of
+    the worst in it; minus infinity where all actions are stored."""
     action: Ints
     """[E]"""
     child: Ints
@@ -190,9 +193,17 @@ def _sift(values: Floats, heap: Ints, held: int, item: int) -> None:
 
 @njit(cache=True)
 def expand(
-    tree: UctTree, state: Any, evaluator: Any, actions: Ints, values: Floats, order: Ints, keep: int, temperature: float
+    tree: UctTree,
+    state: Any,
+    evaluator: Any,
+    actions: Ints,
+    values: Floats,
+    order: Ints,
+    keep: int,
+    breadth: int,
+    temperature: float,
 ) -> int:
-    """Add ``state`` as a node with its best ``keep`` actions; return the node. There must be room.
+    """Add ``state`` as a node with the best ``keep`` actions of its shortlist; return the node. There must be room.
 
     ``actions``, ``values`` and ``order`` are scratch with room for all actions. The first node, the root, is ranked
     even where `settle` knows its value: an action is wanted there.
@@ -206,7 +217,7 @@ def expand(
         if settled:
             tree.value[node] = value
             return int(node)
-    n = rank(state, evaluator, actions, values, WIN)
+    n, looked = shortlist(state, evaluator, breadth, actions, values, WIN)
     if n == 0:
         tree.value[node] = kernels.outcome(state)[1] * WIN
         return int(node)
@@ -214,6 +225,8 @@ def expand(
     if held > keep:
         held = keep
         tree.rest[node] = values[order[keep]]
+    elif looked > 0:
+        tree.rest[node] = values[order[held - 1]]
     tree.branches[node] = held
     tree.used[EDGES] += held
     total = 0.0

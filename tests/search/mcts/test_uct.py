@@ -99,11 +99,7 @@ def test_a_full_tree_is_searched_on(options):
     assert searcher.tree.used[NODES] == 30
 
 
-def test_visits_add_up():
-    searcher = uct()
-    searcher.search(board.initial_state(6), Limit(nodes=700))
-    tree = searcher.tree
-    assert tree is not None
+def add_up(tree):
     for node in range(tree.used[NODES]):
         edges = slice(tree.first[node], tree.first[node] + tree.branches[node])
         assert tree.tries[edges].sum() == tree.visits[node]
@@ -113,6 +109,33 @@ def test_visits_add_up():
             if child >= 0:
                 assert tree.visits[child] == tree.tries[edge] - 1
                 assert tree.worth[edge] == -tree.value[child]
+
+
+def test_visits_add_up():
+    searcher = uct()
+    searcher.search(board.initial_state(6), Limit(nodes=700))
+    add_up(searcher.tree)
+
+
+@pytest.mark.parametrize("options", [UctOptions(), UctOptions(breadth=4)])
+def test_a_search_on_a_clock_goes_on_with_what_was_found_two_turns_before(options):
+    searcher, clocked = uct(options), Limit(nodes=700, movetime_ms=1e7)
+    found = searcher.search(board.initial_state(6), clocked)
+    state = board.initial_state(6)
+    for action in found.pv[:2]:
+        state = amazons.play(state, action)
+    tree = searcher.tree
+    child = tree.child[list(tree.action[: tree.branches[0]]).index(found.pv[0])]
+    replies = slice(tree.first[child], tree.first[child] + tree.branches[child])
+    known = tree.visits[tree.child[replies.start + list(tree.action[replies]).index(found.pv[1])]]
+    again = searcher.search(state, clocked)
+    assert again.nodes == 700
+    assert known > 20
+    assert tree.visits[0] == 700 + known
+    add_up(tree)
+    anew = uct(options).search(state, Limit(nodes=700))
+    assert searcher.search(state, Limit(nodes=700)).pv == anew.pv
+    assert tree.visits[0] == 700
 
 
 @pytest.mark.parametrize("size", [6, 10])
