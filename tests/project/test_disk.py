@@ -14,7 +14,7 @@ from pipeline_src.project.profile import merged_text
 from tests.layout.imports import ROOT
 
 LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
-OVERNIGHT = yaml.safe_load(merged_text("overnight", ROOT))
+LONG = yaml.safe_load(merged_text("long", ROOT))
 Usage = namedtuple("Usage", "total used free")
 
 
@@ -33,9 +33,9 @@ def test_estimates_are_near_what_the_laptop_s_graph_made():
     assert of("report_page", "joseki_build") == 0
 
 
-def test_a_night_takes_some_gib_most_of_it_windows_of_self_play():
-    whole = needed(graph_targets(OVERNIGHT), OVERNIGHT)
-    windows = 56 * 120_000 * 2 * 81 * disk.COPIES
+def test_a_long_run_takes_more_than_a_gib_most_of_it_windows_of_self_play():
+    whole = needed(graph_targets(LONG), LONG)
+    windows = 38 * 120_000 * 2 * 81 * disk.COPIES
     assert windows < whole < 1.5 * windows
     assert needed(graph_targets(LAPTOP), LAPTOP) < whole / 4
 
@@ -48,19 +48,19 @@ def test_every_profile_is_told(name):
 
 def test_too_little_is_refused_with_both_sizes(tmp_path, monkeypatch):
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda path: Usage(9 << 30, 8 << 30, 1 << 30))
-    check(["gomoku_generation@02"], OVERNIGHT, tmp_path)
-    with pytest.raises(ZugwerkError, match=r"1\.0 GiB free, but about 2\.\d GiB needed"):
-        check([f"gomoku_generation@{n:02d}" for n in range(2, 57)], OVERNIGHT, tmp_path)
+    check(["gomoku_generation@02"], LONG, tmp_path)
+    with pytest.raises(ZugwerkError, match=r"1\.0 GiB free, but about 1\.\d GiB needed"):
+        check([f"gomoku_generation@{n:02d}" for n in range(2, 39)], LONG, tmp_path)
 
 
 def test_a_profile_says_what_it_takes(tmp_path, monkeypatch):
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles/overnight.yaml").write_text((ROOT / "profiles/overnight.yaml").read_text())
+    (tmp_path / "profiles/long.yaml").write_text((ROOT / "profiles/long.yaml").read_text())
     monkeypatch.chdir(tmp_path)
-    said = CliRunner().invoke(app, ["profile", "overnight"]).output.splitlines()
-    assert said[0].startswith("params.yaml is now the profile overnight")
-    assert said[1].startswith("disk: about 2.")
+    said = CliRunner().invoke(app, ["profile", "long"]).output.splitlines()
+    assert said[0].startswith("params.yaml is now the profile long")
+    assert said[1].startswith("disk: about 1.")
     assert said[1].endswith(" GiB free")
 
 
