@@ -8,11 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pipeline_src.files import read_json
 from pipeline_src.project.params import read_tree
 from pipeline_src.report import generation_times
+from pipeline_src.report.lock import Lock, at
 from pipeline_src.report.measurements import profile_measurements, system_measurements
 from pipeline_src.report.registry import REGISTRY, Counted, Figure
 
@@ -41,14 +40,15 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
     Raises:
         ZugwerkError: a metrics file, a committed measurement or params.yaml cannot be read.
     """
-    params, locked = read_tree(folder / "params.yaml"), _locked_params(folder)
+    params = read_tree(folder / "params.yaml")
+    lock = Lock(folder, params)
     profiles, run_times = profile_measurements(folder), generation_times.figures(folder) if times else {}
     found: dict[str, dict[str, Row]] = {}
     for system, rows in REGISTRY.items():
         own = system_measurements(folder, system)
         found[system] = {}
         for name, figure in rows.items():
-            graph = _from_graph(figure, folder, params, locked, run_times)
+            graph = _from_graph(figure, folder, params, lock, run_times)
             if figure.times and not times:
                 graph["value"] = None
             remake = {"command": graph["command"] or f"make measure-{system}"}
@@ -96,36 +96,26 @@ def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Ro
     }
 
 
-def _from_graph(figure: Figure, folder: Path, params: Row, locked: dict[str, Row], times: dict[str, float]) -> Row:
+def _from_graph(figure: Figure, folder: Path, params: Row, lock: Lock, times: dict[str, float]) -> Row:
     """Return a figure from the metrics; ``value`` is None if they lack it, ``command`` empty if no stage makes it."""
-    found: Any
-    if figure.timing:
-        found = times.get(figure.timing)
-    else:
-        file, key = metric_of(figure, params)
-        path = folder / file
-        found = _at(read_json(path), key) if file and path.exists() else None
+    file, key = metric_of(figure, params)
+    path = folder / file
+    found: Any = times.get(figure.timing)
+    if not figure.timing:
+        found = at(read_json(path), key) if file and path.exists() else None
     command = f"dvc repro {figure.stage}" if figure.stage else ""
     if found is None:
         return {"value": None, "command": command}
     estimate = found if isinstance(found, dict) else {"value": found}
-    current = _is_current(figure.stage, params, locked)
+    current = lock.is_current(file, figure.stage)
     made_by = {key: params.get(key) if current else None for key in ("profile", "seed")}
     return estimate | made_by | {"data": _words(figure.data, folder), "command": command}
 
 
 def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
     """Return the file of metrics or times that has a figure, with these params, and its dotted key in the file."""
-    file = re.sub(r"\{([\w.]+)\}", lambda key: str(_at(params, key[1])), figure.path or figure.times)
+    file = re.sub(r"\{([\w.]+)\}", lambda key: str(at(params, key[1])), figure.path or figure.times)
     return file, figure.key
-
-
-def _at(tree: Any, key: str) -> Any:
-    for part in key.split("."):
-        if not isinstance(tree, dict) or part not in tree:
-            return None
-        tree = tree[part]
-    return tree
 
 
 def _words(data: str | Counted, folder: Path) -> str | None:
@@ -133,22 +123,7 @@ def _words(data: str | Counted, folder: Path) -> str | None:
     if isinstance(data, str):
         return data or None
     path = folder / data.path
-    counts = _at(read_json(path), data.key) if path.is_file() else None
+    counts = at(read_json(path), data.key) if path.is_file() else None
     if not counts:
         return None
     return " and ".join(data.words[name] for name, count in sorted(counts.items()) if count)
-
-
-def _locked_params(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the params of each stage's last run, by stage, without the ``@item`` of a foreach."""
-    path = folder / "dvc.lock"
-    if not path.exists():
-        return {}
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, and a lock is long
-    stages = (loader(path.read_text(encoding="utf-8")).get_single_data() or {}).get("stages", {})
-    return {name.split("@")[0]: stage.get("params", {}).get("params.yaml", {}) for name, stage in stages.items()}
-
-
-def _is_current(stage: str, params: dict[str, Any], locked: dict[str, dict[str, Any]]) -> bool:
-    """Whether a stage last ran with the current values of params.yaml, and so at its profile."""
-    return stage in locked and all(_at(params, key) == value for key, value in locked[stage].items())

@@ -1,0 +1,54 @@
+"""A figure is of a profile if its stage, and every stage behind it, last ran with that profile's params."""
+
+import pytest
+import yaml
+
+from pipeline_src.report.lock import Lock
+
+PARAMS = {"seed": 1, "samples": {"size": 10}, "train": {"steps": 5}}
+
+
+def stage(deps, outs, **params):
+    return {
+        "deps": [{"path": path} for path in deps],
+        "outs": [{"path": path} for path in outs],
+        "params": {"params.yaml": params},
+    }
+
+
+STAGES = {
+    "samples": stage(["raw/games"], ["artifacts/samples"], seed=1, samples={"size": 10}),
+    "train@a": stage(["artifacts/samples"], ["artifacts/models/a/nets.pt"], train={"steps": 5}),
+    "train@b": stage(["artifacts/samples"], ["artifacts/models/b/nets.pt"], train={"steps": 9}),
+    "evaluate@a": stage(["artifacts/models/a/nets.pt"], ["reports/a.json"]),
+    "evaluate@b": stage(["artifacts/models/b/nets.pt"], ["reports/b.json"]),
+    "draw": stage(["artifacts/models"], ["reports/all.svg"]),
+}
+
+
+@pytest.fixture
+def lock(tmp_path):
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": STAGES}))
+    return lambda **changes: Lock(tmp_path, PARAMS | changes)
+
+
+def test_a_stage_without_params_is_as_current_as_what_it_reads(lock):
+    assert lock().is_current("reports/a.json", "evaluate")
+    assert not lock().is_current("reports/b.json", "evaluate")  # its nets had nine steps
+    assert not lock(samples={"size": 8}).is_current("reports/a.json", "evaluate")
+    assert not lock(seed=2).is_current("reports/a.json", "evaluate")
+    assert lock(train={"steps": 9}).is_current("reports/b.json", "evaluate")
+
+
+def test_a_folder_that_is_read_is_all_that_was_made_in_it(lock):
+    assert not lock().is_current("reports/all.svg", "draw")
+
+
+def test_a_file_that_is_no_output_is_as_current_as_all_items_of_its_stage(lock):
+    assert lock().is_current("reports/samples.timings.json", "samples")
+    assert not lock().is_current("reports/times.json", "train")
+    assert not lock().is_current("", "unknown")
+
+
+def test_without_a_lock_nothing_is_known(tmp_path):
+    assert not Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate")
