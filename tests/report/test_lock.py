@@ -50,5 +50,16 @@ def test_a_file_that_is_no_output_is_as_current_as_all_items_of_its_stage(lock):
     assert not lock().is_current("", "unknown")
 
 
+def test_an_item_that_the_graph_has_no_more_does_not_count(tmp_path, lock):
+    (tmp_path / "dvc.yaml").write_text("stages: {train: {foreach: '${models}', do: {cmd: x}}}")
+    assert lock(models=["a"]).is_current("reports/all.svg", "draw")
+    assert not lock(models=["a", "b"]).is_current("reports/all.svg", "draw")
+
+
+def test_numbers_are_read_as_dvc_writes_them(tmp_path):
+    (tmp_path / "dvc.lock").write_text("stages: {train: {params: {params.yaml: {train: {epsilon: 1e-06}}}}}")
+    assert Lock(tmp_path, {"train": {"epsilon": 1e-6}}).is_current("", "train")
+
+
 def test_without_a_lock_nothing_is_known(tmp_path):
     assert not Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate")
