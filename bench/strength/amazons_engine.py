@@ -51,20 +51,20 @@ TURN_MS, MOVES = 50, 10_000
 
 OPENSPIEL = f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}"
 
-MATCHES: dict[str, tuple[str, str, int]] = {
-    "openspiel_100ms": (f"{ENGINE}:movetime=100", OPENSPIEL, 200),
-    "uct_100ms": ("uct:movetime=100", f"{ENGINE}:movetime=100", 200),
-    "uct_1000ms": ("uct:movetime=1000", f"{ENGINE}:movetime=1000", 40),
-    "doubling_100_50": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=50", 100),
-    "doubling_200_100": (f"{ENGINE}:movetime=200", f"{ENGINE}:movetime=100", 100),
-    "doubling_400_200": (f"{ENGINE}:movetime=400", f"{ENGINE}:movetime=200", 400),
-    "one_ply": (f"{ENGINE}:nodes=100000", "one_ply", 200),
-    "fast": (f"{ENGINE}:movetime=10", "uct:movetime=10", 400),
-    "previous": (NEW, OLD, 400),
-    "previous_8": (NEW, OLD, 400),
-    "learned": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=100,weights=hand", 400),
+MATCHES: dict[str, tuple[str, str, int, int]] = {
+    "openspiel_100ms": (f"{ENGINE}:movetime=100", OPENSPIEL, 200, 1),
+    "uct_100ms": ("uct:movetime=100", f"{ENGINE}:movetime=100", 200, 2),
+    "uct_1000ms": ("uct:movetime=1000", f"{ENGINE}:movetime=1000", 40, 3),
+    "doubling_100_50": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=50", 100, 4),
+    "doubling_200_100": (f"{ENGINE}:movetime=200", f"{ENGINE}:movetime=100", 100, 5),
+    "doubling_400_200": (f"{ENGINE}:movetime=400", f"{ENGINE}:movetime=200", 400, 6),
+    "one_ply": (f"{ENGINE}:nodes=100000", "one_ply", 200, 7),
+    "fast": (f"{ENGINE}:movetime=10", "uct:movetime=10", 400, 9),
+    "previous": (NEW, OLD, 400, 10),
+    "previous_8": (NEW, OLD, 400, 11),
+    "learned": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=100,weights=hand", 400, 12),
 }
-"""By name: whose score is told, its opponent, games; on 8x8 where the name ends so."""
+"""By name: whose score is told, its opponent, games, and a seed of its own; on 8x8 where the name ends so."""
 
 
 def main() -> None:
@@ -76,15 +76,15 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=MOVES, help="of late_moves")
     options = parser.parse_args()
     found: dict[str, Match] = {}
-    for name, (a, b, games) in MATCHES.items():
+    for name, (a, b, games, seed) in MATCHES.items():
         if name.startswith(options.only):
             if OLD in (a, b):
                 unpack(PREVIOUS, WORK / PREVIOUS[:12])
-            played = _spec(name, a, b, min(games, options.games or games))
+            played = _spec(name, a, b, min(games, options.games or games), seed)
             found[name] = run_match(played, WORK / f"{name}.parquet", Parallel(workers=options.workers))
             print(f"{name}: {line(found[name])}", flush=True)
         elif journal_of(WORK / f"{name}.parquet").exists():
-            found[name] = _so_far(_spec(name, a, b, games), journal_of(WORK / f"{name}.parquet"))
+            found[name] = _so_far(_spec(name, a, b, games, seed), journal_of(WORK / f"{name}.parquet"))
     made = figures(found)
     if "late_moves".startswith(options.only):
         made["late_moves"] = late_moves(PROGRAM, options.moves) | about()
@@ -93,9 +93,9 @@ def main() -> None:
     write_json(OUT, known | made | lost_off_the_board(matches) | {"matches": matches})
 
 
-def _spec(name: str, a: str, b: str, games: int) -> MatchSpec:
+def _spec(name: str, a: str, b: str, games: int, seed: int) -> MatchSpec:
     size, openings = 8 if name.endswith("_8") else 10, "random:4" if OLD in (a, b) else "random:2"
-    return MatchSpec("amazons", a, b, games, openings, size, seed=[*MATCHES].index(name) + 1)
+    return MatchSpec("amazons", a, b, games, openings, size, seed=seed)
 
 
 def unpack(revision: str, folder: Path) -> None:

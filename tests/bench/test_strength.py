@@ -8,10 +8,10 @@ from pipeline_src.arena.result import Standing
 from pipeline_src.report.registry import REGISTRY
 
 MATCHES = {
-    "one_ply": ("one_ply", "random", 4),
-    "doubling_a": ("random", "random", 4),
-    "fast": ("random", "random", 2),
-    "learned": ("one_ply", "one_ply:noise=9", 4),
+    "one_ply": ("one_ply", "random", 4, 1),
+    "doubling_a": ("random", "random", 4, 2),
+    "fast": ("random", "random", 2, 3),
+    "learned": ("one_ply", "one_ply:noise=9", 4, 4),
 }
 
 
@@ -42,7 +42,7 @@ def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_
     assert both["illegal_moves"]["value"] == 0
     whole = play()
     assert {name: match["games"] for name, match in whole["matches"].items()} == {
-        name: games for name, (_, _, games) in MATCHES.items()
+        name: games for name, (_, _, games, _) in MATCHES.items()
     }
     assert set(whole) - {"matches"} <= set(REGISTRY["amazons_engine"])
     assert whole["late_moves"]["n"] == 20
