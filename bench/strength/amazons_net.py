@@ -25,7 +25,7 @@ MATCHES = {
 
 
 def main() -> None:
-    """Play and write."""
+    """Play, and write after each match."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2, help="games side by side; a core each")
     parser.add_argument("--games", type=int, help="at most so many of each match")
@@ -35,11 +35,10 @@ def main() -> None:
         spec = MatchSpec("amazons", a, b, min(games, options.games or games), "random:2", 10, seed=seed)
         found[name] = match = run_match(spec, WORK / f"{name}.parquet", Parallel(workers=options.workers))
         print(line(match), flush=True)
-    figure = found["puct_100"].score.as_metrics() | about(COMMAND)
-    write_json(
-        OUT,
-        {"residual_puct_vs_alphabeta": figure, "matches": {name: match.as_json() for name, match in found.items()}},
-    )
+        figure = found["puct_100"].score.as_metrics() | about(COMMAND)
+        write_json(
+            OUT, {"residual_puct_vs_alphabeta": figure, "matches": {key: one.as_json() for key, one in found.items()}}
+        )
 
 
 if __name__ == "__main__":

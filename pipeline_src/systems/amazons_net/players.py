@@ -11,6 +11,7 @@ from pipeline_src.players.packaged import PackagedNet, packaged_nets
 from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.players.searching import Nodes
 from pipeline_src.project.params import Count, NonNegative
+from pipeline_src.search.amazons.settling import SettlingEvaluator
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -46,7 +47,10 @@ def nets_player(options: NetsOptions) -> Player:
 
 
 class PuctPlayerOptions(Nodes):
-    """Monte Carlo tree search guided by the nets; 200 simulations per turn if no limit is given."""
+    """Monte Carlo tree search guided by the nets; 200 simulations per turn if no limit is given.
+
+    Endings that counting decides are counted.
+    """
 
     EXAMPLE = "puct:artifacts/models/amazons/residual/nets.pt,simulations=200"
     VALUE = "model"
@@ -55,9 +59,9 @@ class PuctPlayerOptions(Nodes):
 
     model: str = ""
     """File of the nets; by default the packaged net of the board."""
-    batch: Count = 16
+    batch: Count = 8
     """Number of positions in a forward pass; smaller batches are padded."""
-    leaves: Count = 1
+    leaves: Count = 8
     """Number of leaves of one tree in a batch."""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Share of the limit for the amazon's move; the rest is for the arrow."""
@@ -76,14 +80,16 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
         ZugwerkError: no model there.
     """
     from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
-    from pipeline_src.systems.amazons_net.player import NetsPlayer
+    from pipeline_src.systems.amazons_net.forward import NetsForward
+    from pipeline_src.systems.amazons_net.inference import load_quick_nets
     from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
     def load(model: str) -> PuctPlayer:
-        nets = NetsPlayer.load(model, options.batch).nets
-        formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu)
+        nets = NetsForward(load_quick_nets(model), options.batch, threads=1)
+        formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=True)
         tree = TREE if limit.nodes is None else limit.nodes + 2
-        searcher = Puct(AmazonsNetEvaluator(nets), formula, tree, options.leaves, options.share)
+        evaluate = SettlingEvaluator(AmazonsNetEvaluator(nets))
+        searcher = Puct(evaluate, formula, tree, options.leaves, options.share)
         return PuctPlayer(searcher, limit, nets)
 
     limit = options.limit

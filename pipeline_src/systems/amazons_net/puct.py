@@ -5,13 +5,17 @@ from typing import Any
 
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.player import Player, Position
+from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.systems.amazons_net.forward import NetsForward
 
 
 class PuctPlayer(Player):
-    """Searches all positions in lock step, so that the net sees them as one batch; on time, one after the other."""
+    """Searches all positions in lock step, so that the net sees them as one batch; on time, one after the other.
+
+    Positions that counting decides are not searched.
+    """
 
     limit: Limit
 
@@ -25,11 +29,14 @@ class PuctPlayer(Player):
 
     def needs(self, start: Any) -> list[Need]:
         """See `Player.needs`."""
-        return [*self.searcher.needs(start), *self.nets.needs()]
+        return [*closing_needs(start), *self.searcher.needs(start), *self.nets.needs()]
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""
-        states = [position.state for position in positions]
+        counted = [closing_turn(position.state) for position in positions]
+        open_ = [position.state for position, turn in zip(positions, counted, strict=True) if turn is None]
         if self.limit.movetime_ms is None:
-            return [found.action for found in self.searcher.search_many(states, self.limit)]
-        return [self.searcher.search(state, self.limit).action for state in states]
+            found = iter(self.searcher.search_many(open_, self.limit))
+        else:
+            found = (self.searcher.search(state, self.limit) for state in open_)
+        return [next(found).action if turn is None else turn.action for turn in counted]

@@ -1,14 +1,19 @@
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board
 from pipeline_src.players.registry import make_player
+from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.inference import QuickNets
 from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 from tests.players.positions import positions, random_states, small_nets
 
 
@@ -74,14 +79,13 @@ def test_actions_are_legal_and_do_not_depend_on_the_company(model):
 
 def test_one_simulation_a_step_follows_the_priors(model):
     """With next to no search the turn is the net's own."""
-    nets = player(f"puct:{model},simulations=2,c=100").searcher
+    greedy = player(f"puct:{model},simulations=2,c=100")
     for state in random_states(5, 6):
-        forward = nets.evaluate_batch.nets
         view, mover = state.board[None, ::-1], np.array([board.COLOUR[state.turn[0]]], np.int8)
-        answer = forward.move(view, mover)
+        answer = greedy.nets.move(view, mover)
         place = int(answer.log_p[0].argmax())
         move = int(answer.amazons[0, place // 36]) * 36 + place % 36
-        assert nets.search(state, Limit(nodes=2)).action // 36 == move
+        assert greedy.searcher.search(state, Limit(nodes=2)).action // 36 == move
 
 
 def test_a_time_limit_holds_for_each_position(model):
@@ -90,6 +94,38 @@ def test_a_time_limit_holds_for_each_position(model):
     assert timed.limit == Limit(movetime_ms=30)
     actions = timed.choose(positions(states, seed=3))
     assert all(amazons.is_legal(state, action) for state, action in zip(states, actions, strict=True))
+
+
+def test_a_counted_ending_is_not_searched(model):
+    filler = player(f"puct:{model},simulations=4")
+    closed, open_ = board.from_fen("Q5/6/6/******/6/q5 w"), board.initial_state(6)
+    for of in ([closed, open_], [open_, closed], [closed]):
+        actions = filler.choose(positions(of, seed=3))
+        assert all(amazons.is_legal(state, action) for state, action in zip(of, actions, strict=True))
+        assert closing_turn(closed).action in actions
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 0.02)])
+def test_quick_nets_answer_nearly_as_the_nets(dtype, error):
+    boards = np.stack([state.board[::-1] for state in random_states(9, 6)])
+    movers = np.array([board.COLOUR[state.turn[0]] for state in random_states(9, 6)], np.int8)
+    slow, quick = (NetsForward(of, 4, threads=1) for of in (trained(), QuickNets(trained(), dtype)))
+    one, two = slow.move(boards, movers), quick.move(boards, movers)
+    assert two.win_rate.dtype == two.log_p.dtype == np.float32
+    np.testing.assert_allclose(two.win_rate, one.win_rate, atol=error)
+    np.testing.assert_allclose(np.exp(two.log_p), np.exp(one.log_p), atol=error)
+    assert not any(isinstance(layer, nn.BatchNorm2d) for layer in quick.nets.modules())
+
+
+def trained():
+    """A residual net whose batch norms are no identities."""
+    torch.manual_seed(1)
+    nets = ResidualNets(ResidualConfig(size=6, channels=8, blocks=2, embedding=4))
+    for layer in nets.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            for values in (layer.weight, layer.bias, layer.running_mean, layer.running_var):
+                nn.init.uniform_(values, 0.5, 1.5)
+    return nets
 
 
 @pytest.mark.parametrize(
