@@ -35,7 +35,7 @@ def main() -> None:
         spec = MatchSpec("amazons", a, b, min(games, options.games or games), "random:2", 10, seed=seed)
         found[name] = match = run_match(spec, WORK / f"{name}.parquet", Parallel(workers=options.workers))
         print(line(match), flush=True)
-        figure = found["puct_100"].score.as_metrics() | about(COMMAND)
+        figure = found["puct_100"].score.as_metrics() | about(COMMAND) | {"data": "engine games"}
         write_json(
             OUT, {"residual_puct_vs_alphabeta": figure, "matches": {key: one.as_json() for key, one in found.items()}}
         )

@@ -19,16 +19,16 @@ class Lock:
             name: stage for name, stage in _stages(folder / "dvc.lock").items() if _is_there(name, graph, params)
         }
         self._params = params
-        self._makers = {out["path"]: name for name, stage in self._stages.items() for out in stage.get("outs", ())}
+        self._outs = {out["path"]: (name, out) for name, stage in self._stages.items() for out in stage.get("outs", ())}
         self._is_current = cache(self._find)
 
     def is_current(self, file: str, stage: str) -> bool:
-        """Whether a file of a stage, and every file behind it, was last made with the values of params.yaml.
+        """Whether a file of a stage was last made with the values of params.yaml, and from files that were.
 
         A file that is not an output in dvc.lock, such as one of times, is current if all items of its stage are.
         """
         items = [name for name in self._stages if name.split("@")[0] == stage]
-        made_by = [self._makers[file]] if file in self._makers else items
+        made_by = [self._outs[file][0]] if file in self._outs else items
         return bool(made_by) and all(map(self._is_current, made_by))
 
     def _find(self, name: str) -> bool:
@@ -36,13 +36,17 @@ class Lock:
         own = stage.get("params", {}).get("params.yaml", {})
         if any(at(self._params, key) != value for key, value in own.items()):
             return False
-        return all(self._is_current(maker) for dep in stage.get("deps", ()) for maker in self._behind(dep))
+        return all(
+            self._is_current(maker) and (out["path"] != dep["path"] or out.get("md5") == dep.get("md5"))
+            for dep in stage.get("deps", ())
+            for maker, out in self._behind(dep["path"])
+        )
 
-    def _behind(self, dep: Mapping[str, Any]) -> Iterator[str]:
-        """The stages that made what a stage read."""
-        for path, name in self._makers.items():
-            if path == dep["path"] or path.startswith(f"{dep['path']}/") or dep["path"].startswith(f"{path}/"):
-                yield name
+    def _behind(self, dep: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The stages that made what a stage read, and what each of them made."""
+        for path, made in self._outs.items():
+            if path == dep or path.startswith(f"{dep}/") or dep.startswith(f"{path}/"):
+                yield made
 
 
 class _Yaml12(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the C one is ten times as fast

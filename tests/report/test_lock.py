@@ -1,5 +1,7 @@
 """A figure is of a profile if its stage, and every stage behind it, last ran with that profile's params."""
 
+import copy
+
 import pytest
 import yaml
 
@@ -38,6 +40,14 @@ def test_a_stage_without_params_is_as_current_as_what_it_reads(lock):
     assert not lock(samples={"size": 8}).is_current("reports/a.json", "evaluate")
     assert not lock(seed=2).is_current("reports/a.json", "evaluate")
     assert lock(train={"steps": 9}).is_current("reports/b.json", "evaluate")
+
+
+def test_a_file_that_was_made_anew_after_it_was_read_is_not_the_one_that_was_read(tmp_path):
+    stages = copy.deepcopy(STAGES)
+    for read, made in (("1", "1"), ("1", "2")):
+        stages["evaluate@a"]["deps"][0]["md5"], stages["train@a"]["outs"][0]["md5"] = read, made
+        (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
+        assert Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate") == (read == made)
 
 
 def test_a_folder_that_is_read_is_all_that_was_made_in_it(lock):
