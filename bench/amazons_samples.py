@@ -50,6 +50,7 @@ def random_games(count: int, seed: int = 0, size: int = 10) -> Games:
         gid=np.arange(count, dtype=np.int64),
         start=np.zeros(count, np.int8),
         first_won=lengths % 2 == 1,  # who made the last turn has won
+        teachers=np.ones((count, 2), np.bool_),
         offsets=np.concatenate(([0], np.cumsum(lengths))),
         actions=np.concatenate(played),
     )
@@ -63,7 +64,7 @@ def plain_samples(gid: int, actions: list[int], first_won: bool, size: int = 10)
         rest, arrow = divmod(action, size * size)
         x, y = zip(*((s % size, size - 1 - s // size) for s in (*divmod(rest, size * size), arrow)), strict=True)
         mover = COLOUR[ply % 2]
-        of_game = {"mover": mover, "result": int(first_won == (ply % 2 == 0)), "gid": gid, "ply": ply}
+        of_game = {"mover": mover, "result": int(first_won == (ply % 2 == 0)), "gid": gid, "ply": ply, "teacher": 1}
         no = [-1, -1]
         labels = {"from_": [x[0], y[0]], "to": [x[1], y[1]], "arrow": no, "moved": no}
         samples.append({"board": [line[:] for line in board], "type": schema.AMAZON, **labels, **of_game})

@@ -53,8 +53,7 @@ OPENSPIEL = f"uci:python -m bench.openspiel_uci --simulations {SIMULATIONS}"
 
 MATCHES: dict[str, tuple[str, str, int, int]] = {
     "openspiel_100ms": (f"{ENGINE}:movetime=100", OPENSPIEL, 200, 1),
-    "uct_100ms": ("uct:movetime=100", f"{ENGINE}:movetime=100", 200, 2),
-    "uct_1000ms": ("uct:movetime=1000", f"{ENGINE}:movetime=1000", 40, 3),
+    "uct_300ms": ("uct:movetime=300", f"{ENGINE}:movetime=300", 200, 2),
     "doubling_100_50": (f"{ENGINE}:movetime=100", f"{ENGINE}:movetime=50", 100, 4),
     "doubling_200_100": (f"{ENGINE}:movetime=200", f"{ENGINE}:movetime=100", 100, 5),
     "doubling_400_200": (f"{ENGINE}:movetime=400", f"{ENGINE}:movetime=200", 400, 6),
@@ -194,7 +193,7 @@ def figures(found: dict[str, Match]) -> dict[str, Any]:
         "score_vs_previous_8": "previous_8",
         "score_vs_openspiel_mcts": "openspiel_100ms",
         "score_vs_one_ply": "one_ply",
-        "score_uct_vs_alphabeta": "uct_100ms",
+        "score_uct_vs_alphabeta": "uct_300ms",
     }.items():
         if name in found:
             made[figure] = found[name].score.as_metrics()

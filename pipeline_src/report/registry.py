@@ -142,7 +142,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "score_vs_one_ply": Figure("alpha-beta, 100,000 nodes a move: score against the one-ply player", "score"),
         "score_vs_previous": Figure("alpha-beta: score against revision 5b54a18, 300 ms a move", "score"),
         "score_vs_previous_8": Figure("alpha-beta: score against revision 5b54a18, 300 ms a move, 8x8", "score"),
-        "score_uct_vs_alphabeta": Figure("UCT: score against alpha-beta, 100 ms a move", "score"),
+        "score_uct_vs_alphabeta": Figure("UCT: score against alpha-beta, 300 ms a move", "score"),
         "learned_evaluation_elo": Figure("alpha-beta: Elo gained by the learned weights, 100 ms a move", "Elo"),
         "elo_per_doubling": Figure("alpha-beta: Elo gained by twice the time", "Elo"),
         "illegal_moves": Figure("games lost by an illegal move", "games"),

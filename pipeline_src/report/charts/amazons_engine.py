@@ -12,8 +12,7 @@ MATCHES = {
     "openspiel_100ms": "alphabeta v OpenSpiel's MCTS,\n100 ms",
     "one_ply": "alphabeta, 100,000 nodes\nv one ply",
     "fast": "alphabeta v uct, 10 ms",
-    "uct_100ms": "uct v alphabeta, 100 ms",
-    "uct_1000ms": "uct v alphabeta, 1 s",
+    "uct_300ms": "uct v alphabeta, 300 ms",
 }
 DOUBLING = re.compile(r"doubling_(\d+)_(\d+)")
 

@@ -49,11 +49,11 @@ class StepPositions(NamedTuple):
 class Plan:
     """The steps of a training on a data set."""
 
-    def __init__(self, dataset: Dataset, *, batch: int, seed: int, augment: bool) -> None:
-        """``batch`` samples of each type a step, from the train split."""
+    def __init__(self, dataset: Dataset, *, batch: int, seed: int, augment: bool, teachers_only: bool = False) -> None:
+        """``batch`` samples of each type a step, from the train split; of the teachers' turns or of all."""
         self.dataset, self.batch, self.seed, self.augment = dataset, batch, seed, augment
-        self.train = rows_by_type(dataset, "train")
-        self.validation = rows_by_type(dataset, "validation")
+        self.train = rows_by_type(dataset, "train", teachers_only=teachers_only)
+        self.validation = rows_by_type(dataset, "validation", teachers_only=teachers_only)
         self.steps_per_epoch = -(-max(len(rows) for rows in self.train) // batch)
         self._orders: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
 
@@ -116,11 +116,22 @@ class Validation:
             yield StepPositions(number, *(read(self.plan.dataset, self.share.of(r)) for r in rows))
 
 
-def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Row numbers of the Amazon and of the Arrow samples of a split."""
+def rows_by_type(
+    dataset: Dataset, split: str, *, teachers_only: bool = False
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Row numbers of the Amazon and of the Arrow samples of a split; of the teachers' turns or of all.
+
+    Raises:
+        ZugwerkError: there are none.
+    """
     place = dataset.split(split)
     types = dataset.type[place]
-    return np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
+    if teachers_only:
+        types = np.where(dataset.teacher[place], types, -1)
+    rows = np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
+    if teachers_only and not all(map(len, rows)):
+        raise ZugwerkError(f"split '{split}' has no turn of a teacher; amazons_samples.teachers in params.yaml")
+    return rows
 
 
 def read(dataset: Dataset, rows: npt.NDArray[np.int64]) -> Positions:

@@ -14,7 +14,7 @@ from pipeline_src.learning.split import SPLITS
 from pipeline_src.systems.amazons_net.schema import FIELDS, Field, Samples
 
 MANIFEST = "manifest.json"
-FORMAT, VERSION = "zugwerk amazons samples", 1
+FORMAT, VERSION = "zugwerk amazons samples", 2
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Dataset:
     result: npt.NDArray[np.int8]
     gid: npt.NDArray[np.int64]
     ply: npt.NDArray[np.int16]
+    teacher: npt.NDArray[np.int8]
     manifest: dict[str, Any]
 
     @property

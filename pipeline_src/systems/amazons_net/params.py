@@ -1,8 +1,9 @@
 """Params of Amazons-Net: the archive of engine games, crawl, samples and training."""
 
+import re
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pipeline_src.learning.devices import MixedPrecision
 from pipeline_src.project.params import (
@@ -67,6 +68,18 @@ class AmazonsSamplesParams(Params):
     """Start positions of the games to use; cross exists for size 10 only."""
     split: SplitShares
     """Shares of the games, in any unit; published: 7:2:1."""
+    teachers: str = ""
+    """Regular expression for the names of the players that are learnt from where ``teachers_only`` says so; the empty
+    one matches all."""
+
+    @field_validator("teachers")
+    @classmethod
+    def _is_an_expression(cls, teachers: str) -> str:
+        try:
+            re.compile(teachers)
+        except re.error as error:
+            raise ValueError(f"'{teachers}' is no regular expression: {error}") from None
+        return teachers
 
     @model_validator(mode="after")
     def _cross_is_large(self) -> Self:
@@ -91,6 +104,8 @@ class AmazonsModelsParams(Params):
 class TrainingParams(MixedPrecision):
     """Training of a net for the Amazons."""
 
+    teachers_only: bool = False
+    """Whether nets learn from the turns of the players ``amazons_samples.teachers`` alone, or from all turns."""
     augment: bool
     """Whether each sample is seen under a random symmetry of the board, drawn in each epoch."""
     batch: Count

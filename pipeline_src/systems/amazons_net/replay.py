@@ -92,6 +92,7 @@ def _replay(
                 out.result[n] = games.first_won[g] == first
                 out.gid[n] = games.gid[g]
                 out.ply[n] = ply
+                out.teacher[n] = games.teachers[g, 0 if first else 1]
                 _write_board(state.board, out.board[n])
                 _write_labels(state.board, kind, start, to, arrow, out, n)
                 hashes[n] = canonical(forms, mover)

@@ -28,6 +28,7 @@ class Samples(NamedTuple):
     result: npt.NDArray[np.int8]
     gid: npt.NDArray[np.int64]
     ply: npt.NDArray[np.int16]
+    teacher: npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ FIELDS = (
     Field("result", "Result", np.int8, 0, "1 = the mover won the game, 0 = lost it"),
     Field("gid", None, np.int64, 0, "number of the game in the archive"),
     Field("ply", None, np.int16, 0, "turns played before this one"),
+    Field("teacher", None, np.int8, 0, "1 = the mover is one of the players to learn from, amazons_samples.teachers"),
 )
 
 

@@ -76,7 +76,7 @@ def train(dataset: Dataset, params: AmazonsTrainParams, *, model: str, seed: int
 
     torch.manual_seed(torch_seed(seed, streams.TRAINING_WEIGHTS))
     nets = MODELS[model].make(params, dataset.size)
-    plan = Plan(dataset, batch=own.batch, seed=seed, augment=own.augment)
+    plan = Plan(dataset, batch=own.batch, seed=seed, augment=own.augment, teachers_only=own.teachers_only)
     data = AmazonsData(plan, lap_steps=own.checkpoint_steps, config=nets.config)
     module = AmazonsModule(nets, own, model=model, total_steps=own.epochs * plan.steps_per_epoch)
     record, throughput = EpochRecord(folder / "best.pt", own.patience), Throughput()

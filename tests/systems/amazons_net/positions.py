@@ -70,6 +70,7 @@ def slow_samples(game):
             "result": int(game.winner == ("first", "second")[to_play(state)]),
             "gid": game.gid,
             "ply": ply,
+            "teacher": 1,
         }
         before = {"from_": [x1, y1], "to": [x2, y2], "arrow": [-1, -1], "moved": [-1, -1]}
         after = {"from_": [-1, -1], "to": [-1, -1], "arrow": [x3, y3], "moved": [x2, y2]}

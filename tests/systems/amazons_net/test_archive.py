@@ -31,6 +31,20 @@ def test_games_are_the_records_flat_and_by_gid(archive):
     assert read.skipped == {"size": 0, "variant": 0}
 
 
+def test_teachers_are_the_players_whose_name_matches_somewhere(archive):
+    names = [("lazy/alphabeta:nodes=3000", "one_ply"), ("uct", "ALPHABETA"), ("", "alphabeta:nodes=9")]
+    named = [
+        dataclasses.replace(r, first_name=a, second_name=b)
+        for r, (a, b) in zip(random_records(3, size=6), names, strict=True)
+    ]
+    path = archive(named)
+    assert read_games(path, 6, ["standard"], "alphabeta").games.teachers.tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert read_games(path, 6, ["standard"], "^alphabeta|uct").games.teachers.tolist() == [[0, 0], [1, 0], [0, 1]]
+    assert read_games(path, 6, ["standard"]).games.teachers.all()
+    with pytest.raises(ZugwerkError, match=r"no player's name matches 'zero', amazons_samples.teachers .* ALPHABETA"):
+        read_games(path, 6, ["standard"], "zero")
+
+
 def test_other_sizes_and_variants_are_skipped_and_counted(archive):
     rng = np.random.default_rng(3)
     cross = [record(gid, *random_game(rng, 10, "cross"), variant="cross") for gid in (1, 7)]

@@ -1,7 +1,10 @@
 import collections
+import dataclasses
 
 import numpy as np
+import pytest
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation, read, rows_by_type, squares, under
 from pipeline_src.systems.amazons_net.encode import encode
@@ -34,6 +37,19 @@ def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset):
         seen = collections.Counter(board.tobytes() for batch in epoch for board in batch[net].boards)
         assert set(seen) == {dataset.board[row].tobytes() for row in plan.train[net - 1]}
         assert sum(seen.values()) == 32 * plan.steps_per_epoch
+
+
+def test_with_teachers_only_their_turns_are_all_there_is(dataset):
+    taught = (np.asarray(dataset.gid) // 3 + dataset.ply) % 2
+    some = dataclasses.replace(dataset, teacher=taught.astype(np.int8))
+    plan = Plan(some, batch=8, seed=1, augment=False, teachers_only=True)
+    for split, chosen in (("train", plan.train), ("validation", plan.validation)):
+        for rows, those in zip(rows_by_type(dataset, split), chosen, strict=True):
+            assert those.tolist() == [row for row in rows if taught[row]]
+            assert 0 < len(those) < len(rows)
+    nobody = dataclasses.replace(dataset, teacher=np.zeros_like(taught))
+    with pytest.raises(ZugwerkError, match=r"split 'train' has no turn of a teacher; amazons_samples.teachers"):
+        Plan(nobody, batch=8, seed=1, augment=False, teachers_only=True)
 
 
 def test_a_batch_depends_on_seed_and_step_alone(dataset):

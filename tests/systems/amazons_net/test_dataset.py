@@ -224,7 +224,7 @@ def test_a_flipped_bit_is_found_by_its_hash(small):
     ("change", "message"),
     [
         ({"format": "other"}, "not a manifest"),
-        ({"version": 99}, "version 99, not 1"),
+        ({"version": 99}, "version 99, not 2"),
         ({"splits": {}}, "splits cannot be read"),
         ({"splits": 3}, "splits cannot be read"),
         ({"samples": 1}, "do not cover its 1 samples"),

@@ -64,6 +64,7 @@ def test_the_patents_own_sample():
         gid=np.array([1]),
         start=np.zeros(1, np.int8),
         first_won=np.array([False]),
+        teachers=np.array([[True, False]]),
         offsets=np.array([0, 1]),
         actions=np.array([action], np.int32),
     )

@@ -1,7 +1,9 @@
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -41,6 +43,17 @@ def test_records_to_data_set_and_report(project):
     assert report["sources"]["engine"] == 12
 
 
+def test_the_teachers_turns_are_marked(project):
+    project(teachers="^master")
+    games = [
+        dataclasses.replace(game, first_name="a master", second_name="master") for game in random_records(12, size=6)
+    ]
+    write_records(games, amazons_samples.GAMES)
+    amazons_samples.main()
+    dataset = open_dataset(amazons_samples.OUT)
+    assert dataset.teacher.tolist() == (np.asarray(dataset.ply) % 2).tolist()
+
+
 def test_as_a_command_it_ends_in_one_line_without_records(project):
     root = str(Path(__file__).parents[3])
     ended = subprocess.run(
@@ -64,6 +77,7 @@ def test_as_a_command_it_ends_in_one_line_without_records(project):
         ({"variants": ["standard", "standard"]}, "variants must name at least one, each once"),
         ({"split": {"train": 7, "validation": 0, "test": 1}}, r"amazons_samples\.split: validation must be above 0"),
         ({"split": {"train": 7, "test": 1}}, r"amazons_samples\.split\.validation: missing"),
+        ({"teachers": "(master"}, r"amazons_samples: teachers '\(master' is no regular expression: missing \)"),
         ({"ratio": 3}, "unknown key"),
     ],
 )
