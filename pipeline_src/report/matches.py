@@ -15,7 +15,9 @@ WORDS = {
         "doubling_100_50": "alpha-beta with 100 ms a move against 50 ms",
         "doubling_200_100": "alpha-beta with 200 ms a move against 100 ms",
         "doubling_400_200": "alpha-beta with 400 ms a move against 200 ms",
-        "doubling_800_400": "alpha-beta with 800 ms a move against 400 ms",
+        "previous": "alpha-beta against itself at revision 5b54a18, 300 ms a move",
+        "previous_8": "the same on 8x8",
+        "learned": "alpha-beta with the learned evaluation against the weights by hand, 100 ms a move",
     },
     "amazons_net": {
         "puct_100": "PUCT with the packaged residual net, 100 ms a move, against alpha-beta with 100 ms",
