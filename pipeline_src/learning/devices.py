@@ -26,4 +26,4 @@ class MixedPrecision(Devices):
     """Devices and number format, for nets that learn as much with either format."""
 
     precision: Precision = "auto"
-    """Number format of training; auto is bf16-mixed on a GPU and on a CPU with AMX, and 32-true otherwise."""
+    """Number format of training; auto is bf16-mixed on a GPU and on a CPU with AVX512_BF16, and 32-true otherwise."""
