@@ -1,33 +1,30 @@
 """A net as the evaluator of PUCT: priors of the legal steps, and values, before a move and before an arrow."""
 
-from typing import Protocol
-
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState
-from pipeline_src.systems.amazons_net.forward import ArrowAnswer, Boards, MoveAnswer, Squares
+from pipeline_src.jit.needs import Need
+from pipeline_src.systems.amazons_net.forward import NetsForward
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 _COLOUR = np.array(COLOUR, np.int8)
 
 
-class Forward(Protocol):
-    """Interface of a net: `forward.NetsForward`, or another with the same answers."""
-
-    def move(self, boards: Boards, movers: npt.NDArray[np.int8]) -> MoveAnswer:
-        """Before a move."""
-
-    def arrow(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> ArrowAnswer:
-        """Before an arrow."""
-
-
 class AmazonsNetEvaluator:
     """`search.mcts.puct_trees.EvaluateBatch` by a net; an answer depends on its position alone, if the net's does."""
 
-    def __init__(self, nets: Forward) -> None:
-        self.nets = nets
+    def __init__(self, nets: NetsForward) -> None:
+        self.nets, self.size = nets, nets.size
+
+    def check_board(self, height: int, width: int) -> None:
+        """See `NetsForward.check_board`."""
+        self.nets.check_board(height, width)
+
+    def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002
+        """See `search.mcts.puct.Puct.needs`."""
+        return self.nets.needs()
 
     def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
         """Priors float32 [B, S] of the steps, values float32 [B] in -1..1 to the side to move.

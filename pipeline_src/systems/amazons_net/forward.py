@@ -81,15 +81,14 @@ class NetsForward:
         """Kernels that it calls."""
         return NEEDS[self.nets.config.encoding]()
 
-    def check_board(self, height: int, width: int) -> None:
-        """Refuse a board of another size.
+    @property
+    def size(self) -> int:
+        """Squares along one side of the board."""
+        return self.nets.config.size
 
-        Raises:
-            ZugwerkError: says which is theirs.
-        """
-        size = self.nets.config.size
-        if (height, width) != (size, size):
-            raise ZugwerkError(f"a {height}x{width} board, but these nets play on {size}x{size}")
+    def check_board(self, height: int, width: int) -> None:
+        """See `check_size`."""
+        check_size(self.size, height, width)
 
     def _encode(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> Encoded:
         self.check_board(*boards.shape[1:])
@@ -142,6 +141,16 @@ def after_move(boards: Boards, movers: npt.NDArray[np.int8], start: Squares, to:
     after[rows, height - 1 - start // width, start % width] = EMPTY
     after[rows, height - 1 - to // width, to % width] = movers
     return after
+
+
+def check_size(size: int, height: int, width: int) -> None:
+    """Refuse a board that nets for ``size`` x ``size`` do not play on.
+
+    Raises:
+        ZugwerkError: says which is theirs.
+    """
+    if (height, width) != (size, size):
+        raise ZugwerkError(f"a {height}x{width} board, but these nets play on {size}x{size}")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The players ``nets`` and ``puct``: their options and makers. Torch is imported when a player is made."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -63,6 +63,9 @@ class PuctPlayerOptions(Nodes):
     """Number of positions in a forward pass; smaller batches are padded."""
     leaves: Count = 8
     """Number of leaves of one tree in a batch."""
+    backend: Literal["auto", "torch", "onnx", "onnx-int8"] = "auto"
+    """Program that runs the net. The residual net runs in onnx, and onnx-int8 computes with 8-bit integers: auto is
+    that if its packages are installed, and torch otherwise and for all other nets."""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Share of the limit for the amazon's move; the rest is for the arrow."""
     c: NonNegative = FORMULA.c
@@ -79,17 +82,14 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
     Raises:
         ZugwerkError: no model there.
     """
-    from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
-    from pipeline_src.systems.amazons_net.forward import NetsForward
-    from pipeline_src.systems.amazons_net.inference import load_quick_nets
+    from pipeline_src.systems.amazons_net.inference import open_nets
     from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
     def load(model: str) -> PuctPlayer:
-        nets = NetsForward(load_quick_nets(model), options.batch, threads=1)
+        nets = open_nets(model, options.backend, options.batch)
         formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=True)
         tree = TREE if limit.nodes is None else limit.nodes + 2
-        evaluate = SettlingEvaluator(AmazonsNetEvaluator(nets))
-        searcher = Puct(evaluate, formula, tree, options.leaves, options.share)
+        searcher = Puct(SettlingEvaluator(nets), formula, tree, options.leaves, options.share)
         return PuctPlayer(searcher, limit, nets)
 
     limit = options.limit
@@ -105,7 +105,7 @@ def _with_model(
 
     def with_net(net: PackagedNet) -> Player:
         player = load(net.checked())
-        size = player.nets.nets.config.size
+        size = player.nets.size
         net.check_board(OneBoard(size, size, net.card.rule))
         return player
 

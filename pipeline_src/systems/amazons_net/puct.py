@@ -8,7 +8,7 @@ from pipeline_src.players.player import Player, Position
 from pipeline_src.search.amazons.endgame import closing_needs, closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.inference import SearchNets
 
 
 class PuctPlayer(Player):
@@ -19,8 +19,8 @@ class PuctPlayer(Player):
 
     limit: Limit
 
-    def __init__(self, searcher: Puct, limit: Limit, nets: NetsForward) -> None:
-        """``nets`` are those that the searcher asks."""
+    def __init__(self, searcher: Puct, limit: Limit, nets: SearchNets) -> None:
+        """``nets`` are those whose answers the searcher gets."""
         self.searcher, self.limit, self.nets = searcher, limit, nets
 
     def check(self, state: Any) -> None:
@@ -29,7 +29,7 @@ class PuctPlayer(Player):
 
     def needs(self, start: Any) -> list[Need]:
         """See `Player.needs`."""
-        return [*closing_needs(start), *self.searcher.needs(start), *self.nets.needs()]
+        return [*closing_needs(start), *self.searcher.needs(start)]
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
         """See `Player.choose`; nothing here is random."""

@@ -1,7 +1,5 @@
 """A net in ONNX Runtime on the CPU, in 32-bit floats or in 8-bit integers."""
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.learning.onnx_session import open_session, with_int8
 from pipeline_src.systems.gomoku_zero.backend import Answer, ModelInfo, Planes, Synchronous, empty_state
 from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
 
@@ -25,19 +24,10 @@ class OnnxBackend(Synchronous):
             ZugwerkError: onnxruntime is missing, or the model is damaged, foreign or of other rules.
         """
         try:
-            import onnxruntime
-        except ImportError:
-            raise ZugwerkError(
-                "the package onnxruntime is missing: pip install onnxruntime; or use another backend"
-            ) from None
-        onnxruntime.disable_telemetry_events()  # some builds keep a file of events to send
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-        options.log_severity_level = 3
-        try:
-            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            session = open_session(content, threads)
             info = read_info(session.get_modelmeta().custom_metadata_map)
+        except ZugwerkError:
+            raise
         except Exception as error:  # its own exceptions share no base class
             reason = str(error).strip().splitlines()
             raise ZugwerkError(
@@ -76,43 +66,8 @@ def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> by
     Raises:
         ZugwerkError: a package is missing, or the model is damaged.
     """
-    backend = OnnxBackend(content)
-    try:
-        import onnx
-        from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
-        from onnxruntime.quantization.quant_utils import add_pre_process_metadata
-    except ImportError:
-        raise ZugwerkError("the package onnx is missing: pip install onnx; or use another backend") from None
-    seen = random_planes(backend.info) if planes is None else planes
-
-    class Reader(CalibrationDataReader):  # type: ignore[misc]
-        def __init__(self) -> None:
-            self.batches = iter(np.array_split(seen, max(1, len(seen) // CALIBRATION_BATCH)))
-
-        def get_next(self) -> dict[str, Any] | None:
-            batch = next(self.batches, None)
-            return None if batch is None else {"planes": batch}
-
-    model = onnx.load_model_from_string(content)
-    if all(node.op_type != "Conv" for node in model.graph.node):
-        return content
-    metadata = {entry.key: entry.value for entry in model.metadata_props}
-    add_pre_process_metadata(model)  # nothing is left to fold; otherwise it warns
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "int8.onnx"
-        quantize_static(
-            model,
-            path,
-            Reader(),
-            quant_format=QuantFormat.QOperator,
-            op_types_to_quantize=["Conv", "Relu", "Add", "Pad"],
-            activation_type=QuantType.QUInt8,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-        )
-        made = onnx.load(path)
-    onnx.helper.set_model_props(made, metadata)
-    return bytes(made.SerializeToString())
+    seen = random_planes(OnnxBackend(content).info) if planes is None else planes
+    return with_int8(content, np.array_split(seen, max(1, len(seen) // CALIBRATION_BATCH)))
 
 
 def random_planes(info: ModelInfo, count: int = CALIBRATION_POSITIONS) -> npt.NDArray[np.float32]:

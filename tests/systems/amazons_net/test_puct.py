@@ -11,8 +11,10 @@ from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.forward import NetsForward
-from pipeline_src.systems.amazons_net.inference import QuickNets
+from pipeline_src.systems.amazons_net.inference import QuickNets, open_nets
 from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+from pipeline_src.systems.amazons_net.onnx_nets import export_nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 from tests.players.positions import positions, random_states, small_nets
 
@@ -79,10 +81,10 @@ def test_actions_are_legal_and_do_not_depend_on_the_company(model):
 
 def test_one_simulation_a_step_follows_the_priors(model):
     """With next to no search the turn is the net's own."""
-    greedy = player(f"puct:{model},simulations=2,c=100")
+    greedy = player(f"puct:{model},simulations=2,c=100,backend=torch")
     for state in random_states(5, 6):
         view, mover = state.board[None, ::-1], np.array([board.COLOUR[state.turn[0]]], np.int8)
-        answer = greedy.nets.move(view, mover)
+        answer = greedy.nets.nets.move(view, mover)
         place = int(answer.log_p[0].argmax())
         move = int(answer.amazons[0, place // 36]) * 36 + place % 36
         assert greedy.searcher.search(state, Limit(nodes=2)).action // 36 == move
@@ -117,6 +119,40 @@ def test_quick_nets_answer_nearly_as_the_nets(dtype, error):
     assert not any(isinstance(layer, nn.BatchNorm2d) for layer in quick.nets.modules())
 
 
+@pytest.mark.parametrize(("backend", "error"), [("onnx", 1e-5), ("onnx-int8", 0.1)])
+def test_onnx_answers_nearly_as_the_nets(backend, error, tmp_path):
+    """Positions before and after a move in one batch, each with an answer of its own."""
+    save_nets(tmp_path / "nets.pt", trained())
+    quick = open_nets(str(tmp_path / "nets.pt"), backend, 4)
+    slow = AmazonsNetEvaluator(NetsForward(trained(), 4, threads=1))
+    states, steps, counts = asked(mixed_states())
+    priors, values = quick(states, steps, counts)
+    assert priors.dtype == values.dtype == np.float32
+    for got, expected in zip((priors, values), slow(states, steps, counts), strict=True):
+        np.testing.assert_allclose(got, expected, atol=error)
+    assert not priors[np.arange(priors.shape[1]) >= counts[:, None]].any()
+    for row in range(len(counts)):
+        alone = quick(type(states)(*(array[row : row + 1] for array in states)), steps[[row]], counts[[row]])
+        np.testing.assert_array_equal(alone[0][0], priors[row])
+        assert alone[1][0] == values[row]
+
+
+def test_the_same_net_gives_the_same_onnx_file():
+    content = export_nets(trained())
+    assert content == export_nets(trained())
+    assert export_nets(trained(), int8=True) == export_nets(trained(), int8=True)
+
+
+def test_a_net_that_onnx_does_not_run_is_refused(tmp_path):
+    path = tmp_path / "nets.pt"
+    save_nets(path, AmazonsNets(AmazonsConfig(size=6, width=0.25)))
+    with pytest.raises(ZugwerkError, match=r"nets\.pt: onnx-int8 runs residual nets only; choose backend=torch"):
+        player(f"puct:{path},backend=onnx-int8")
+    some = player(f"puct:{path},simulations=2,batch=1")
+    state = random_states(1, 6)[0]
+    assert amazons.is_legal(state, some.choose(positions([state], seed=1))[0])
+
+
 def trained():
     """A residual net whose batch norms are no identities."""
     torch.manual_seed(1)
@@ -137,6 +173,7 @@ def trained():
         ("puct:MODEL,leaves=1.5", "leaves must be a whole number, not 1.5"),
         ("puct:MODEL,share=0", "share must be above 0 and at most 1"),
         ("puct:MODEL,speed=1", "no option 'speed'"),
+        ("puct:MODEL,backend=tpu", "backend"),
     ],
 )
 def test_wrong_texts_are_refused(model, text, complaint):

@@ -1,0 +1,103 @@
+"""The residual net as an ONNX model, in 32-bit floats or with its trunk in 8-bit integers.
+
+The model has one input, ``planes`` float32 [B, 15, H, W] as `planes` makes them, before a move or before an arrow, and
+three outputs for each row: ``value`` float32 [B] (-1..1, to the side to move), ``move`` float32 [B, N * N] (logits,
+entry ``from * N + to``) and ``arrow`` float32 [B, N]. One of the policies is of no use in each row; what it costs is
+little beside the trunk.
+"""
+
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+from torch import nn
+
+from pipeline_src.games import amazons, kernels
+from pipeline_src.games.amazons.board import COLOUR, copy_state, initial_state
+from pipeline_src.learning.onnx_graph import OnnxGraph, array_of
+from pipeline_src.learning.onnx_session import with_int8
+from pipeline_src.systems.amazons_net.planes import PLANES, encode_planes
+from pipeline_src.systems.amazons_net.residual import Block, ResidualNets
+
+LAST = ("from", "to", "arrows", "bias")
+"""Nodes whose outputs are logits or are multiplied to logits: 8 bits would be too coarse."""
+CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64
+
+
+def export_nets(nets: ResidualNets, int8: bool = False) -> bytes:
+    """The ONNX file of a net; the same weights give the same bytes.
+
+    With ``int8`` the convolutions but the last ones are in 8-bit integers, calibrated on positions of random play.
+
+    Raises:
+        ZugwerkError: a package is missing.
+    """
+    graph, size = OnnxGraph(), nets.config.size
+    squares = size**2
+    x = graph.add("Relu", [_normed(graph, "planes", nets.first)])
+    for block in nets.blocks:
+        assert isinstance(block, Block)
+        out = _normed(graph, graph.add("Relu", [_normed(graph, x, block.one)]), block.two)
+        x = graph.add("Relu", [graph.add("Add", [out, x])])
+    flip = graph.constant(np.arange(size)[::-1])
+
+    def by_square(x: str, channels: int) -> str:
+        shape = graph.constant(np.array([0, channels, squares]))
+        return graph.add("Reshape", [graph.add("Gather", [x, flip], axis=2), shape])
+
+    policy, embedding = nets.move_policy, nets.move_policy.squares.out_channels // 2
+    weight, bias = array_of(policy.squares.weight), array_of(policy.squares.bias)
+    start = graph.convolution(x, weight[:embedding] * policy.scale, bias[:embedding] * policy.scale, "from")
+    to = graph.convolution(x, weight[embedding:], bias[embedding:], "to")
+    lines = graph.add("Transpose", [by_square(start, embedding)], perm=[0, 2, 1])
+    relative = array_of(policy.relative[policy._places(size, size)])
+    move = graph.add("Add", [graph.add("MatMul", [lines, by_square(to, embedding)]), graph.constant(relative)], "bias")
+    graph.add("Flatten", [move], "move")
+
+    before, _, last = nets.arrow_policy
+    assert isinstance(last, nn.Conv2d)
+    shots = graph.add("Relu", [_normed(graph, x, before)])
+    arrows = graph.convolution(shots, array_of(last.weight), array_of(last.bias), "arrows")
+    graph.add("Flatten", [by_square(arrows, 1)], "arrow")
+
+    first, _ = nets.value.squares
+    pooled = graph.pooled(graph.add("Relu", [graph.normed(x, cast(nn.Conv2d, first), None)]))
+    hidden, _, output = nets.value.output
+    inner = graph.add("Relu", [graph.linear(graph.add("Flatten", [pooled]), cast(nn.Linear, hidden))])
+    logit = graph.add("Reshape", [graph.linear(inner, cast(nn.Linear, output)), graph.constant(np.array([-1]))])
+    # The chance to win is the sigmoid; 2 * sigmoid(x) - 1 = tanh(x / 2).
+    graph.add("Tanh", [graph.add("Mul", [logit, graph.constant(np.array(0.5))])], "value")
+
+    content = graph.content(
+        f"zugwerk {amazons.NAME}",
+        {"planes": ["batch", PLANES, size, size]},
+        {"value": ["batch"], "move": ["batch", squares**2], "arrow": ["batch", squares]},
+        {"game": amazons.NAME, "size": str(size)},
+    )
+    if not int8:
+        return content
+    seen = random_planes(size)
+    return with_int8(content, np.array_split(seen, len(seen) // CALIBRATION_BATCH), LAST)
+
+
+def random_planes(size: int, count: int = CALIBRATION_POSITIONS) -> npt.NDArray[np.float32]:
+    """Planes float32 [B, 15, H, W] of positions met in random play, before moves and arrows, the same at every call."""
+    rng = np.random.default_rng(0)
+    state = initial_state(size)
+    steps = np.empty(kernels.max_steps(state), np.int32)
+    boards = np.empty((count, size, size), np.int8)
+    movers, moved = np.empty(count, np.int8), np.empty(count, np.int16)
+    for b in range(count):
+        legal = kernels.write_steps(state, steps)
+        if not legal:
+            state = initial_state(size)
+            legal = kernels.write_steps(state, steps)
+        boards[b], movers[b], moved[b] = state.board[::-1], COLOUR[state.turn[0]], state.turn[1]
+        state = copy_state(state)
+        kernels.play_step(state, int(rng.choice(steps[:legal])))
+    return encode_planes(boards, movers, moved).features
+
+
+def _normed(graph: OnnxGraph, x: str, layer: nn.Module) -> str:
+    convolution, norm = cast(nn.Sequential, layer)
+    return graph.normed(x, cast(nn.Conv2d, convolution), cast(nn.BatchNorm2d, norm))
