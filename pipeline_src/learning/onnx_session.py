@@ -29,6 +29,8 @@ def open_session(content: bytes, threads: int = 1) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    # CPUs without VNNI (AVX2 alone) otherwise add products of 8-bit integers in 16 bits, which overflow.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 

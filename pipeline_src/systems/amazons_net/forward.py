@@ -112,7 +112,7 @@ class NetsForward:
                 features = torch.zeros(self.batch, *some.features.shape[1:])
                 features[:n] = some.features
                 value, logits = net(features.to(device))
-                win_rate[rows] = value[:n].float().sigmoid().cpu().numpy()
+                win_rate[rows] = value.float().sigmoid()[:n].cpu().numpy()
                 some = some._replace(amazons=some.amazons.to(device), legal=some.legal.to(device))
                 log_p[rows] = policy(logits[:n], some).cpu().numpy()
         return win_rate
