@@ -166,7 +166,8 @@ def test_the_nets_own_turns_are_the_players_and_legality_is_counted(turns, monke
 
 
 def test_chunks_change_nothing(turns, monkeypatch):
-    nets = NetsForward(small_nets(SIZE), 64, threads=1)  # more than two vectors of AVX-512, which the end of a file is not
+    # More rows than two vectors of AVX-512 hold, and chunks that do not fill them: their ends are computed otherwise.
+    nets = NetsForward(small_nets(SIZE), 64, threads=1)
     whole = predict_nets(nets, turns)
     monkeypatch.setattr(amazons_predict, "CHUNK", 37)
     parts = predict_nets(nets, turns)
