@@ -82,11 +82,11 @@ def test_a_brain_answers_at_once_and_compiles_behind(cold):
         while True:
             brain.send("START 15", "TURN 7,7")
             assert answer() == "OK"
-            said = answer()
-            if not said.startswith("MESSAGE"):
+            if (said := answer()) != f"MESSAGE {COMPILING}":
                 break
-            answer()
+            answer()  # the move
             assert time.monotonic() < end
+        assert not said.startswith("MESSAGE")
         assert compiled(cold)
     finally:
         brain.close()
