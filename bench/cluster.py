@@ -13,7 +13,7 @@ from typing import Any
 from bench.measure import medians, row, seconds
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.parallel.tasks import dismiss
-from pipeline_src.systems.gomoku_zero.evaluators import prepare_model
+from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.groups import play_group
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.setting import Setting, setting_for

@@ -24,7 +24,7 @@ from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.report.provenance import hardware
-from pipeline_src.systems.gomoku_zero.evaluators import prepare_model
+from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.groups import play_group
 from pipeline_src.systems.gomoku_zero.setting import read_setting
 

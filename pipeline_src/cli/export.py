@@ -7,7 +7,7 @@ import typer
 
 def export(
     model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/13/best.pt."),
-    out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx]"),
+    out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx or .lines]"),
     int8: bool = typer.Option(
         False, "--int8", help="Use 8-bit integers in convolutions: faster, with slightly different moves."
     ),
@@ -16,7 +16,7 @@ def export(
     ),
     hours: float | None = typer.Option(None, min=0.001, help="Hours of its training, for the card; with --package."),
 ) -> None:
-    """Export MODEL to ONNX, which runs without torch. Example: zugwerk export best.pt --out gomoku.onnx.
+    """Export MODEL to ONNX, or a line net to its table; both run without torch. Example: zugwerk export best.pt.
 
     With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size. With
     --package, write that file and its card (params, commit and figures of this checkout) into the package's folder.
@@ -51,6 +51,15 @@ def export(
             raise ZugwerkError(f"{out}: --int8 makes ONNX models alone; choose a file that ends in .onnx")
         save_model(out, loaded.net, loaded.game, loaded.variant, half=True)
         typer.echo(f"{out}: {out.stat().st_size:,} bytes")
+        return
+    if loaded.config.kind == "lines":
+        from pipeline_src.systems.gomoku_zero.evaluator import TABLE, export_table
+
+        target = model.with_suffix(TABLE) if out is None else out
+        if int8 or target.suffix != TABLE:
+            raise ZugwerkError(f"{model}: a line net is exported as a table, without --int8 and to a file with {TABLE}")
+        export_table(loaded, target)
+        typer.echo(f"{target}: table of a line net, {target.stat().st_size:,} bytes")
         return
     content = export_onnx(loaded)
     if int8:

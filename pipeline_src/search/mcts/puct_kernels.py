@@ -1,5 +1,6 @@
 """One round of PUCT in many trees: back up the evaluator's answers to the last leaves, and select the next leaves."""
 
+from functools import singledispatch
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -211,6 +212,105 @@ def _absorb(
         forest.done[g] += 1
 
 
+@njit(cache=True, forceinline=True)
+def _descend(
+    forest: Forest,
+    roots: Any,
+    options: PuctOptions,
+    room: int,
+    per_tree: int,
+    g: int,
+    target: int,
+    forced: Ints,
+    flag: npt.NDArray[np.uint8],
+    new: Waiting,
+    states: Any,
+    n: int,
+) -> int:
+    """Descend in tree g, see `play_round`, with ``n`` leaves of others; return the number of leaves after that."""
+    nodes, edges, all_bits, begun = forest.nodes[g], forest.edges[g], forest.priors[g], 0
+    while begun < per_tree and target >= 0 and flag[0] == 0:
+        node, place, edge = 0, -1, ENDS
+        if forest.used_nodes[g] == 0:
+            if kernels.outcome(row(roots, g))[0]:
+                break
+        else:
+            if forest.done[g] + begun >= target or nodes[0].visits == 0 or nodes[0].proof != UNPROVEN:
+                break
+        state = row(states, n)
+        kernels.copy_into(row(roots, g), state)
+        if forest.used_nodes[g] == 0:
+            begin_node(nodes, 0, -1, -1, kernels.to_play(state))
+            forest.used_nodes[g], forest.used_edges[g] = 1, 0
+        else:
+            if forest.done[g] + begun < forced.shape[1]:
+                place = forced[g, forest.done[g] + begun]
+            if place >= 0:
+                edge = edge_at(nodes, edges, place)
+            while True:
+                if nodes[node].next == UNKNOWN:
+                    kernels.write_steps(state, new.steps[n])
+                    find_next(nodes, node, all_bits[node], new.steps[n])
+                if place < 0 or node > 0:
+                    edge, place = choose(nodes, edges, node, options, forest.used_nodes[g] < room)
+                if edge < 0:
+                    break
+                child = edges[edge].child
+                if nodes[child].visits == 0:
+                    edge = WAITS
+                    break
+                node = child
+                if nodes[node].over != 0 or nodes[node].proof != UNPROVEN:
+                    edge = ENDS
+                    break
+                kernels.play_step(state, edges[edge].step)
+            if edge == WAITS:
+                break
+            if edge == ENDS or forest.used_nodes[g] == room:  # a finished game, or the end of a full tree
+                here = nodes[node]
+                value = here.total if here.over != 0 else float(here.value)
+                if here.proof != UNPROVEN:
+                    value = float(here.proof - DRAWN)
+                back_up(nodes, edges, node, value)
+                forest.done[g] += 1
+                continue
+            above = nodes[node]
+            step, prior = above.next_step, above.next_prior
+            if place != above.next:
+                kernels.write_steps(state, new.steps[n])
+                step, prior = new.steps[n, place], all_bits.view(np.float32)[node, place]
+            kernels.play_step(state, step)
+            edge, forest.used_edges[g] = add_edge(nodes, edges, node, forest.used_edges[g])
+            child = forest.used_nodes[g]
+            forest.used_nodes[g] += 1
+            that = edges[edge]
+            that.worth, that.tries, that.virtual, that.prior = 0.0, 0, 0, prior
+            that.child, that.step, that.place = child, step, place
+            all_bits[node, place] |= SIGN
+            above.seen += prior
+            if above.next == place:
+                above.next = UNKNOWN
+            begin_node(nodes, child, node, edge, kernels.to_play(state))
+            node = child
+            over, result = kernels.outcome(state)
+            if over:
+                here = nodes[node]
+                here.over, here.visits, here.total = 1, 1, result
+                back_up(nodes, edges, node, result)
+                if options.solve:
+                    prove(nodes, edges, all_bits, node, DRAWN + int(result))
+                forest.done[g] += 1
+                continue
+            if per_tree > 1:
+                mark(nodes, edges, node, 1)
+        count = kernels.write_steps(state, new.steps[n])
+        new.counts[n], nodes[node].count = count, count
+        new.tree[n], new.node[n] = g, node
+        n += 1
+        begun += 1
+    return n
+
+
 @njit(cache=True, nogil=True)
 def play_round(
     forest: Forest,
@@ -253,90 +353,53 @@ def play_round(
     """
     n, b = 0, 0
     for g in range(targets.size):
-        nodes, edges, all_bits = forest.nodes[g], forest.edges[g], forest.priors[g]
         while b < n_old and old.tree[b] == g:
             _absorb(
                 forest, g, old.node[b], answers.priors[b], answers.values[b], old.steps[b], per_tree > 1, options.solve
             )
             b += 1
-        begun = 0
-        while begun < per_tree and targets[g] >= 0 and flag[0] == 0:
-            node, place, edge = 0, -1, ENDS
-            if forest.used_nodes[g] == 0:
-                if kernels.outcome(row(roots, g))[0]:
-                    break
-            else:
-                if forest.done[g] + begun >= targets[g] or nodes[0].visits == 0 or nodes[0].proof != UNPROVEN:
-                    break
-            state = row(states, n)
-            kernels.copy_into(row(roots, g), state)
-            if forest.used_nodes[g] == 0:
-                begin_node(nodes, 0, -1, -1, kernels.to_play(state))
-                forest.used_nodes[g], forest.used_edges[g] = 1, 0
-            else:
-                if forest.done[g] + begun < forced.shape[1]:
-                    place = forced[g, forest.done[g] + begun]
-                if place >= 0:
-                    edge = edge_at(nodes, edges, place)
-                while True:
-                    if nodes[node].next == UNKNOWN:
-                        kernels.write_steps(state, new.steps[n])
-                        find_next(nodes, node, all_bits[node], new.steps[n])
-                    if place < 0 or node > 0:
-                        edge, place = choose(nodes, edges, node, options, forest.used_nodes[g] < room)
-                    if edge < 0:
-                        break
-                    child = edges[edge].child
-                    if nodes[child].visits == 0:
-                        edge = WAITS
-                        break
-                    node = child
-                    if nodes[node].over != 0 or nodes[node].proof != UNPROVEN:
-                        edge = ENDS
-                        break
-                    kernels.play_step(state, edges[edge].step)
-                if edge == WAITS:
-                    break
-                if edge == ENDS or forest.used_nodes[g] == room:  # a finished game, or the end of a full tree
-                    here = nodes[node]
-                    value = here.total if here.over != 0 else float(here.value)
-                    if here.proof != UNPROVEN:
-                        value = float(here.proof - DRAWN)
-                    back_up(nodes, edges, node, value)
-                    forest.done[g] += 1
-                    continue
-                above = nodes[node]
-                step, prior = above.next_step, above.next_prior
-                if place != above.next:
-                    kernels.write_steps(state, new.steps[n])
-                    step, prior = new.steps[n, place], all_bits.view(np.float32)[node, place]
-                kernels.play_step(state, step)
-                edge, forest.used_edges[g] = add_edge(nodes, edges, node, forest.used_edges[g])
-                child = forest.used_nodes[g]
-                forest.used_nodes[g] += 1
-                that = edges[edge]
-                that.worth, that.tries, that.virtual, that.prior = 0.0, 0, 0, prior
-                that.child, that.step, that.place = child, step, place
-                all_bits[node, place] |= SIGN
-                above.seen += prior
-                if above.next == place:
-                    above.next = UNKNOWN
-                begin_node(nodes, child, node, edge, kernels.to_play(state))
-                node = child
-                over, result = kernels.outcome(state)
-                if over:
-                    here = nodes[node]
-                    here.over, here.visits, here.total = 1, 1, result
-                    back_up(nodes, edges, node, result)
-                    if options.solve:
-                        prove(nodes, edges, all_bits, node, DRAWN + int(result))
-                    forest.done[g] += 1
-                    continue
-                if per_tree > 1:
-                    mark(nodes, edges, node, 1)
-            count = kernels.write_steps(state, new.steps[n])
-            new.counts[n], nodes[node].count = count, count
-            new.tree[n], new.node[n] = g, node
-            n += 1
-            begun += 1
+        n = _descend(forest, roots, options, room, per_tree, g, targets[g], forced, flag, new, states, n)
     return n
+
+
+@singledispatch
+def evaluate(net: Any, state: Any, steps: Ints, count: int, priors: Floats) -> float:
+    """Write the priors of a position's legal steps, the first ``count``; return its value to the side to move.
+
+    It picks its kernel by the type of the net, as `games.kernels` do by that of the state.
+    """
+    raise TypeError(f"no kernel evaluates with a {type(net).__name__}, or its module is not imported")
+
+
+@njit(cache=True, nogil=True)
+def play_out(
+    net: Any,
+    forest: Forest,
+    roots: Any,
+    options: PuctOptions,
+    room: int,
+    per_tree: int,
+    answers: Answers,
+    targets: Ints,
+    forced: Ints,
+    flag: npt.NDArray[np.uint8],
+    waiting: Waiting,
+    states: Any,
+) -> None:
+    """Search tree after tree up to its target with a net that is a kernel (`evaluate`).
+
+    What the rounds of `play_round` and an evaluator between them do, in one call. ``answers``, ``waiting`` and
+    ``states`` are room for ``per_tree`` leaves.
+    """
+    for g in range(targets.size):
+        n = 0
+        while targets[g] >= 0:
+            for b in range(n):
+                value, steps = answers.values[b], waiting.steps[b]
+                _absorb(forest, g, waiting.node[b], answers.priors[b], value, steps, per_tree > 1, options.solve)
+            n = _descend(forest, roots, options, room, per_tree, g, targets[g], forced, flag, waiting, states, 0)
+            if n == 0:
+                break
+            for b in range(n):
+                priors = answers.priors[b].view(np.float32)
+                answers.values[b] = evaluate(net, row(states, b), waiting.steps[b], waiting.counts[b], priors)

@@ -23,7 +23,7 @@ from pipeline_src.search.mcts.puct_forest import (
     PuctOptions,
     new_forest,
 )
-from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_round
+from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_out, play_round
 from pipeline_src.search.mcts.puct_reuse import play_steps
 from pipeline_src.search.mcts.puct_roots import RootTable, most_visited, write_best, write_roots
 
@@ -80,7 +80,9 @@ class PuctTrees:
         Args:
             state: any state of the game and board size.
             trees: G.
-            evaluate_batch: the net, or a substitute.
+            evaluate_batch: the net, or a substitute. If it has a method ``inside``, that gives the
+                net for a state as arguments of a kernel (`puct_kernels.evaluate`), and searches run whole in compiled
+                code, one tree after the other.
             options: constants of the formula.
             nodes: capacity of each tree, including nodes kept by `advance`. A full tree is searched further, but does
                 not grow.
@@ -95,6 +97,8 @@ class PuctTrees:
         steps, most = int(kernels.max_steps(state)), trees * per_tree
         self.options = checked(options or PuctOptions())
         self.evaluate_batch, self.per_tree = evaluate_batch, per_tree
+        inside = getattr(evaluate_batch, "inside", None)
+        self._net = None if inside is None else inside(state)
         self.forest: Forest = new_forest(trees, nodes, steps)
         self.roots = stack(state, trees)
         self._states = stack(state, most)
@@ -111,7 +115,9 @@ class PuctTrees:
             Need(kernels.max_steps, (state,)),
             Need(kernels.copy_into, (state, state)),
             Need(kernels.write_steps, (state, ints)),
-            Need(play_round, self._arguments(ints, None, None, *_NO_ANSWER)),
+            Need(play_round, self._arguments(ints, None, None, *_NO_ANSWER))
+            if self._net is None
+            else Need(play_out, self._inner_arguments(ints, None, None)),
             Need(play_steps, (self.forest, self.roots, ints, self._moved, self._block, ints)),
         ]
         if tables:
@@ -172,7 +178,14 @@ class PuctTrees:
     def rounds(
         self, targets: Ints, flag: npt.NDArray[np.uint8] | None = None, forced: Ints | None = None
     ) -> Generator[Leaves, Answer, None]:
-        """`simulate` as a generator that yields leaves and receives the evaluator's answers."""
+        """`simulate` as a generator that yields leaves and receives the evaluator's answers.
+
+        With an evaluator that is a kernel, it searches to the end and yields nothing.
+        """
+        if self._net is not None:
+            self._settled()
+            play_out(*self._inner_arguments(targets, flag, forced))
+            return
         leaves = self.leaves(targets, flag, forced)
         while len(leaves.counts):
             priors, values = yield leaves
@@ -234,6 +247,17 @@ class PuctTrees:
             _DOWN if flag is None else flag,
             self._waiting,
             self._states,
+        )
+
+    def _inner_arguments(
+        self, targets: Ints, flag: npt.NDArray[np.uint8] | None, forced: Ints | None
+    ) -> tuple[Any, ...]:
+        """Return the arguments of `play_out`."""
+        rows, steps = self._waiting.steps[: self.per_tree].shape
+        room = Answers(np.empty((rows, steps), np.int32), np.empty(rows, np.float32))
+        return (
+            *(self._net, self.forest, self.roots, self.options, self.nodes, self.per_tree, room, targets),
+            *(_FREE if forced is None else forced, _DOWN if flag is None else flag, self._waiting, self._states),
         )
 
     def steps(self, g: int) -> Ints:

@@ -1,14 +1,30 @@
-"""A self-play net as the evaluator of tree searches: priors of the legal steps, and values."""
+"""A self-play net as the evaluator of tree searches: priors of the legal steps, and values.
 
+A line net plays from its table, in compiled code that whole searches call; any other net is a backend's.
+"""
+
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
 from pipeline_src.jit.needs import Need
+from pipeline_src.search.gomoku.line_net import LineNet, LineTable, evaluate_all, make_line_net, read_table, write_table
 from pipeline_src.search.mcts.batches import stack
-from pipeline_src.systems.gomoku_zero.backend import Backend, Floats, Planes, Run
+from pipeline_src.systems.gomoku_zero.backend import (
+    Backend,
+    BackendName,
+    Floats,
+    ModelInfo,
+    Planes,
+    Run,
+    open_backend,
+    resolve,
+)
 from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, planes_need, zero_planes
 
 Ints = npt.NDArray[np.int32]
@@ -102,6 +118,128 @@ class ZeroEvaluator:
     def _check(self, height: int, width: int) -> None:
         if callable(self.backend):
             return
-        info = self.backend.info
-        if (info.height, info.width) != (height, width):
-            raise ZugwerkError(f"a {height}x{width} board, but this model plays on {info.height}x{info.width}")
+        if (self.backend.info.height, self.backend.info.width) != (height, width):
+            _refuse_board(self.backend.info, height, width)
+
+
+def _refuse_board(info: ModelInfo, height: int, width: int) -> None:
+    raise ZugwerkError(f"a {height}x{width} board, but this model plays on {info.height}x{info.width}")
+
+
+class LineEvaluator:
+    """`search.mcts.puct_trees.EvaluateBatch` by a line net, on boards of any size.
+
+    Trees that have it as their evaluator call its kernel.
+    """
+
+    def __init__(self, made: LineTable) -> None:
+        """Nothing is prepared before the first board is seen."""
+        self._made = made
+        self._nets: dict[tuple[int, int], LineNet] = {}
+
+    @property
+    def evaluated(self) -> int:
+        """Number of positions evaluated so far."""
+        return sum(int(net.evaluated[0]) for net in self._nets.values())
+
+    def inside(self, state: Any) -> LineNet:
+        """The net for the board of a state, as searches in compiled code take it."""
+        size = state.board.shape[-2:]
+        if size not in self._nets:
+            self._nets[size] = make_line_net(self._made, *size)
+        return self._nets[size]
+
+    def __call__(self, states: Any, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
+        """See `ZeroEvaluator`."""
+        priors, values = np.zeros(steps.shape, np.float32), np.empty(len(counts), np.float32)
+        evaluate_all(self.inside(states), states, steps, counts, priors, values)
+        return priors, values
+
+    def needs(self, state: Any) -> list[Need]:
+        """Kernels that a call needs for states of such a type."""
+        floats, ints = np.empty((1, 1), np.float32), np.empty((1, 1), np.int32)
+        return [Need(evaluate_all, (self.inside(state), stack(state, 1), ints, ints[0], floats, floats[0]))]
+
+
+Evaluator = ZeroEvaluator | LineEvaluator
+
+
+def make_evaluator(
+    model: Path | str, backend: BackendName = "auto", chunk: int = 1, threads: int = 1
+) -> tuple[Evaluator, ModelInfo]:
+    """The evaluator of a model file, and what the model is for.
+
+    Args:
+        model: a ``.pt`` file, an ONNX model, or the table of a line net.
+        backend: see `open_backend`; ``auto`` is a line net's own kernel.
+        chunk: rows of a batch of a net that is not a line net.
+        threads: of the CPU, likewise.
+
+    Raises:
+        ZugwerkError: see `open_backend`; a damaged table, or one for another backend.
+    """
+    if Path(model).suffix == TABLE:
+        if backend != "auto":
+            raise ZugwerkError(f"{model}: the table of a line net runs by itself; leave backend={backend} out")
+        made, about = read_table(model)
+        return LineEvaluator(made), ModelInfo(**about)
+    if Path(model).suffix != ".onnx":
+        from pipeline_src.systems.gomoku_zero.lines import LinesNet, tabulate
+        from pipeline_src.systems.gomoku_zero.models import info_of, load_model
+
+        loaded = load_model(model)
+        if isinstance(loaded.net, LinesNet) and backend == "auto":
+            return LineEvaluator(tabulate(loaded.net)), info_of(loaded)
+        opened = open_backend(loaded, backend, threads)
+    else:
+        opened = open_backend(model, backend, threads)
+    return ZeroEvaluator(opened, opened.info.positions, chunk), opened.info
+
+
+TABLE = ".lines"
+"""Ending of the file of a line net's table."""
+
+
+def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
+    """Return the file that tasks open: an ONNX model or a table, written into ``folder``, so that no task needs torch.
+
+    Raises:
+        ZugwerkError: no model there, or a damaged one.
+    """
+    from pipeline_src.systems.gomoku_zero.lines import LinesNet
+    from pipeline_src.systems.gomoku_zero.models import load_model
+    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+
+    loaded = load_model(model)
+    if isinstance(loaded.net, LinesNet) and backend == "auto":
+        export_table(loaded, folder / f"{model.stem}{TABLE}")
+        return folder / f"{model.stem}{TABLE}"
+    if resolve(backend) not in ("onnx", "onnx-int8"):
+        return model
+    with written_aside(folder / f"{model.stem}.onnx") as aside:
+        aside.write_bytes(export_onnx(loaded))
+    return folder / f"{model.stem}.onnx"
+
+
+def export_table(model: Any, path: Path) -> None:
+    """Write the table of a `ZeroModel` with a line net.
+
+    Raises:
+        ZugwerkError: a weight is not a finite number.
+    """
+    from pipeline_src.systems.gomoku_zero.lines import tabulate
+    from pipeline_src.systems.gomoku_zero.models import info_of
+
+    write_table(path, tabulate(model.net), vars(info_of(model)))
+
+
+@lru_cache(maxsize=2)
+def open_evaluator(model: Path, backend: BackendName, chunk: int) -> Evaluator:
+    """Return the evaluator of a model file. The file does not change while a generation is made."""
+    return make_evaluator(model, backend, chunk)[0]
+
+
+def even(states: object, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:  # noqa: ARG001
+    """Answer without a net: equal priors for all legal steps, and value 0."""
+    shares = (np.float32(1) / counts.astype(np.float32))[:, None]
+    return np.broadcast_to(shares, steps.shape), np.zeros(len(counts), np.float32)

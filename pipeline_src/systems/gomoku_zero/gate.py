@@ -10,7 +10,7 @@ from pipeline_src.files import write_json
 from pipeline_src.games import gomoku
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.gomoku_zero import player
-from pipeline_src.systems.gomoku_zero.evaluators import prepare_model
+from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.work import Work
 
 CHUNK = 10
@@ -27,7 +27,7 @@ def play_gate(work: Work) -> None:
         for model in (work.folder / "model.pt", work.best)
     )
     seed = [work.setting.seed, streams.GATE, work.files.number]
-    board = Board(gomoku.NAME, rules.size, rules.variant)
+    board = Board(gomoku.NAME, rules.size_of(work.files.number), rules.variant)
     with Journal(work.folder / "gate.journal.jsonl", {}) as journal:
         match = play_match(board, new, best, params.games // 2, params.opening_plies, seed, work.parallel, journal)
     named = [  # the texts name scratch files

@@ -66,7 +66,7 @@ def run_generation(
     folder.mkdir(parents=True, exist_ok=True)
     work = Work(folder, files, before, setting, parallel, start and start.resolve())
     if before is None and not work.best.exists():
-        size = setting.game.size
+        size = setting.game.size_of(1)
         save_model(work.best, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)
 
     seconds = {"self_play": _timed(folder, "self_play", lambda: play_groups(work))}

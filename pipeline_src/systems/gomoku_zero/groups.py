@@ -13,7 +13,7 @@ from pipeline_src.games import gomoku
 from pipeline_src.parallel import run_tasks
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import GameRecord, Winner
-from pipeline_src.systems.gomoku_zero.evaluators import even, open_evaluator, prepare_model
+from pipeline_src.systems.gomoku_zero.evaluator import even, open_evaluator, prepare_model
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
 from pipeline_src.systems.gomoku_zero.self_play import SelfPlayGame, play_random, play_self
 from pipeline_src.systems.gomoku_zero.setting import Setting
@@ -38,6 +38,8 @@ def play_groups(work: Work) -> None:
     new = reduce(lambda games, more: extend_window(games, more, _ALL), (open_window(folder) for folder in folders))
     write_records(_records(new, work.files.number), work.folder / "games.parquet")
     before = open_window(work.before.window) if work.before else None
+    if before and before.size != new.size:  # the first generation on a larger board
+        before = None
     write_window(work.folder / "window", extend_window(before, new, work.setting.train.window))
     lengths = np.diff(new.offsets)
     write_json(
@@ -67,7 +69,7 @@ def play_group(model: Path | None, setting: Setting, number: int, group: int, fo
         return
     params, rules, evaluations = setting.self_play, setting.game, 0
     game: Any = gomoku
-    start = game.initial_state(rules.size, rules.variant)
+    start = game.initial_state(rules.size_of(number), rules.variant)
     first = group * params.group
     last = min(first + params.group, _count_games(model, params))
     seeds = [[setting.seed, streams.SELF_PLAY, number, i] for i in range(first, last)]
@@ -99,7 +101,7 @@ def _count(folder: Path) -> Path:
 def _kept(played: list[SelfPlayGame], setting: Setting, number: int) -> SelfPlayGames:
     game: Any = gomoku
     return make_games(
-        setting.game.size,
+        setting.game.size_of(number),
         setting.game.variant,
         [one.actions for one in played],
         [SIGN[game.winner(one.state)] for one in played],

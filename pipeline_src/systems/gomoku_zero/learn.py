@@ -21,14 +21,17 @@ def learn(work: Work) -> None:
     generation trained, whether or not that became the best player.
     """
     setting, number = work.setting, work.files.number
+    size = setting.game.size_of(number)
     torch.set_num_threads(setting.train.threads)  # the weights depend on it
     seen = positions(open_window(work.folder / "window"), setting.net.positions)
     learner = load_learner(work.before.learner) if work.before else None
     if work.before or work.start:
         net: Any = load_model(work.before.model if work.before else work.best).net
+        if setting.net.kind == "lines":
+            net.config = make_config(setting.net, size, size)
     else:
         torch.manual_seed(setting.seed * 1009 + streams.FIRST_NET)
-        net = make_net(make_config(setting.net, setting.game.size, setting.game.size))
+        net = make_net(make_config(setting.net, size, size))
     trained = train_generation(
         net,
         seen,

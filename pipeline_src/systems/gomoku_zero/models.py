@@ -12,18 +12,25 @@ from torch import nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
+from pipeline_src.systems.gomoku_zero.backend import ModelInfo
 from pipeline_src.systems.gomoku_zero.blocks import Normed
+from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
 from pipeline_src.systems.gomoku_zero.params import GomokuNet
 from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
 from pipeline_src.systems.gomoku_zero.residual import ResidualConfig, ResidualNet
 from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
 
-ZeroConfig = PlainConfig | ResidualConfig | UniformConfig
-ZeroNet = PlainNet | ResidualNet | UniformNet
+ZeroConfig = PlainConfig | ResidualConfig | LinesConfig | UniformConfig
+ZeroNet = PlainNet | ResidualNet | LinesNet | UniformNet
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     config.kind: (config, net)
-    for config, net in ((PlainConfig, PlainNet), (ResidualConfig, ResidualNet), (UniformConfig, UniformNet))
+    for config, net in (
+        (PlainConfig, PlainNet),
+        (ResidualConfig, ResidualNet),
+        (LinesConfig, LinesNet),
+        (UniformConfig, UniformNet),
+    )
 }
 """Config and net, by the name that the file gives them."""
 VERSIONS = {"gomoku": 1}
@@ -45,6 +52,14 @@ class ZeroModel:
     def config(self) -> ZeroConfig:
         """The shape of the net."""
         return self.net.config
+
+
+def info_of(model: ZeroModel) -> ModelInfo:
+    """Return the description of a model."""
+    config = model.config
+    return ModelInfo(
+        model.game, model.variant, model.version, config.kind, config.height, config.width, config.positions
+    )
 
 
 def make_config(params: GomokuNet, height: int, width: int) -> ZeroConfig:

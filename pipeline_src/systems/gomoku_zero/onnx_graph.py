@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
 from pipeline_src.systems.gomoku_zero.blocks import Normed
+from pipeline_src.systems.gomoku_zero.lines import LinesNet
 from pipeline_src.systems.gomoku_zero.models import ZeroModel
 from pipeline_src.systems.gomoku_zero.plain import PlainNet
 from pipeline_src.systems.gomoku_zero.residual import ResidualNet
@@ -22,9 +24,11 @@ def export_onnx(model: ZeroModel) -> bytes:
     """The model's net as an ONNX file; the same weights give the same bytes.
 
     Raises:
-        ZugwerkError: the package onnx is missing.
+        ZugwerkError: the package onnx is missing, or the model is a line net.
     """
     net, config, graph = model.net, model.config, OnnxGraph()
+    if isinstance(net, LinesNet):
+        raise ZugwerkError("a line net has no ONNX form; backend=auto runs it in a kernel of its own")
     if isinstance(net, PlainNet):
         policy, value = _write_plain(graph, net)
     elif isinstance(net, ResidualNet):

@@ -32,6 +32,15 @@ Search = Literal["puct", "gumbel"]
 Layers = Annotated[Items[Count], Field(min_length=1)]
 
 
+class SmallerBoard(Params):
+    """A smaller board for the first generations, where games are short and a net learns fast what lines are worth."""
+
+    size: Side
+    """Side of the board."""
+    generations: Count
+    """Number of generations on it."""
+
+
 class GomokuGame(Params):
     """Board and rules. Each model is made for one board size and one length of the winning line."""
 
@@ -39,12 +48,20 @@ class GomokuGame(Params):
     """Side of the board; published: 15."""
     variant: str = "freestyle"
     """``freestyle`` (five or more win) or ``exact`` (exactly five); ``freestyle-4`` has lines of four."""
+    smaller: SmallerBoard | None = None
+    """A smaller board for the first generations; needs the line net, whose layers know no size. Published: none."""
+
+    def size_of(self, generation: int) -> int:
+        """Side of the board of a generation, counted from 1."""
+        smaller = self.smaller
+        return smaller.size if smaller is not None and generation <= smaller.generations else self.size
 
     @model_validator(mode="after")
     def _line_fits(self) -> Self:
         line, _ = parse_variant(self.variant)
-        if line > self.size:
-            raise ValueError(f"a line of {line} (variant '{self.variant}') does not fit a board of size {self.size}")
+        size = min(self.size, self.size_of(1))
+        if line > size:
+            raise ValueError(f"a line of {line} (variant '{self.variant}') does not fit a board of size {size}")
         return self
 
 
@@ -97,10 +114,19 @@ class ResidualParams(Params):
         return self
 
 
+class LinesParams(Params):
+    """The line net, whose features come from a table of line windows: a tenth of the time of a small convolution."""
+
+    window: Literal[9, 11] = 9
+    """Cells of a window: 9 see each five through their middle, 11 also the cells beyond its ends."""
+    units: Count = 96
+    """Units of each hidden layer of the perceptron that makes the table. Play takes as long with any number."""
+
+
 class GomokuNet(Params):
     """The net that self-play trains: its kind, its input, and the sizes of each kind."""
 
-    kind: Literal["plain", "residual"] = "plain"
+    kind: Literal["plain", "residual", "lines"] = "plain"
     """Kind of the net; published: residual; for growing boards: plain."""
     positions: Count = 5
     """Number of positions of history in the input, including the present one; published: 5."""
@@ -108,6 +134,14 @@ class GomokuNet(Params):
     """Sizes of the plain net."""
     residual: ResidualParams = ResidualParams()
     """Sizes of the residual net."""
+    lines: LinesParams = LinesParams()
+    """Sizes of the line net, which reads one position."""
+
+    @model_validator(mode="after")
+    def _has_its_history(self) -> Self:
+        if self.kind == "lines" and self.positions != 1:
+            raise ValueError(f"positions must be 1 for kind: lines, which has no history, not {self.positions}")
+        return self
 
 
 class GomokuTeacher(Params):
@@ -177,6 +211,11 @@ class GomokuSelfPlay(Params):
     """Whether the Q values of a position's moves are rescaled to 0..1 before c_scale applies; for gumbel only."""
     opening_plies: Whole = 0
     """Largest number of random stones at the start of a game. The number is drawn from 0 to this."""
+    opening_area: Whole = 0
+    """Side of the square, at a random place of the board, that contains these stones; 0 is the whole board."""
+    opening_bound: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Largest value of an opening for either side by the net that plays; worse ones are drawn again, up to twenty
+    times. 1 accepts any."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8", "cuda"] = "auto"
     """Program that runs the net; auto is cuda with a GPU, else onnx if it is installed, else torch."""
     chunk: Count = 64

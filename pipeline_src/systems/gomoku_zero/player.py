@@ -20,8 +20,7 @@ from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo
-from pipeline_src.systems.gomoku_zero.backends import open_backend
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 
 NAME = "zero"
 Around = Callable[[EvaluateBatch], EvaluateBatch]
@@ -92,17 +91,12 @@ class ZeroPlayer(SearchPlayer):
         return [self._pick(trees, g, position) for g, position in enumerate(positions)]
 
     def _room(self, positions: Sequence[Position]) -> PuctTrees:
-        if self._trees is None or self._trees.count < len(positions):
-            puct = self.puct
-            self._trees = PuctTrees(
-                positions[0].state,
-                len(positions),
-                puct.evaluate_batch,
-                puct.options,
-                puct.nodes,
-                per_tree=puct.per_tree,
-            )
-        return self._trees
+        puct, state, trees = self.puct, positions[0].state, self._trees
+        if trees is None or trees.count < len(positions) or trees.roots.board.shape[1:] != state.board.shape:
+            count, options, nodes = len(positions), puct.options, puct.nodes
+            trees = PuctTrees(state, count, puct.evaluate_batch, options, nodes, per_tree=puct.per_tree)
+            self._trees = trees
+        return trees
 
     def _pick(self, trees: PuctTrees, g: int, position: Position) -> int:
         steps, visits = trees.steps(g), trees.visits(g)
@@ -198,15 +192,15 @@ def _board_of(state: GomokuState) -> OneBoard:
 
 def _with_model(options: ZeroOptions, model: str, around: Around | None) -> ZeroPlayer:
     limit = options.limit
-    opened = open_backend(model, options.backend, options.threads)
-    evaluate: EvaluateBatch = ZeroEvaluator(opened, opened.info.positions, options.chunk)
+    evaluate: EvaluateBatch
+    evaluate, info = make_evaluator(model, options.backend, options.chunk, options.threads)
     if around is not None:
         evaluate = around(evaluate)
     solve = around is not None and options.search == "puct"
     formula = PuctOptions(c=options.c, c_base=options.c_base, fpu=options.fpu, solve=solve)
     searcher = Puct(evaluate, formula, TREE if limit.nodes is None else limit.nodes + 2, options.leaves)
     considered = options.considered if options.search == "gumbel" else None
-    return ZeroPlayer(searcher, limit, opened.info, considered, options.temperature, options.temperature_plies)
+    return ZeroPlayer(searcher, limit, info, considered, options.temperature, options.temperature_plies)
 
 
 def check_state(info: ModelInfo, state: GomokuState) -> None:
@@ -216,7 +210,7 @@ def check_state(info: ModelInfo, state: GomokuState) -> None:
         ZugwerkError: says which they are.
     """
     height, width = state.board.shape
-    if (height, width) != (info.height, info.width):
+    if (height, width) != (info.height, info.width) and info.kind != "lines":  # whose layers know no size
         raise ZugwerkError(f"a {height}x{width} board, but this model plays on {info.height}x{info.width}")
     variant = format_variant(state)
     if variant != info.variant:

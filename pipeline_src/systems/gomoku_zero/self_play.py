@@ -1,7 +1,7 @@
 """The best player against itself, many games in lock step."""
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pipeline_src.games import kernels
 from pipeline_src.games.game import Game
+from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, PuctTrees, sample_step
@@ -66,7 +67,8 @@ def _rounds(
     game: Game, start: Any, evaluate: EvaluateBatch, params: GomokuSelfPlay, seeds: Sequence[Sequence[int]]
 ) -> Generator[Leaves, Answer, list[SelfPlayGame]]:
     """One lock step as a generator, which yields leaves and is sent the evaluator's answer."""
-    games = [begin(game, start, seed, params.opening_plies) for seed in seeds]
+    level = _level(evaluate, params.opening_bound)
+    games = [begin(game, start, seed, params.opening_plies, area=params.opening_area, level=level) for seed in seeds]
     chooser: _Puct | _Gumbel = (_Gumbel if params.search == "gumbel" else _Puct)(start, len(games), evaluate, params)
     for g, one in enumerate(games):
         chooser.trees.plant(g, one.state)
@@ -95,11 +97,13 @@ def answer_in_turn(searches: Sequence[Generator[Leaves, Answer, Result]], evalua
     submit = getattr(evaluate, "submit", lambda *leaves: leaves)
     wait = getattr(evaluate, "wait", lambda leaves: evaluate(*leaves))
     results: dict[int, Result] = {}
-    waiting = deque((i, search, submit(*next(search))) for i, search in enumerate(searches))
+    begun: list[tuple[int, Generator[Leaves, Answer, Result], Any]] = [(i, s, None) for i, s in enumerate(searches)]
+    waiting = deque(begun)
     while waiting:
         i, search, handle = waiting.popleft()
         try:
-            waiting.append((i, search, submit(*search.send(wait(handle)))))
+            leaves = next(search) if handle is None else search.send(wait(handle))
+            waiting.append((i, search, submit(*leaves)))
         except StopIteration as ended:
             results[i] = ended.value
     return [results[i] for i in range(len(searches))]
@@ -121,9 +125,38 @@ def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[
     return games
 
 
-def begin(game: Game, start: Any, seed: Sequence[int], most: int, cells: Sequence[int] | None = None) -> SelfPlayGame:
-    """A game after at most ``most`` random stones, on any of ``cells``; None is the whole board."""
+def begin(
+    game: Game,
+    start: Any,
+    seed: Sequence[int],
+    most: int,
+    cells: Sequence[int] | None = None,
+    area: int = 0,
+    level: Callable[[Any], bool] | None = None,
+) -> SelfPlayGame:
+    """A game after at most ``most`` random stones.
+
+    Args:
+        game: the rules.
+        start: an unfinished position.
+        seed: of the game.
+        most: the number of stones is drawn from 0 to this.
+        cells: where the stones may lie; None is the whole board.
+        area: side of a square, at a random place, that contains the stones; 0 is the whole board.
+        level: says whether neither side is ahead; other openings are drawn again, up to `DRAWS` times.
+    """
     rng = np.random.default_rng(seed)
+    for _ in range(DRAWS):
+        one = _opening(game, start, rng, most, _square(start, rng, area) if area else cells)
+        if level is None or level(one.state):
+            break
+    return one
+
+
+DRAWS = 20
+
+
+def _opening(game: Game, start: Any, rng: np.random.Generator, most: int, cells: Sequence[int] | None) -> SelfPlayGame:
     one = SelfPlayGame(start, rng, int(rng.integers(0, most + 1)), [])
     for _ in range(one.opening):
         legal = game.legal_actions(one.state)
@@ -135,6 +168,27 @@ def begin(game: Game, start: Any, seed: Sequence[int], most: int, cells: Sequenc
         one.actions.append(action)
         one.state = after
     return one
+
+
+def _square(start: Any, rng: np.random.Generator, area: int) -> Sequence[int]:
+    """The cells of a square at a random place."""
+    height, width = start.board.shape
+    top, left = (int(rng.integers(0, max(1, side - area + 1))) for side in (height, width))
+    cells = np.arange(height * width).reshape(height, width)[top : top + area, left : left + area]
+    return list(cells.ravel())
+
+
+def _level(evaluate: EvaluateBatch, bound: float) -> Callable[[Any], bool] | None:
+    """Whether the evaluator's value of a position is at most ``bound`` for either side; None if any is."""
+    if bound >= 1:
+        return None
+
+    def level(state: Any) -> bool:
+        steps = np.empty((1, int(kernels.max_steps(state))), np.int32)
+        counts = np.array([kernels.write_steps(state, steps[0])], np.int32)
+        return bool(abs(evaluate(stack(state, 1), steps, counts)[1][0]) <= bound)
+
+    return level
 
 
 class _Puct:

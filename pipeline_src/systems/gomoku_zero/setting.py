@@ -4,6 +4,9 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
+
+from pydantic import model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import PARAMS_FILE, Params, load, load_value
@@ -19,6 +22,12 @@ class Setting(Params):
     self_play: GomokuSelfPlay
     train: GomokuTrainParams
     gate: GomokuGate
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.game.smaller is not None and self.net.kind != "lines":
+            raise ValueError(f"game.smaller needs net.kind: lines; a {self.net.kind} net is made for one board")
+        return self
 
 
 def read_setting(path: Path = PARAMS_FILE) -> Setting:

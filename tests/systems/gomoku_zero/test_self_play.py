@@ -3,7 +3,7 @@ import pytest
 
 from pipeline_src.games import gomoku
 from pipeline_src.systems.gomoku_zero import self_play
-from pipeline_src.systems.gomoku_zero.evaluators import even
+from pipeline_src.systems.gomoku_zero.evaluator import even
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
 from pipeline_src.systems.gomoku_zero.self_play import play_self, temperature
 

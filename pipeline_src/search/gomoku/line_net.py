@@ -1,0 +1,396 @@
+"""A line net in play: a table of line windows, sums that moves update, and small heads, in one compiled kernel.
+
+After Jin, Duan and Hang, "Rapfi: Distilling Efficient Neural Network for the Game of Gomoku", 2025, arXiv 2503.13178.
+The window of a cell in one of four directions is the cells of that line around it, each empty, own, other or off the
+board, seen by the side to move. The net has a row of `CHANNELS` features for each window, and a window read backwards
+has the same one. The features of a cell are the sum of its four rows; a ReLU, a depthwise 3x3 convolution of half of
+the channels and a mixing layer follow, then the policy of the cell, and the value from means and maxima over the board.
+
+The rows are 16-bit integers, so that sums are exact whatever order moves come in: the kernel keeps the sums of the
+last position for either side, and adds and takes off what has changed. The heads are 32-bit floats. Training has the
+same net in torch (`systems.gomoku_zero.line_module`), with a perceptron in place of the table.
+"""
+
+import io
+import json
+from functools import lru_cache
+from math import exp, tanh
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.games import gomoku, kernels
+from pipeline_src.games.gomoku.board import SIDE, GomokuState
+from pipeline_src.jit import njit
+from pipeline_src.jit.lanes import COUNT, add, exchange, larger, load, load_positive, multiply_add, splat, store, total
+from pipeline_src.search.mcts.batches import row
+from pipeline_src.search.mcts.puct_kernels import evaluate
+
+CHANNELS, MIXED, HIDDEN = 2 * COUNT, COUNT, 4 * COUNT
+"""Features of a cell; outputs of the mixing layer; units of the value's hidden layer."""
+POOLED = 2 * MIXED + CHANNELS
+SCALE = 1024
+"""Integer of a feature of 1."""
+LARGEST = 7.99
+"""Bound of a row's features: four rows fit 16 bits."""
+EMPTY, OWN, OTHER, OFF = range(4)
+DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
+At: Any = np.uint64
+
+Floats = npt.NDArray[np.float32]
+
+
+class Windows(NamedTuple):
+    """All windows of W cells that a board can have, each with its mirror image in one of K rows."""
+
+    digits: npt.NDArray[np.int8]
+    """[K, W]: the cells of each row's window."""
+    rows: npt.NDArray[np.int32]
+    """[4^W]: row of each code, sum of digit p times 4^p; -1 for one that no board has."""
+
+
+@lru_cache(maxsize=2)
+def windows(length: int) -> Windows:
+    """The windows of ``length`` cells, an odd number: those whose cells off the board lie at their ends.
+
+    Raises:
+        ZugwerkError: a length that is not 9 or 11, which see a five through their middle.
+    """
+    if length not in (9, 11):
+        raise ZugwerkError(f"windows of a line net have 9 or 11 cells, not {length}")
+    codes = np.arange(4**length, dtype=np.int64)
+    digits = (codes[:, None] >> 2 * np.arange(length)) & 3
+    off = digits == OFF
+    inside = np.maximum.accumulate(~off, axis=1) & np.maximum.accumulate(~off[:, ::-1], axis=1)[:, ::-1]
+    possible = ~(off & inside).any(axis=1) & ~off[:, length // 2]
+    mirrored = (digits[:, ::-1] << 2 * np.arange(length)).sum(axis=1)
+    first = np.minimum(codes, mirrored)
+    kept = np.flatnonzero(possible & (first == codes))
+    numbers = np.full(4**length, -1, np.int32)
+    numbers[kept] = np.arange(len(kept), dtype=np.int32)
+    return Windows(digits[kept].astype(np.int8), np.where(possible, numbers[first], -1).astype(np.int32))
+
+
+def neighbours(height: int, width: int, length: int) -> npt.NDArray[np.int32]:
+    """Cells of the windows of a board, int32 [N, 4, length]; -1 off the board."""
+    row, column = np.divmod(np.arange(height * width), width)
+    steps = np.arange(length) - length // 2
+    down, right = (np.array([d[axis] for d in DIRECTIONS])[:, None] * steps for axis in (0, 1))
+    rows, columns = row[:, None, None] + down, column[:, None, None] + right
+    inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
+    return np.where(inside, rows * width + columns, -1).astype(np.int32)
+
+
+class LineNet(NamedTuple):
+    """A tabulated net with the sums of the position that it saw last; N cells, K rows of the table, W cells a window.
+
+    Weights of a layer are by input and then output, flat; convolutions by row and column of the kernel.
+    """
+
+    table: npt.NDArray[np.int16]
+    """[K * CHANNELS]: features times `SCALE`."""
+    rows: npt.NDArray[np.int32]
+    """[4^W], see `Windows`."""
+    near: npt.NDArray[np.int32]
+    """[N, 4, W], `neighbours`."""
+    spread: Floats
+    """Depthwise convolution of the first half of the channels: bias [16], kernel [9, 16]."""
+    mix: Floats
+    """Mixing layer: bias [MIXED], weights [CHANNELS, MIXED]."""
+    policy: Floats
+    """[MIXED]"""
+    around: Floats
+    """Depthwise convolution before the value: bias [MIXED], kernel [9, MIXED]."""
+    hidden: Floats
+    """Hidden layer of the value: bias [HIDDEN], weights [POOLED, HIDDEN]."""
+    value: Floats
+    """Value: weights [HIDDEN], bias."""
+    blank: npt.NDArray[np.int32]
+    """[N, 4]: codes of the empty board."""
+    blank_sums: npt.NDArray[np.int16]
+    """[N * CHANNELS]: its sums."""
+    boards: npt.NDArray[np.int8]
+    """[2, N]: the board last seen with each side to move."""
+    codes: npt.NDArray[np.int32]
+    """[2, N, 4]: its codes."""
+    sums: npt.NDArray[np.int16]
+    """[2, N * CHANNELS]: its sums."""
+    features: Floats
+    """[(H + 2) * (W + 2) * CHANNELS]: cells with a border of zeros; likewise ``mixed``."""
+    mixed: Floats
+    """[(H + 2) * (W + 2) * MIXED]"""
+    logits: Floats
+    """[N]: of the last position."""
+    pooled: Floats
+    """[POOLED + CHANNELS]: room."""
+    evaluated: npt.NDArray[np.int64]
+    """[1]: number of positions so far."""
+
+
+WEIGHTS = {
+    "spread": (1 + 9) * COUNT,
+    "mix": (1 + CHANNELS) * MIXED,
+    "policy": MIXED,
+    "around": (1 + 9) * MIXED,
+    "hidden": (1 + POOLED) * HIDDEN,
+    "value": HIDDEN + 1,
+}
+"""Number of weights of each layer of the heads."""
+
+
+class LineTable(NamedTuple):
+    """A net as its file has it, for boards of any size."""
+
+    table: npt.NDArray[np.int16]
+    """[K, CHANNELS]: the features of each window, times `SCALE`."""
+    heads: dict[str, Floats]
+    """Layers of the heads, see `WEIGHTS`."""
+    window: int
+    """W"""
+
+
+def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
+    """A net for one board, with room of its own for the sums of positions.
+
+    Raises:
+        ZugwerkError: arrays of other sizes, or numbers that are not finite.
+    """
+    found, cells, table = windows(made.window), height * width, made.table
+    if table.shape != (len(found.digits), CHANNELS) or table.dtype != np.int16:
+        raise ZugwerkError(
+            f"a table of {table.dtype} {table.shape} is not one of windows of {made.window} cells, "
+            f"int16 ({len(found.digits)}, {CHANNELS})"
+        )
+    for name, count in WEIGHTS.items():
+        weights = made.heads.get(name, np.zeros(0))
+        if weights.shape != (count,) or not np.isfinite(weights).all():
+            raise ZugwerkError(
+                f"layer {name} of a line net has {count} finite weights, not {np.isfinite(weights).sum()} "
+                f"of {weights.size}; other weights are another version's, or the training has diverged"
+            )
+    near = neighbours(height, width, made.window)
+    blank = (np.where(near < 0, OFF, 0) << 2 * np.arange(made.window)).sum(axis=2).astype(np.int32)
+    blank_sums = table[found.rows[blank]].sum(axis=1, dtype=np.int16).ravel()
+    border = (height + 2) * (width + 2)
+    layers = {name: np.ascontiguousarray(made.heads[name], np.float32) for name in WEIGHTS}
+    return LineNet(
+        table=np.ascontiguousarray(table).ravel(),
+        rows=found.rows,
+        near=near,
+        **layers,
+        blank=blank,
+        blank_sums=blank_sums,
+        boards=np.zeros((2, cells), np.int8),
+        codes=np.stack([blank, blank]),
+        sums=np.stack([blank_sums, blank_sums]),
+        features=np.zeros(border * CHANNELS, np.float32),
+        mixed=np.zeros(border * MIXED, np.float32),
+        logits=np.zeros(cells, np.float32),
+        pooled=np.zeros(POOLED + CHANNELS, np.float32),
+        evaluated=np.zeros(1, np.int64),
+    )
+
+
+FORMAT, VERSION = "zugwerk line net", 1
+
+
+def write_table(path: Path | str, made: LineTable, about: dict[str, Any]) -> None:
+    """Write a net to a file; the same net gives the same bytes.
+
+    Args:
+        path: the file.
+        made: the net.
+        about: game, variant, version of its rules, and height and width of the board that it was trained on.
+
+    Raises:
+        ZugwerkError: see `make_line_net`.
+    """
+    make_line_net(made, about["height"], about["width"])
+    text = json.dumps({"format": FORMAT, "format_version": VERSION, "window": made.window, **about})
+    content = io.BytesIO()
+    arrays: dict[str, Any] = {"about": np.array(text), "table": made.table, **made.heads}
+    np.savez_compressed(content, **arrays)
+    with written_aside(path) as aside:
+        aside.write_bytes(content.getvalue())
+
+
+def read_table(path: Path | str) -> tuple[LineTable, dict[str, Any]]:
+    """Read what `write_table` wrote: the net, and what it is about.
+
+    Raises:
+        ZugwerkError: no such file, one that is cut short or damaged, or one of another version.
+    """
+    again = "`zugwerk export MODEL` makes it again"
+    try:
+        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as saved:
+            arrays = {name: saved[name] for name in saved.files}
+        about = json.loads(str(arrays.pop("about")))
+        found = about.pop("format"), about.pop("format_version")
+        made = LineTable(arrays.pop("table"), arrays, about.pop("window"))
+        rules = about["game"], about["version"]
+        size = about["height"], about["width"]
+    except (FileNotFoundError, IsADirectoryError):
+        raise ZugwerkError(f"{path}: no such line net; {again}") from None
+    except Exception as error:  # a damaged archive makes zipfile and NumPy raise whatever its bytes happen to say
+        raise ZugwerkError(f"{path}: cut short, damaged, or not a line net ({type(error).__name__}); {again}") from None
+    if found != (FORMAT, VERSION):
+        raise ZugwerkError(f"{path}: {found[0]} of version {found[1]}; this program reads version {VERSION}; {again}")
+    if rules != (gomoku.NAME, gomoku.VERSION):
+        raise ZugwerkError(
+            f"{path}: made for {rules[0]} under rules version {rules[1]}; "
+            f"this is {gomoku.NAME}, version {gomoku.VERSION}"
+        )
+    try:
+        make_line_net(made, *size)
+    except ZugwerkError as error:
+        raise ZugwerkError(f"{path}: {error}; {again}") from None
+    return made, about
+
+
+@njit(cache=True)
+def _put(net: LineNet, side: int, cell: int, change: int) -> None:
+    """Add ``change`` to the digit of a cell in all windows that contain it."""
+    codes, sums, length = net.codes[side], net.sums[side], net.near.shape[2]
+    for d in range(4):
+        for p in range(length):
+            around = net.near[At(cell), At(d), At(p)]
+            if around < 0:
+                continue
+            code = codes[At(around), At(d)]
+            new = code + (change << 2 * (length - 1 - p))  # seen from there, the cell lies on the other side
+            codes[At(around), At(d)] = new
+            after, before = net.rows[At(new)] * CHANNELS, net.rows[At(code)] * CHANNELS
+            exchange(sums, around * CHANNELS, net.table, after, before)
+            exchange(sums, around * CHANNELS + COUNT, net.table, after + COUNT, before + COUNT)
+
+
+@njit(cache=True)
+def bring(net: LineNet, side: int, board: npt.NDArray[np.int8]) -> None:
+    """Make the sums for a side to move those of a board int8 [H, W], from those of the last one or of the empty one."""
+    seen, cells = net.boards[side], board.flat
+    stones, others = 0, 0
+    for cell in range(board.size):
+        stones += int(cells[cell] != 0)
+        others += int(cells[cell] != seen[cell])
+    if others > stones:
+        codes, sums = net.codes[side], net.sums[side]
+        for cell in range(board.size):
+            seen[cell] = 0
+            for d in range(4):
+                codes[cell, d] = net.blank[cell, d]
+        for i in range(sums.size):
+            sums[i] = net.blank_sums[i]
+    for cell in range(board.size):
+        now, then = cells[cell], seen[cell]
+        if now != then:
+            after, before = (OWN if now == side + 1 else OTHER), (OWN if then == side + 1 else OTHER)
+            _put(net, side, cell, (after if now != 0 else EMPTY) - (before if then != 0 else EMPTY))
+            seen[cell] = now
+
+
+@njit(cache=True)
+def run_heads(net: LineNet, side: int, height: int, width: int) -> float:
+    """Write the logits of all cells for the sums of a side to move; return the value, -1..1."""
+    sums, features, mixed, pooled = net.sums[side], net.features, net.mixed, net.pooled
+    line, zero, unit = width + 2, splat(0.0), splat(1.0 / SCALE)
+    for r in range(height):
+        for column in range(width):
+            place, cell = ((r + 1) * line + column + 1) * CHANNELS, (r * width + column) * CHANNELS
+            store(features, place, multiply_add(load_positive(sums, cell), unit, zero))
+            store(features, place + COUNT, multiply_add(load_positive(sums, cell + COUNT), unit, zero))
+    policy, mean_spread, mean_kept = load(net.policy, 0), zero, zero
+    for r in range(height):
+        for column in range(width):
+            place = (r + 1) * line + column + 1
+            x = load(net.spread, 0)
+            for k in range(3):
+                for m in range(3):
+                    there = (place + (k - 1) * line + m - 1) * CHANNELS
+                    x = multiply_add(load(features, there), load(net.spread, (1 + 3 * k + m) * COUNT), x)
+            x = larger(x, zero)
+            kept = load(features, place * CHANNELS + COUNT)
+            mean_spread, mean_kept = add(mean_spread, x), add(mean_kept, kept)
+            store(pooled, POOLED, x)
+            a, b, c, d = load(net.mix, 0), zero, zero, zero  # four sums, since each step waits for the last one's
+            for i in range(0, COUNT, 2):
+                j, own = 1 + COUNT + i, place * CHANNELS + COUNT + i
+                a = multiply_add(splat(pooled[POOLED + i]), load(net.mix, (1 + i) * MIXED), a)
+                b = multiply_add(splat(pooled[POOLED + i + 1]), load(net.mix, (2 + i) * MIXED), b)
+                c = multiply_add(splat(features[own]), load(net.mix, j * MIXED), c)
+                d = multiply_add(splat(features[own + 1]), load(net.mix, (j + 1) * MIXED), d)
+            y = larger(add(add(a, b), add(c, d)), zero)
+            store(mixed, place * MIXED, y)
+            net.logits[r * width + column] = total(multiply_add(y, policy, zero))
+    mean, most, share = zero, zero, splat(1.0 / (height * width))
+    for r in range(height):
+        for column in range(width):
+            place = (r + 1) * line + column + 1
+            x = load(net.around, 0)
+            for k in range(3):
+                for m in range(3):
+                    there = (place + (k - 1) * line + m - 1) * MIXED
+                    x = multiply_add(load(mixed, there), load(net.around, (1 + 3 * k + m) * MIXED), x)
+            x = larger(x, zero)
+            mean, most = add(mean, x), larger(most, x)
+    store(pooled, 0, multiply_add(mean, share, zero))
+    store(pooled, MIXED, most)
+    store(pooled, 2 * MIXED, multiply_add(mean_spread, share, zero))
+    store(pooled, 2 * MIXED + COUNT, multiply_add(mean_kept, share, zero))
+    found = float(net.value[HIDDEN])
+    for o in range(0, HIDDEN, COUNT):
+        x = load(net.hidden, o)
+        for i in range(POOLED):
+            x = multiply_add(splat(pooled[i]), load(net.hidden, (1 + i) * HIDDEN + o), x)
+        found += total(multiply_add(larger(x, zero), load(net.value, o), zero))
+    return tanh(found)
+
+
+@njit(cache=True)
+def evaluate_position(
+    net: LineNet, state: GomokuState, steps: npt.NDArray[np.int32], count: int, priors: Floats
+) -> float:
+    """Write the priors of a position's legal steps, which sum to 1; return its value to the side to move.
+
+    Args:
+        net: for its board.
+        state: an unfinished position.
+        steps: int32 [S], the first ``count`` are legal.
+        count: at least 1.
+        priors: float32 [S], of which the first ``count`` are overwritten.
+    """
+    height, width = state.board.shape
+    side = int(state.turn[SIDE])
+    net.evaluated[0] += 1
+    bring(net, side, state.board)
+    value = run_heads(net, side, height, width)
+    top, weights = net.logits[At(steps[0])], 0.0
+    for i in range(1, count):
+        top = max(top, net.logits[At(steps[At(i)])])
+    for i in range(count):
+        weight = exp(float(net.logits[At(steps[At(i)])] - top))
+        priors[At(i)] = weight
+        weights += weight
+    for i in range(count):
+        priors[At(i)] = priors[At(i)] / weights
+    return value
+
+
+@njit(cache=True, nogil=True)
+def evaluate_all(
+    net: LineNet,
+    states: GomokuState,
+    steps: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    priors: Floats,
+    values: Floats,
+) -> None:
+    """`evaluate_position` of B stacked states: steps int32 [B, S], counts [B], priors [B, S], values [B]."""
+    for b in range(len(counts)):
+        values[b] = evaluate_position(net, row(states, b), steps[b], counts[b], priors[b])
+
+
+kernels.implement(evaluate, LineNet, evaluate_position)
