@@ -17,6 +17,7 @@ from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.groups import play_group
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.setting import Setting, setting_for
+from pipeline_src.systems.gomoku_zero.work import Work
 
 GROUPS, GROUP, SIMULATIONS, SIZE = 6, 20, 32, 9
 NEEDED = {"dask": "distributed", "ray": "ray"}
@@ -43,7 +44,8 @@ class SelfPlay:
     def play(self, parallel: Parallel) -> None:
         """All groups."""
         folders = [self.folder / "groups" / f"{group:03d}" for group in range(GROUPS)]
-        tasks = [(self.model, self.setting, 1, group, folder) for group, folder in enumerate(folders)]
+        work = Work(self.folder, 1, 0, None, self.setting, parallel)
+        tasks = [(self.model, work, group, folder) for group, folder in enumerate(folders)]
         run_tasks(play_group, tasks, parallel, "self-play")
         shutil.rmtree(self.folder / "groups")
 

@@ -23,10 +23,12 @@ import psutil
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
+from pipeline_src.parallel import Parallel
 from pipeline_src.report.provenance import hardware
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
 from pipeline_src.systems.gomoku_zero.groups import play_group
 from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.work import Work
 
 OUT = Path("docs/measured/reliability.json")
 MODEL = Path("pipeline_src/nets/gomoku_zero-9x9-freestyle.pt")
@@ -72,7 +74,8 @@ def self_play(folder: Path) -> Callable[[int], int]:
     model = prepare_model(MODEL, setting.self_play.backend, folder)
 
     def play(number: int) -> int:
-        play_group(model, setting, number + 1, 0, folder / f"group_{number}")
+        work = Work(folder, number + 1, 0, None, setting, Parallel(workers=1))
+        play_group(model, work, 0, folder / f"group_{number}")
         return setting.self_play.group
 
     return play

@@ -57,6 +57,11 @@ def larger(x: Any, y: Any) -> Any:
     return np.maximum(x, y)
 
 
+def where_positive(x: Any, y: Any) -> Any:
+    """Return y in the lanes in which x is above 0, and 0 in the others."""
+    return np.where(x > 0, y, np.float32(0))
+
+
 def total(x: Any) -> Any:
     """Sum of the sixteen numbers: of halves, quarters and so on."""
     while len(x) > 1:
@@ -160,6 +165,12 @@ def _multiply_add(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
 @_compiled(larger, 2, _LANES)
 def _larger(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
     return builder.select(builder.fcmp_ordered(">", *values), *values)
+
+
+@_compiled(where_positive, 2, _LANES)
+def _where_positive(_context: Any, builder: Any, _kinds: Any, values: Any) -> Any:
+    zero = ir.Constant(_FLOATS, None)
+    return builder.select(builder.fcmp_ordered(">", values[0], zero), values[1], zero)
 
 
 @_compiled(total, 1, types.float32)

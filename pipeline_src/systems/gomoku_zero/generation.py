@@ -3,20 +3,22 @@
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
+from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles
 from pipeline_src.systems.gomoku_zero.gate import play_gate
-from pipeline_src.systems.gomoku_zero.groups import play_groups
+from pipeline_src.systems.gomoku_zero.groups import EVALUATIONS, joined, play_groups, records, summary
 from pipeline_src.systems.gomoku_zero.learn import learn
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.setting import Setting, make_key
 from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
-from pipeline_src.systems.gomoku_zero.work import Work
+from pipeline_src.systems.gomoku_zero.window import open_window
+from pipeline_src.systems.gomoku_zero.work import Made, Work
 
 
 def run_generation(
@@ -64,15 +66,23 @@ def run_generation(
         if old != folder:
             shutil.rmtree(old)
     folder.mkdir(parents=True, exist_ok=True)
-    work = Work(folder, files, before, setting, parallel, start and start.resolve())
-    if before is None and not work.best.exists():
+    blank, start = folder / "best_before.pt", start and start.resolve()
+    if before is None and start is None and not blank.exists():
         size = setting.game.size_of(1)
-        save_model(work.best, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)
+        save_model(blank, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)
+    best = before.best if before else start or blank
 
-    seconds = {"self_play": _timed(folder, "self_play", lambda: play_groups(work))}
-    seconds["train"] = _timed(folder, "train", lambda: learn(work))
-    seconds["gate"] = _timed(folder, "gate", lambda: play_gate(work))
-    _publish(work, seconds, key)
+    seconds, rounds = {"self_play": 0.0, "train": 0.0}, list[Work]()
+    made: Made | None = before
+    for index in range(setting.self_play.rounds):
+        own = folder / f"round_{index + 1:03d}"
+        rounds.append(Work(own, number, index, made, setting, parallel, start))
+        seconds["self_play"] += _timed(own, "self_play", partial(play_groups, rounds[-1]))
+        seconds["train"] += _timed(own, "train", partial(learn, rounds[-1]))
+        made = rounds[-1].round
+    new = rounds[-1].round
+    seconds["gate"] = _timed(folder, "gate", lambda: play_gate(folder, new.model, best, number, setting, parallel))
+    _publish(rounds, files, best, seconds, key)
     shutil.rmtree(folder)
     return True
 
@@ -87,34 +97,33 @@ def _timed(folder: Path, phase: str, run: Callable[[], None]) -> float:
     return float(read_json(done)["seconds"])
 
 
-def _publish(work: Work, seconds: dict[str, float], key: str) -> None:
+def _publish(rounds: list[Work], files: GenerationFiles, best: Path, seconds: dict[str, float], key: str) -> None:
     """Copy the results of the phases to their places. The file that marks completion comes last."""
-    folder, files = work.folder, work.files
+    folder, last = rounds[-1].folder.parent, rounds[-1].round
     gate = read_json(folder / "gate_result.json")
-    best = folder / "model.pt" if gate["accepted"] else work.best
+    games = joined(open_window(work.folder / "new") for work in rounds)
+    write_records(records(games, files.number), folder / "games.parquet")
     for source, target in (
         (folder / "games.parquet", files.games),
         (folder / "gate.parquet", files.gate_games),
-        (folder / "window", files.window),
-        (folder / "model.pt", files.model),
-        (best, files.best),
-        (folder / "learner.pt", files.learner),
-        (folder / "curves.csv", files.curves),
+        (last.window, files.window),
+        (last.model, files.model),
+        (last.model if gate["accepted"] else best, files.best),
+        (last.learner, files.learner),
     ):
         with written_aside(target) as aside:
             if source.is_dir():
                 shutil.copytree(source, aside)
             else:
                 shutil.copyfile(source, aside)
-    report: dict[str, Any] = {
-        name: read_json(folder / f"{name}_result.json") for name in ("self_play", "train", "gate")
-    }
-    write_json(files.report, report)
-    write_json(
-        files.timings,
-        {
-            "made_from": key,
-            "seconds": seconds,
-            "training": read_json(folder / "training.json"),
-        },
-    )
+    trained = [read_json(work.folder / "train_result.json") for work in rounds]
+    curves, before = [], 0.0
+    for work, result in zip(rounds, trained, strict=True):
+        curves += [{**row, "step": str(float(row["step"]) + before)} for row in read_table(work.folder / "curves.csv")]
+        before += result["steps"]
+    write_table(files.curves, curves)
+    train = {**trained[-1], **{name: sum(result[name] for result in trained) for name in ("steps", "new_positions")}}
+    evaluations = sum(read_json(work.folder / EVALUATIONS) for work in rounds)
+    write_json(files.report, {"self_play": summary(games, evaluations), "train": train, "gate": gate})
+    training = [read_json(work.folder / "training.json") for work in rounds]
+    write_json(files.timings, {"made_from": key, "seconds": seconds, "training": training[-1]})

@@ -17,16 +17,17 @@ from pipeline_src.systems.gomoku_zero.work import Work
 def learn(work: Work) -> None:
     """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
 
-    The first generation begins with fresh weights or with a given model, every other one with the net that the previous
-    generation trained, whether or not that became the best player.
+    The first round begins with fresh weights or with a given model, every other one with the net that the previous
+    round trained, whether or not that became the best player.
     """
-    setting, number = work.setting, work.files.number
-    size = setting.game.size_of(number)
+    setting, made = work.setting, work.round
+    size = setting.game.size_of(work.number)
     torch.set_num_threads(setting.train.threads)  # the weights depend on it
-    seen = positions(open_window(work.folder / "window"), setting.net.positions)
+    seen = positions(open_window(made.window), setting.net.positions)
     learner = load_learner(work.before.learner) if work.before else None
-    if work.before or work.start:
-        net: Any = load_model(work.before.model if work.before else work.best).net
+    begins = work.before.model if work.before else work.start
+    if begins:
+        net: Any = load_model(begins).net
         if setting.net.kind == "lines":
             net.config = make_config(setting.net, size, size)
     else:
@@ -37,12 +38,13 @@ def learn(work: Work) -> None:
         seen,
         setting.train,
         seed=setting.seed,
-        generation=number,
+        generation=work.number,
+        count=work.count,
         folder=work.folder / "training",
         learner_state=learner,
     )
-    save_model(work.folder / "model.pt", net, variant=setting.game.variant)
-    save_learner(work.folder / "learner.pt", trained.learner_state)
+    save_model(made.model, net, variant=setting.game.variant)
+    save_learner(made.learner, trained.learner_state)
     write_table(work.folder / "curves.csv", trained.rows)
     write_json(work.folder / "train_result.json", trained.metrics)
     write_json(work.folder / "training.json", trained.timings)

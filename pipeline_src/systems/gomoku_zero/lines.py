@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pipeline_src.jit import njit
-from pipeline_src.jit.lanes import COUNT, add, load, store
+from pipeline_src.jit.lanes import COUNT, add, larger, load, splat, store, where_positive
 from pipeline_src.search.gomoku.line_net import (
     CHANNELS,
     DIRECTIONS,
@@ -51,14 +51,13 @@ class LinesNet(nn.Module):
     """See the module. The policy and the value begin at zero, so that a fresh net prefers no move."""
 
     digits: Tensor
-    rows: Tensor
 
     def __init__(self, config: LinesConfig) -> None:
         super().__init__()
         self.config = config
         found = windows(config.window)
         self.register_buffer("digits", torch.from_numpy(found.digits).long(), persistent=False)
-        self.register_buffer("rows", torch.from_numpy(found.rows).long(), persistent=False)
+        self.rows = found.rows
         units = config.units
         self.first, self.second = nn.Linear(4 * config.window, units), nn.Linear(units, units)
         self.third = nn.Linear(units, CHANNELS)
@@ -73,13 +72,9 @@ class LinesNet(nn.Module):
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Policy logits [B, N] and values [B] of planes [B, C, H, W]."""
         count, _, height, width = planes.shape
-        rows = self.rows[self._codes(planes)].flatten()
-        used = torch.zeros(len(self.digits), dtype=torch.long, device=rows.device)
-        used[rows] = 1
-        place = used.cumsum(0) - 1  # of each used row among them
-        table = self.features(used.nonzero().squeeze(1))
-        sums = _sums(table.float(), place[rows].view(-1, 4))
-        cells = functional.relu(sums).view(count, height, width, CHANNELS)
+        used, places = self._windows(planes)
+        table = self.features(used).float()
+        cells = _sums(table, places).view(count, height, width, CHANNELS)
         spread = functional.relu(self.spread(cells[..., :COUNT].permute(0, 3, 1, 2))).permute(0, 2, 3, 1)
         kept = torch.cat([spread, cells[..., COUNT:]], 3)
         mixed = functional.relu(self.mix(kept))
@@ -96,65 +91,121 @@ class LinesNet(nn.Module):
         features: Tensor = self.third(hidden).clamp(-LARGEST, LARGEST)
         return features
 
-    def _codes(self, planes: Tensor) -> Tensor:
-        """Codes of the windows, int64 [B, H, W, 4]."""
-        length, reach = self.config.window, self.config.window // 2
-        height, width = planes.shape[2:]
-        board = (planes[:, 0] + 2 * planes[:, self.config.positions]).int()  # 1 own, 2 other
-        board = functional.pad(board, (reach, reach, reach, reach), value=OFF)
-        codes = torch.zeros(len(planes), height, width, 4, dtype=torch.int32, device=planes.device)
-        for d, (down, right) in enumerate(DIRECTIONS):
-            for p in range(length):
-                top, left = reach + (p - reach) * down, reach + (p - reach) * right
-                codes[..., d] += board[:, top : top + height, left : left + width] << 2 * p
-        return codes.long()
+    def _windows(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """Rows [D] of the windows on some boards, and the places [B * N, 4] of each cell's four among them."""
+        own, other = planes[:, 0], planes[:, self.config.positions]
+        board = (own + 2 * other).to("cpu", torch.int8).contiguous().numpy()  # 1 own, 2 other
+        place = np.full(len(self.digits), -1, np.int32)
+        used, places = np.empty(len(self.digits), np.int64), np.empty((board.size, 4), np.int64)
+        count = _find_windows(board, self.config.window, self.rows, place, used, places)
+        return torch.from_numpy(used[:count]).to(planes.device), torch.from_numpy(places).to(planes.device)
+
+
+@njit(cache=True)
+def _find_windows(
+    boards: npt.NDArray[np.int8],
+    length: int,
+    rows: npt.NDArray[np.int32],
+    place: npt.NDArray[np.int32],
+    used: npt.NDArray[np.int64],
+    places: npt.NDArray[np.int64],
+) -> int:
+    """Find the windows of all cells by going along the lines; return the number of different rows.
+
+    Args:
+        boards: int8 [B, H, W], digits of the cells.
+        length: of a window.
+        rows: see `Windows.rows`.
+        place: [K], -1; becomes the place of each row among those used.
+        used: [K]; its first so many become those rows.
+        places: int64 [B * N, 4]: become those of the four rows of each cell.
+    """
+    count, (size, height, width), reach = 0, boards.shape, length // 2
+    for b in range(size):
+        for d in range(4):
+            down, right = DIRECTIONS[d]
+            for top in range(height):
+                for left in range(width):
+                    r, c = top - down, left - right
+                    if 0 <= r < height and 0 <= c < width:
+                        continue  # not where a line begins
+                    code = 0
+                    for p in range(length):  # the window around the cell before it
+                        code |= OFF << 2 * p
+                    for p in range(reach):
+                        r, c = top + p * down, left + p * right
+                        digit = OFF
+                        if 0 <= r < height and 0 <= c < width:
+                            digit = int(boards[b, r, c])
+                        code = code & ~(3 << 2 * (reach + 1 + p)) | digit << 2 * (reach + 1 + p)
+                    r, c = top, left
+                    while 0 <= r < height and 0 <= c < width:
+                        ahead, beside = r + reach * down, c + reach * right
+                        digit = OFF
+                        if 0 <= ahead < height and 0 <= beside < width:
+                            digit = int(boards[b, ahead, beside])
+                        code = code >> 2 | digit << 2 * (length - 1)
+                        row = rows[code]
+                        if place[row] < 0:
+                            place[row], used[count] = count, row
+                            count += 1
+                        places[(b * height + r) * width + c, d] = place[row]
+                        r, c = r + down, c + right
+    return count
 
 
 @njit(cache=True)
 def _gather(table: Floats, places: npt.NDArray[np.int64], out: Floats) -> None:
-    """Write the sums [M * CHANNELS] of the rows of a flat table at places [M, 4]."""
+    """Write the sums [M * CHANNELS] of the rows of a flat table at places [M, 4], 0 for those below 0."""
+    zero = splat(0.0)
     for m in range(len(places)):
         for part in range(0, CHANNELS, COUNT):
             x = load(table, places[m, 0] * CHANNELS + part)
             for d in range(1, 4):
                 x = add(x, load(table, places[m, d] * CHANNELS + part))
-            store(out, m * CHANNELS + part, x)
+            store(out, m * CHANNELS + part, larger(x, zero))
 
 
 @njit(cache=True)
-def _scatter(grad: Floats, places: npt.NDArray[np.int64], out: Floats) -> None:
-    """Add the gradients [M * CHANNELS] of sums to the four rows of each."""
+def _scatter(grad: Floats, sums: Floats, places: npt.NDArray[np.int64], out: Floats) -> None:
+    """Add the gradients [M * CHANNELS] of the sums above 0 to the four rows of each."""
     for m in range(len(places)):
         for part in range(0, CHANNELS, COUNT):
-            x = load(grad, m * CHANNELS + part)
+            at = m * CHANNELS + part
+            x = where_positive(load(sums, at), load(grad, at))
             for d in range(4):
-                at = places[m, d] * CHANNELS + part
-                store(out, at, add(load(out, at), x))
+                row = places[m, d] * CHANNELS + part
+                store(out, row, add(load(out, row), x))
 
 
 class _Sums(torch.autograd.Function):
-    """Sums of rows; torch's own backward pass sorts the rows first, which takes most of a training step."""
+    """Sums of rows and their ReLU; torch's own backward pass sorts the rows, which takes most of a training step."""
 
     @staticmethod
     def forward(ctx: Any, table: Tensor, places: Tensor) -> Tensor:
-        ctx.save_for_backward(places)
-        ctx.rows = len(table)
         out = torch.empty(len(places), CHANNELS)
-        _gather(table.detach().contiguous().view(-1).numpy(), places.numpy(), out.view(-1).numpy())
+        _gather(_flat(table), places.numpy(), _flat(out))
+        ctx.save_for_backward(places, out)
+        ctx.rows = len(table)
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        (places,) = ctx.saved_tensors
+        places, sums = ctx.saved_tensors
         out = torch.zeros(ctx.rows, CHANNELS)
-        _scatter(grads[0].contiguous().view(-1).numpy(), places.numpy(), out.view(-1).numpy())
+        _scatter(_flat(grads[0]), _flat(sums), places.numpy(), _flat(out))
         return out, None
 
 
+def _flat(tensor: Tensor) -> Floats:
+    array: Floats = tensor.detach().contiguous().view(-1).numpy()
+    return array
+
+
 def _sums(table: Tensor, places: Tensor) -> Tensor:
-    """Sums [M, CHANNELS] of the rows of a table [D, CHANNELS] at places [M, 4]."""
+    """ReLU of the sums [M, CHANNELS] of the rows of a table [D, CHANNELS] at places [M, 4]."""
     if table.is_cuda:
-        return functional.embedding_bag(places, table, mode="sum")
+        return functional.relu(functional.embedding_bag(places, table, mode="sum"))
     sums: Tensor = _Sums.apply(table, places)  # type: ignore[no-untyped-call]
     return sums
 

@@ -165,6 +165,9 @@ class GomokuSelfPlay(Params):
 
     games: Count = 200
     """Number of games in a generation; published: 200."""
+    rounds: Count = 1
+    """Number of rounds in which a generation plays its games. The net trains after each, and the trained net plays the
+    next one; the gate comes at the end. Published: 1."""
     group: Count = 50
     """Number of games that a task plays in lock step. It is fixed, so that the number of workers changes nothing."""
     first: Literal["search", "random", "teacher"] = "search"
@@ -226,6 +229,8 @@ class GomokuSelfPlay(Params):
     def _has_its_teacher(self) -> Self:
         if (self.first == "teacher") != (self.teacher is not None):
             raise ValueError("teacher and first: teacher need each other: give both or none")
+        if self.games % self.rounds or (self.teacher and self.rounds > 1):
+            raise ValueError(f"rounds must divide games, {self.games}, and be 1 with a teacher, not {self.rounds}")
         return self
 
 

@@ -9,7 +9,8 @@ from typing import Self
 from pydantic import model_validator
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, Params, load, load_value
+from pipeline_src.games.gomoku.board import parse_variant
+from pipeline_src.project.params import PARAMS_FILE, Params, build, load, load_value
 from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
 
 
@@ -27,6 +28,14 @@ class Setting(Params):
     def _fits_together(self) -> Self:
         if self.game.smaller is not None and self.net.kind != "lines":
             raise ValueError(f"game.smaller needs net.kind: lines; a {self.net.kind} net is made for one board")
+        if self.game.smaller is not None and not self.gate.always:
+            raise ValueError("game.smaller needs gate.always: true; a best player without a net is made for one board")
+        line, window = parse_variant(self.game.variant)[0], self.net.lines.window
+        if self.net.kind == "lines" and 2 * line - 1 > window:
+            raise ValueError(
+                f"net.lines.window: {window} cells do not see a line of {line} (variant '{self.game.variant}') through "
+                f"their middle; that takes {2 * line - 1}"
+            )
         return self
 
 
@@ -36,14 +45,7 @@ def read_setting(path: Path = PARAMS_FILE) -> Setting:
     Raises:
         ZugwerkError: a section is missing or malformed.
     """
-    return Setting(
-        seed=load_value(int, "seed", path),
-        game=load(GomokuGame, "gomoku_game", path),
-        net=load(GomokuNet, "gomoku_net", path),
-        self_play=load(GomokuSelfPlay, "gomoku_self_play", path),
-        train=load(GomokuTrainParams, "gomoku_train", path),
-        gate=load(GomokuGate, "gomoku_gate", path),
-    )
+    return _read("gomoku", load(GomokuGame, "gomoku_game", path), path)
 
 
 def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
@@ -52,14 +54,19 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     Raises:
         ZugwerkError: a section is missing or malformed.
     """
-    return Setting(
-        seed=load_value(int, "seed", path),
-        game=GomokuGame(size=size, variant=variant),
-        net=load(GomokuNet, "growing_net", path),
-        self_play=load(GomokuSelfPlay, "growing_self_play", path),
-        train=load(GomokuTrainParams, "growing_train", path),
-        gate=load(GomokuGate, "growing_gate", path),
-    )
+    return _read("growing", GomokuGame(size=size, variant=variant), path)
+
+
+def _read(system: str, game: GomokuGame, path: Path) -> Setting:
+    sections = {
+        "seed": load_value(int, "seed", path),
+        "game": game,
+        "net": load(GomokuNet, f"{system}_net", path),
+        "self_play": load(GomokuSelfPlay, f"{system}_self_play", path),
+        "train": load(GomokuTrainParams, f"{system}_train", path),
+        "gate": load(GomokuGate, f"{system}_gate", path),
+    }
+    return build(Setting, sections, system, str(path))
 
 
 def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:

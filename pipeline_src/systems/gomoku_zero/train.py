@@ -48,6 +48,7 @@ def train_generation(
     seed: int,
     generation: int,
     folder: Path,
+    count: int | None = None,
     learner_state: LearnerState | None = None,
     logger: Logger | None = None,
 ) -> TrainedGeneration:
@@ -63,8 +64,10 @@ def train_generation(
         positions: all of the window.
         params: the section.
         seed: the pipeline's.
-        generation: the newest in the window; how many positions it brought says how many steps to train.
-        folder: for checkpoints; this generation's own.
+        generation: its number sets the learning rate.
+        folder: for checkpoints; this training's own.
+        count: number of the newest round in the window; how many positions it brought says how many steps to train.
+            None: that of the generation, for generations of one round.
         learner_state: state of the last generation's training, which is not changed; None for a new one.
         logger: receives each row. It is None by default, because making DVCLive's takes most of a second.
 
@@ -73,10 +76,13 @@ def train_generation(
     """
     start = time.perf_counter()
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
-    new = int((positions.generation == generation).sum())
+    count = generation if count is None else count
+    new = int((positions.generation == count).sum())
     steps, rate, gpu = params.steps(new), params.rate(generation), torch.cuda.is_available()
-    batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=generation)
-    key = _digest(net, positions, learner_state, [params.model_dump(), seed, generation, torch.get_num_threads()])
+    batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=count)
+    key = _digest(
+        net, positions, learner_state, [params.model_dump(), seed, generation, count, torch.get_num_threads()]
+    )
     own = folder / f"train-{key}"
     for other in folder.glob("train-*"):
         if other != own and is_first():

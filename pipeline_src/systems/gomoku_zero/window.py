@@ -52,7 +52,7 @@ class SelfPlayGames:
     searched_from: npt.NDArray[np.int16]
     """[G]: the plies before this one are opening stones, which no search chose."""
     generation: npt.NDArray[np.int16]
-    """[G]: which generation played the game."""
+    """[G]: which generation played the game; of generations with several rounds, which round, counted through all."""
     policy: npt.NDArray[np.float16]
     """[R, N]: the search's distribution over the cells."""
 

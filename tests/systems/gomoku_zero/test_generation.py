@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_json
+from pipeline_src.files import read_json, read_table
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
@@ -118,7 +118,7 @@ def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, m
     with pytest.raises(KeyboardInterrupt):
         run_generation(2, setting, ONE, Path("artifacts"))
     assert not GenerationFiles(2).timings.exists()
-    groups = {p: p.stat().st_mtime_ns for p in Path("work/gomoku").glob("02-*/group_*")}
+    groups = {p: p.stat().st_mtime_ns for p in Path("work/gomoku").glob("02-*/round_001/group_*")}
     assert len(groups) == 3
 
     monkeypatch.setattr(made, phase, whole)
@@ -168,8 +168,89 @@ def test_a_model_of_another_board_is_refused(setting, project):
 
 
 @pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"gomoku_game": {"smaller": {"size": 4, "generations": 1}}}, "smaller needs net.kind: lines; a plain net"),
+        ({"gomoku_game": {"size": 9, "variant": "freestyle-6"}, "gomoku_net": {"kind": "lines"}}, "that takes 11"),
+        (
+            {"gomoku_game": {"smaller": {"size": 4, "generations": 1}}, "gomoku_net": {"kind": "lines"}},
+            "smaller needs gate.always",
+        ),
+    ],
+)
+def test_sections_that_contradict_each_other_are_refused(project, sections, message):
+    with pytest.raises(ZugwerkError, match=message):
+        read_setting(write_params(project, **sections))
+
+
+LINES = {
+    "gomoku_game": {"size": 7, "smaller": {"size": 5, "generations": 1}},
+    "gomoku_net": {"kind": "lines", "lines": {"units": 8}},
+    "gomoku_self_play": {
+        "games": 12,
+        "rounds": 3,
+        "group": 4,
+        "search": "gumbel",
+        "simulations": 8,
+        "considered": 4,
+        "opening_area": 4,
+        "opening_bound": 0.5,
+        "backend": "auto",
+    },
+    "gomoku_gate": {"always": True},
+}
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """Two generations of a line net in three rounds each, the second on a larger board."""
+    folder = tmp_path_factory.mktemp("grown")
+    own = read_setting(write_params(folder, **LINES))
+    for number in (1, 2):
+        run_generation(number, own, ONE, folder / "artifacts", scratch=folder / "work")
+    return folder / "artifacts"
+
+
+def test_a_generation_of_rounds_reports_all_of_them(grown):
+    for number, size in ((1, 5), (2, 7)):
+        files = GenerationFiles(number, grown)
+        report, window = read_json(files.report), open_window(files.window)
+        assert {record.height for record in read_records(files.games)} == {window.size} == {size}
+        assert report["self_play"]["games"] == len(read_records(files.games)) == 12
+        assert set(window.generation) == set(range(3 * number - 2, 3 * number + 1))  # no other board's games
+        assert report["train"]["new_positions"] == report["self_play"]["positions"] == len(window.policy)
+        steps = [float(row["step"]) for row in read_table(files.curves)]
+        assert steps == sorted(set(steps))
+        assert steps[-1] == report["train"]["steps"]
+        assert load_model(files.model).config.height == size
+    assert read_json(GenerationFiles(2, grown).report)["self_play"]["evaluations"] > 12 * 8
+
+
+def test_neither_workers_nor_groups_nor_a_stop_between_rounds_change_a_byte(grown, project, monkeypatch):
+    setting = read_setting(write_params(project, **LINES))
+    other = change(setting, "self_play", group=3)
+    run_generation(1, setting, TWO, Path("artifacts"))
+    calls, whole = [], made.learn
+
+    def torn(work):
+        whole(work)
+        calls.append(work.index)
+        if calls == [0, 1]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(made, "learn", torn)
+    with pytest.raises(KeyboardInterrupt):
+        run_generation(2, other, ONE, Path("artifacts"))
+    run_generation(2, other, ONE, Path("artifacts"))
+    assert calls == [0, 1, 1, 2]  # what was not yet marked as done, and what followed
+    assert contents("artifacts") == contents(grown)
+
+
+@pytest.mark.parametrize(
     ("section", "values", "message"),
     [
+        ("gomoku_net", {"kind": "lines", "positions": 2}, "positions must be 1 for kind: lines"),
+        ("gomoku_self_play", {"rounds": 3}, "rounds must divide games, 10"),
         ("gomoku_game", {"size": 4, "variant": "freestyle"}, "gomoku_game: a line of 5 .* does not fit"),
         ("gomoku_game", {"size": 2}, "gomoku_game: size must be 3 to 25"),
         ("gomoku_train", {"window": 0}, "gomoku_train: window must be at least 1"),
@@ -201,7 +282,7 @@ def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undis
     with command(project) as killed:
         try:
             deadline = time.monotonic() + 240
-            while not list(project.glob("work/gomoku/02-*/group_*")) and time.monotonic() < deadline:
+            while not list(project.glob("work/gomoku/02-*/round_001/group_*")) and time.monotonic() < deadline:
                 assert killed.poll() is None, killed.communicate()
                 time.sleep(0.01)
         finally:
