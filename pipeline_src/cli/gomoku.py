@@ -194,8 +194,29 @@ def brain(
 
 
 @app.command(epilog="Example: zugwerk gomoku generations 12")
-def generations(count: int = typer.Argument(..., help="Number of generations including the first, 2 to 99.")) -> None:
-    """Set the number of self-play generations in params.yaml. Existing generations are not made again."""
-    from pipeline_src.project.generations import set_generations
+def generations(
+    count: int = typer.Argument(..., help="Number of generations including the first, 2 to 99."),
+    delete: bool = typer.Option(False, "--delete", help="List the files of later generations, ask, and delete them."),
+) -> None:
+    """Set the number of self-play generations in params.yaml.
+
+    Existing generations are not made again, and the files of later ones stay unless --delete is given.
+    """
+    import shutil
+
+    from pipeline_src.project.generations import files_beyond, set_generations
 
     typer.echo(set_generations(count))
+    rest = files_beyond(count)
+    if not rest:
+        return
+    if not delete:
+        typer.echo(f"{len(rest)} files and folders of later generations stay; --delete lists them and asks")
+        return
+    for path in rest:
+        typer.echo(path)
+    if not typer.confirm(f"Delete these {len(rest)} files and folders?"):
+        typer.echo("nothing was deleted")
+        return
+    for path in rest:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,6 +1,8 @@
-"""How many generations Gomoku's self-play has: `set_generations` rewrites that section of params.yaml."""
+"""How many generations Gomoku's self-play has: `set_generations` rewrites that section of params.yaml.
 
-import shutil
+No file of a generation is deleted with it: `files_beyond` finds those that the section has no more.
+"""
+
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
@@ -13,7 +15,7 @@ MOST = 99
 
 
 def set_generations(count: int, folder: Path = Path()) -> str:
-    """Write ``count`` generations into ``params.yaml``, comments kept, and forget the files of those beyond.
+    """Write ``count`` generations into ``params.yaml``, comments kept. All files of generations stay.
 
     Returns:
         A line that says what was done.
@@ -37,13 +39,17 @@ def set_generations(count: int, folder: Path = Path()) -> str:
             section[DoubleQuotedScalarString(name)] = _flow(entry)
     with written_aside(path) as aside, open(aside, "w", encoding="utf-8") as file:
         yaml.dump(tree, file)
-    for number in range(count + 1, before + 1):
-        files = GenerationFiles(number, folder / "artifacts")
-        for there in (files.window, files.models):
-            shutil.rmtree(there, ignore_errors=True)
-        for name in (files.games, files.gate_games, files.report, files.curves, files.timings):
-            name.unlink(missing_ok=True)
     return f"{path} has {count} generations, where it had {before}; `dvc repro gomoku_evaluate` makes what is missing"
+
+
+def files_beyond(count: int, folder: Path = Path()) -> list[Path]:
+    """Return the files and folders of the generations after ``count`` that exist, by generation."""
+    found = []
+    for number in range(count + 1, MOST + 1):
+        files = GenerationFiles(number, folder / "artifacts")
+        of_one = (files.window, files.models, files.games, files.gate_games, files.report, files.curves, files.timings)
+        found += [path for path in of_one if path.exists()]
+    return found
 
 
 def _flow(entry: dict[str, str]) -> object:

@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -184,3 +185,23 @@ def test_openings_are_level_and_a_match_reads_them(tmp_path, variant):
 def test_help_shows_an_example(words):
     shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
     assert "Example: zugwerk gomoku" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "answer", "left"), [((), "", True), (("--delete",), "n\n", True), (("--delete",), "y\n", False)]
+)
+def test_generations_deletes_only_what_it_lists_and_only_when_asked(tmp_path, monkeypatch, words, answer, left):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text('gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n')
+    report, model = Path("artifacts/reports/gomoku/generations/03.json"), Path("artifacts/models/gomoku/03/model.pt")
+    kept = Path("artifacts/models/gomoku/02/model.pt")
+    for path in (report, model, kept):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    found = CliRunner().invoke(app, ["gomoku", "generations", "2", *words], input=answer)
+    assert found.exit_code == 0, found.output
+    assert "params.yaml has 2 generations, where it had 3" in found.output
+    assert [path.exists() for path in (report, model, kept)] == [left, left, True]
+    listed = {line for line in found.output.splitlines() if line.startswith("artifacts/")}
+    assert listed == ({str(report), str(model.parent)} if words else set())
+    assert ("2 files and folders of later generations stay" in found.output) == (not words)

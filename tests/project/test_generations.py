@@ -1,12 +1,15 @@
+import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.generations import set_generations
+from pipeline_src.project.generations import files_beyond, set_generations
+from pipeline_src.project.profile import profile_tree
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.params import read_numbers
+from tests.layout.imports import ROOT
 
 TEXT = """seed: 1 # of all
 gomoku_generations: # each from the one before
@@ -37,11 +40,33 @@ def test_more_generations_are_added_behind_and_comments_stay(folder):
     assert GenerationFiles(3, folder / "artifacts").model.exists()
 
 
-def test_going_back_forgets_the_files_of_the_rest(folder):
+def test_fewer_generations_leave_every_file(folder):
+    before = sorted((folder / "artifacts").rglob("*"))
     set_generations(2, folder)
     assert read_numbers(folder / "params.yaml") == [1, 2]
-    assert not list((folder / "artifacts").rglob("*03*"))
-    assert GenerationFiles(2, folder / "artifacts").games.exists()
+    assert sorted((folder / "artifacts").rglob("*")) == before
+
+
+def test_files_beyond_are_all_of_the_later_generations_and_no_others(folder):
+    files = GenerationFiles(3, folder / "artifacts")
+    assert files_beyond(2, folder) == [files.models, files.games, files.report, files.curves]
+    files.window.mkdir(parents=True)
+    files.gate_games.parent.mkdir(parents=True)
+    files.gate_games.touch()
+    files.timings.touch()
+    assert {path.name for path in files_beyond(2, folder)} == {
+        "03", "03.parquet", "03.json", "03.csv", "03.timings.json",
+    }  # fmt: skip
+    assert len(files_beyond(2, folder)) == 7
+    assert not files_beyond(3, folder)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs git")
+def test_the_committed_reports_are_those_of_the_committed_params():
+    numbers = {"01", *profile_tree("laptop", ROOT)["gomoku_generations"]}
+    command = ["git", "ls-files", "artifacts/reports/gomoku/generations"]
+    tracked = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    assert {Path(name).stem for name in tracked} <= numbers
 
 
 @pytest.mark.parametrize("count", [1, 100])
@@ -61,8 +86,7 @@ def test_a_section_that_is_no_unbroken_row_is_refused(tmp_path: Path, section):
 
 
 def test_the_committed_params_and_profiles_are_unbroken_rows():
-    root = Path(__file__).parents[2]
-    assert len(read_numbers(root / "params.yaml")) >= 2
+    assert len(read_numbers(ROOT / "params.yaml")) >= 2
     for name, count in (("smoke", 3), ("paper", 28)):
-        section = yaml.safe_load((root / f"profiles/{name}.yaml").read_text())["gomoku_generations"]
+        section = yaml.safe_load((ROOT / f"profiles/{name}.yaml").read_text())["gomoku_generations"]
         assert len(section) == count - 1
