@@ -116,14 +116,14 @@ def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
         for name, pairs in headline_pairs(folder).items():
             scores[name] += pairs
     found = {f"score_vs_{name}": pair_score(pairs).as_metrics() for name, pairs in scores.items()}
-    best_of = [report["best_of_five_won"] for report in reports]
+    best_of = [report["best_of_five_won"] for report in reports if "best_of_five_won" in report]
     count = sum(one["n"] for one in best_of)
-    won = rate(sum(round(one["value"] * one["n"]) for one in best_of), count)
+    won = rate(sum(round(one["value"] * one["n"]) for one in best_of), count).as_metrics() if count else None
     times = [generation_times.figures(folder) for folder in folders]
     return {
         "generations": _mean([report["generations"] for report in reports]),
         **found,
-        "best_of_five_won": won.as_metrics(),
+        **({"best_of_five_won": won} if won else {}),
         "elo_last": _mean_elo([report["elo_last"] for report in reports]),
         **{name: _mean([time[name] for time in times]) for name in ("train_hours", "self_play_games_per_hour")},
     }

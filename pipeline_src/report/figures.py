@@ -97,14 +97,18 @@ def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Ro
 
 
 def _from_graph(figure: Figure, folder: Path, params: Row, lock: Lock, times: dict[str, float]) -> Row:
-    """Return a figure from the metrics; ``value`` is None if they lack it, ``command`` empty if no stage makes it."""
+    """Return a figure from the metrics; ``value`` is None if they lack it or the words do not fit the params.
+
+    ``command`` is empty if no stage makes it.
+    """
     file, key = metric_of(figure, params)
     path = folder / file
     found: Any = times.get(figure.timing)
     if not figure.timing:
         found = at(read_json(path), key) if file and path.exists() else None
     command = f"dvc repro {figure.stage}" if figure.stage else ""
-    if found is None:
+    made_with = lock.params_of(file, figure.stage)
+    if found is None or any(at(made_with, key) not in (None, value) for key, value in figure.named.items()):
         return {"value": None, "command": command}
     estimate = found if isinstance(found, dict) else {"value": found}
     current = lock.is_current(file, figure.stage)

@@ -31,6 +31,13 @@ class Lock:
         made_by = [self._outs[file][0]] if file in self._outs else items
         return bool(made_by) and all(map(self._is_current, made_by))
 
+    def params_of(self, file: str, stage: str) -> Mapping[str, Any]:
+        """Return the params that made a file, as far as they are known: if it is not current, its own stage's alone."""
+        if self.is_current(file, stage):
+            return self._params
+        made_by = self._stages.get(self._outs[file][0] if file in self._outs else stage, {})
+        return dict(made_by.get("params", {}).get("params.yaml", {}))
+
     def _find(self, name: str) -> bool:
         stage = self._stages[name]
         own = stage.get("params", {}).get("params.yaml", {})

@@ -1,7 +1,8 @@
 """All headline figures of all systems: the file of each, its published value, and the stage that makes it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Figure:
     """Key in `generation_times.figures`, in place of a metrics file."""
     times: str = ""
     """File of times with the key, in place of a metrics file."""
+    named: Mapping[str, Any] = field(default_factory=dict)
+    """What the words name of the params, by dotted keys. A value of the graph that other params made has no row."""
 
 
 REPORTS = "artifacts/reports/amazons"
@@ -49,6 +52,8 @@ CRAWLED = Counted(
 GOMOKU = "artifacts/reports/gomoku/evaluate.json"
 GROWING = "artifacts/reports/growing/evaluate.json"
 SELF_PLAY = "its own games"
+ANCHOR = "mcts:playouts=1000"
+"""Player that has Elo 0."""
 DEPTH = "artifacts/reports/depth"
 ENGINE_GAMES = "engine games"
 
@@ -65,12 +70,21 @@ def _residual(words: str, name: str, unit: str = "fraction") -> Figure:
     return _amazons(words, unit, "evaluate/residual.json", f"nets.{name}", "evaluate")
 
 
-def _score(words: str, match: str) -> Figure:
-    return _amazons(words, "score", "match.json", f"{match}.score", "match")
+def _score(words: str, match: str, opponent: str) -> Figure:
+    figure = _amazons(words, "score", "match.json", f"{match}.score", "match")
+    return replace(figure, named={f"amazons_match.matches.{match}.b": opponent})
 
 
-def _gomoku(words: str, unit: str, key: str, published: float | None = None) -> Figure:
-    return Figure(words, unit, GOMOKU, key, "gomoku_evaluate", published, SELF_PLAY)
+def _gomoku(
+    words: str, unit: str, key: str, published: float | None = None, named: Mapping[str, Any] | None = None
+) -> Figure:
+    """A figure of gomoku_evaluate, and the keys of that section that its words name."""
+    keys = {f"gomoku_evaluate.{name}": value for name, value in (named or {}).items()}
+    return Figure(words, unit, GOMOKU, key, "gomoku_evaluate", published, SELF_PLAY, named=keys)
+
+
+def _gomoku_score(words: str, opponent: str, player: str) -> Figure:
+    return _gomoku(words, "score", f"score_vs_{opponent}", named={f"opponents.{opponent}.player": player})
 
 
 def _gomoku_time(words: str, unit: str, name: str, published: float | None = None) -> Figure:
@@ -124,15 +138,21 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "one_ply.turn_top1",
             "baselines",
         ),
-        "score_vs_random": _score("Amazons-Net: score against the random player", "random"),
-        "score_vs_one_ply": _score("Amazons-Net: score against the one-ply player", "one_ply"),
-        "score_vs_alphabeta": _score("Amazons-Net: score against alpha-beta, 10,000 nodes a move", "alphabeta"),
+        "score_vs_random": _score("Amazons-Net: score against the random player", "random", "random"),
+        "score_vs_one_ply": _score("Amazons-Net: score against the one-ply player", "one_ply", "one_ply"),
+        "score_vs_alphabeta": _score(
+            "Amazons-Net: score against alpha-beta, 10,000 nodes a move", "alphabeta", "alphabeta:nodes=10000"
+        ),
         "residual_from_to_top1": _residual("residual net: top-1 accuracy, move (from, to)", "from_to_top1"),
         "residual_arrow_top1": _residual("residual net: top-1 accuracy, arrow given the move", "arrow_top1"),
         "residual_turn_top1": _residual("residual net: top-1 accuracy, whole turn", "turn_top1"),
         "residual_value_accuracy": _residual("residual net: value accuracy", "value_accuracy"),
-        "residual_score_vs_nets": _score("residual net: score against Amazons-Net", "residual_nets"),
-        "residual_score_vs_one_ply": _score("residual net: score against the one-ply player", "residual_one_ply"),
+        "residual_score_vs_nets": _score(
+            "residual net: score against Amazons-Net", "residual_nets", "nets:{published}"
+        ),
+        "residual_score_vs_one_ply": _score(
+            "residual net: score against the one-ply player", "residual_one_ply", "one_ply"
+        ),
         "residual_puct_vs_alphabeta": Figure(
             "PUCT with the packaged residual net: score against alpha-beta, 100 ms a move", "score"
         ),
@@ -151,16 +171,25 @@ REGISTRY: dict[str, dict[str, Figure]] = {
     },
     "gomoku_zero": {
         "generations": _gomoku("generations of self-play", "generations", "generations", 28),
-        "score_vs_mcts1000": _gomoku("score against MCTS, 1,000 playouts", "score", "score_vs_mcts1000"),
-        "score_vs_minimax": _gomoku("score against minimax, 2 plies", "score", "score_vs_minimax"),
-        "score_vs_alphabeta2": _gomoku("score against alpha-beta, 2 plies", "score", "score_vs_alphabeta2"),
-        "score_vs_alphabeta4": _gomoku("score against alpha-beta, 4 plies", "score", "score_vs_alphabeta4"),
+        "score_vs_mcts1000": _gomoku_score("score against MCTS, 1,000 playouts", "mcts1000", ANCHOR),
+        "score_vs_minimax": _gomoku_score("score against minimax, 2 plies", "minimax", "minimax:depth=2"),
+        "score_vs_alphabeta2": _gomoku_score("score against alpha-beta, 2 plies", "alphabeta2", "alphabeta:depth=2"),
+        "score_vs_alphabeta4": _gomoku_score("score against alpha-beta, 4 plies", "alphabeta4", "alphabeta:depth=4"),
         # Of the models 1, 4, ..., 28, those from 13 on.
         "best_of_five_won": _gomoku(
-            "rated models that won their best-of-five matches", "fraction of the models", "best_of_five_won", 0.6
+            "rated models that won their best-of-five matches",
+            "fraction of the models",
+            "best_of_five_won",
+            0.6,
+            {"best_of": 5},
         ),
         # About 4,000 were printed, on a scale whose zero was not.
-        "elo_last": _gomoku("Elo of the last model (MCTS, 1,000 playouts = 0)", "Elo", "elo_last"),
+        "elo_last": _gomoku(
+            "Elo of the last model (MCTS, 1,000 playouts = 0)",
+            "Elo",
+            "elo_last",
+            named={"anchor": "mcts1000", "opponents.mcts1000.player": ANCHOR},
+        ),
         "train_hours": _gomoku_time("time of self-play, training and gates", "hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time(
             "self-play games an hour", "games an hour", "self_play_games_per_hour"
@@ -200,6 +229,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "score_vs_mcts1000",
             "growing_evaluate",
             data=SELF_PLAY,
+            named={"growing_evaluate.opponent": ANCHOR},
         ),
         "brain_time_losses": Figure("late moves of the brain", "moves"),
     },

@@ -155,7 +155,10 @@ def write_tables(
 def metrics(
     outcome: Outcome, params: GomokuEvaluateParams, generations: int, champion: int | None, ratings: dict[str, Rating]
 ) -> dict[str, Any]:
-    """The headline figures; ``best_of_five_won`` is the share of the rated models that won all their matches."""
+    """The headline figures; ``best_of_five_won`` is the share of the rated models that won all their matches.
+
+    With matches of another length it is left out.
+    """
     rules = Rules(params.best_of, params.replays)
     won: dict[str, bool] = {}
     for match in outcome.best_of:
@@ -163,7 +166,7 @@ def metrics(
     games = [game for _, some in outcome.games for game in some]
     return {
         **{f"score_vs_{match.b}": match.score.as_metrics() for match in outcome.tables["headline"]},
-        "best_of_five_won": rate(sum(won.values()), len(won)).as_metrics(),
+        **({"best_of_five_won": rate(sum(won.values()), len(won)).as_metrics()} if params.best_of == 5 else {}),
         "elo_last": ratings[BEST].as_metrics(),
         "generations": generations,
         "last_accepted": champion or 0,

@@ -65,6 +65,16 @@ def test_runs_are_pooled_and_every_figure_is_there(tmp_path):
     assert found["elo_last"]["high"] - 200 == pytest.approx(1.959964 * 100)  # the runs differ by more than their errors
 
 
+def test_matches_of_another_length_make_no_figure_of_best_of_five(tmp_path):
+    folder = run(tmp_path / "a", 1, "wwwd")
+    report = json.loads((folder / strength.REPORT).read_text())
+    del report["best_of_five_won"]
+    (folder / strength.REPORT).write_text(json.dumps(report))
+    assert set(strength.figures([folder])) == set(REGISTRY["gomoku_zero"]) - {"best_of_five_won"}
+    both = strength.figures([folder, run(tmp_path / "b", 2, "wlww")])
+    assert both["best_of_five_won"]["n"] == 4
+
+
 def test_a_collected_run_stands_beside_the_laptops(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
     laptop, paper = run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")

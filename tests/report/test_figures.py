@@ -5,7 +5,9 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.profile import profile_tree
 from pipeline_src.report.figures import KEPT, figures, of_the_graph
+from pipeline_src.report.lock import at
 from pipeline_src.report.registry import REGISTRY
 from tests.layout.imports import ROOT
 
@@ -54,6 +56,51 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
     row = figures(tmp_path)["amazons_net"]["score_vs_random"]
     assert row["profile"] is None
     assert row["label"] == "other params"
+
+
+ANCHOR = {"player": "mcts:playouts=1000"}
+OTHER = {"player": "mcts:playouts=100"}
+
+
+@pytest.mark.parametrize(
+    ("section", "left"),
+    [
+        ({"best_of": 5, "anchor": "mcts1000", "opponents": {"mcts1000": ANCHOR}}, {"best_of_five_won", "elo_last"}),
+        ({"best_of": 1, "anchor": "mcts1000", "opponents": {"mcts1000": ANCHOR}}, {"elo_last"}),
+        ({"best_of": 3, "anchor": "minimax", "opponents": {"mcts1000": ANCHOR}}, set()),
+        ({"best_of": 5, "anchor": "mcts1000", "opponents": {"mcts1000": OTHER}}, {"best_of_five_won"}),
+    ],
+)
+@pytest.mark.parametrize("current", [True, False])
+def test_a_figure_whose_words_do_not_fit_the_params_that_made_it_is_left_out(tmp_path, section, left, current):
+    own = {"seed": 1, "gomoku_evaluate": section}
+    reports = tmp_path / "artifacts/reports/gomoku"
+    reports.mkdir(parents=True)
+    (reports / "evaluate.json").write_text(
+        json.dumps({"best_of_five_won": estimate(0.2, 5), "elo_last": estimate(700, 9), "generations": 3})
+    )
+    lock = {
+        "gomoku_evaluate": {
+            "params": {"params.yaml": own},
+            "outs": [{"path": "artifacts/reports/gomoku/evaluate.json"}],
+        }
+    }
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": lock}))
+    now = own if current else {"seed": 2, "gomoku_evaluate": {"best_of": 5}}  # those of the run count, not these
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump({"profile": "laptop"} | now))
+    found = figures(tmp_path)["gomoku_zero"]
+    assert {name for name, row in found.items() if row["ours"] is not None} == left | {"generations"}
+    assert found["generations"]["label"] == ("laptop" if current else "other params")
+
+
+def test_what_words_name_of_the_params_is_so_at_the_committed_profile():
+    params, checked = profile_tree("laptop", ROOT), 0
+    for rows in REGISTRY.values():
+        for name, figure in rows.items():
+            for key, value in figure.named.items():
+                assert at(params, key) == value, name
+                checked += 1
+    assert checked > 10
 
 
 def test_a_committed_measurement_stands_in_where_the_graph_has_none(tmp_path):

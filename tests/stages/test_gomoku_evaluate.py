@@ -113,6 +113,13 @@ def test_tables_metrics_and_games_say_the_same(project):
         assert gomoku.winner(state) == game.winner
 
 
+@pytest.mark.parametrize(("best_of", "written"), [(5, True), (1, False), (3, False), (7, False)])
+def test_best_of_five_is_written_of_matches_of_best_of_five_alone(project, best_of, written):
+    metrics = json.loads(evaluate(project, best_of=best_of)["evaluate.json"])
+    assert [key for key in metrics if "five" in key] == ["best_of_five_won"] * written
+    assert len(table("table4")) == 3
+
+
 def test_the_strong_are_rated_above_the_weak_and_best_is_the_last_accepted(project):
     evaluate(project, opponents=opponents(8), anchor_pairs=8, table2_games=16)
     metrics = json.loads((stage.REPORTS / "evaluate.json").read_text())

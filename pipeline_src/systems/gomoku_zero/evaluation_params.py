@@ -79,7 +79,8 @@ class GomokuEvaluateParams(Params):
     tables_against: Items[str] = ("minimax", "alphabeta4")
     """Names of the opponents of tables 3 and 4."""
     best_of: Count = 5
-    """Largest number of games in a match of table 4, odd. A decided match ends earlier."""
+    """Largest number of games in a match of table 4, odd. A decided match ends earlier. The figure best_of_five_won is
+    measured with 5 alone."""
     replays: Whole = 4
     """Largest number of drawn games of a match of table 4 that are replayed."""
     openings: GomokuOpenings = GomokuOpenings()
