@@ -48,7 +48,7 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
 
 
 def results_table(checkout: Path, system: str | None = None) -> list[Row]:
-    """Every figure of the registry: system, figure, published, ours, interval, ratio, unit, profile, data, rerun.
+    """Every figure of the registry: its values, and the profile, player, data and command of ours.
 
     Args:
         checkout: the folder that holds params.yaml, metrics and committed measurements.
@@ -67,6 +67,7 @@ def results_table(checkout: Path, system: str | None = None) -> list[Row]:
             "ratio": _text(row["ours"] / row["published"]) if row["published"] and row["ours"] is not None else None,
             "unit": row["unit"],
             "profile": row["profile"],
+            "player": row["player"],
             "data": row["data"],
             "rerun": row["command"],
         }

@@ -77,6 +77,8 @@ def main() -> None:
             continue
         about = {
             "profile": "gomoku_15",
+            "player": "packaged net with solver=200, "
+            f"{timed['simulations'] if timed else options.simulations} simulations, taught by engine",
             "data": "games of the engine",
             "hardware": f"one core of {processor()}",
             "date": datetime.datetime.now(datetime.UTC).date().isoformat(),

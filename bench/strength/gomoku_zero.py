@@ -25,11 +25,14 @@ import yaml
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
+from pipeline_src.project.graph import GRAPH, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.profile import LAPTOP, merged_text
+from pipeline_src.project.stage_code import digests
 from pipeline_src.records.parquet import read_records
 from pipeline_src.report import generation_times
 from pipeline_src.report.provenance import processor
+from pipeline_src.report.registry import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/gomoku_zero.json")
@@ -37,6 +40,8 @@ WORK = Path("work/strength/gomoku_zero")
 COMMAND = "make measure-gomoku_zero"
 REPORT = Path("artifacts/reports/gomoku/evaluate.json")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
+MARK = Path("evaluated.json")
+"""Of a folder: the params, net and code of its evaluation."""
 SEEDS = (1, 2, 3)
 POINTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 
@@ -61,8 +66,12 @@ def main() -> None:
         "hardware": options.hardware or f"{os.cpu_count()} cores of {processor()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "command": COMMAND if options.profile == LAPTOP else f"{COMMAND} PROFILE={options.profile}",
+        "code": evaluated_by(folders),
     }
-    made = {name: row | about for name, row in figures(folders).items()}
+    params = read_tree(folders[0] / "params.yaml")
+    for name, row in (made := figures(folders)).items():
+        player = REGISTRY["gomoku_zero"][name].player
+        made[name] = row | about | ({"player": player(params)} if player else {})
     seeds = {str(read_tree(folder / "params.yaml")["seed"]): read_json(folder / REPORT) for folder in folders}
     known = read_json(OUT) if OUT.exists() else {}
     runs = known.get("runs", {}) | {options.profile: {"figures": made, "seeds": seeds}}
@@ -92,10 +101,18 @@ def make(folder: Path) -> None:
     _run("gomoku_cycle", folder)
     last = sorted((folder / "artifacts/models/gomoku").glob("*/best.pt"))[-1]
     key = hashlib.sha256((folder / "params.yaml").read_bytes() + last.read_bytes()).hexdigest()
-    mark = folder / "evaluated.json"
-    if not (mark.exists() and read_json(mark) == {"key": key} and (folder / REPORT).exists()):
+    made = {"key": key, "code": digests(read_graph(ROOT / GRAPH), read_tree(folder / "params.yaml"))["gomoku_evaluate"]}
+    mark = folder / MARK
+    if not (mark.exists() and read_json(mark) == made and (folder / REPORT).exists()):
         _run("gomoku_evaluate", folder)
-        write_json(mark, {"key": key})
+        write_json(mark, made)
+
+
+def evaluated_by(folders: Sequence[Path]) -> str | None:
+    """Digest of the code that evaluated all runs; None if it is not known or not the same."""
+    marks = [folder / MARK for folder in folders]
+    found = {read_json(mark).get("code") if mark.exists() else None for mark in marks}
+    return found.pop() if len(found) == 1 else None
 
 
 def _run(stage: str, folder: Path) -> None:

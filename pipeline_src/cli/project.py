@@ -48,6 +48,7 @@ def report(
         table = Table(figure, *others, title=SYSTEMS[system].title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for line in table_lines:
             words = "  again" if line.below else with_unit(line.words, line.unit)
+            words += f" ({line.player})" if line.player else ""
             table.add_row(words, line.published, line.ours, line.interval, line.n, line.profile)
         console.print(table)
         commands = dict.fromkeys(line.command for line in table_lines)

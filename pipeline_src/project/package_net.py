@@ -23,6 +23,7 @@ from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.profile import profile_tree, round_trip_yaml
 from pipeline_src.report import provenance
 from pipeline_src.report.figures import figures, of_the_graph
+from pipeline_src.systems.gomoku_zero.evaluation_params import data_words
 
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
 SYSTEMS = (AMAZONS, GOMOKU, GROWING)
@@ -80,7 +81,7 @@ def package_net(
             size=opened.size,
             rule=opened.rule,
             architecture=_architecture(opened.net),
-            data=next((str(row["data"]) for row in rows if row["data"]), None),
+            data=_data(system, rows, params),
             params=_params(params, checkout) if rows else {},
             command=(f"zugwerk profile {params['profile']}", f"dvc repro {STAGES[system]}") if rows else (),
             commit=provenance.commit(checkout) if rows else None,
@@ -119,6 +120,13 @@ def _open(model: Path, system: str) -> Opened:
         save_model(path, found.net, found.game, found.variant, half=True)
 
     return Opened(found.net, found.game, found.config.height, found.variant, save)
+
+
+def _data(system: str, rows: list[dict[str, Any]], params: dict[str, Any]) -> str | None:
+    """Whose games the net learned from, in words; None if it is not known."""
+    if system == GOMOKU and rows:
+        return data_words(params)
+    return next((str(row["data"]) for row in rows if row["data"]), None)
 
 
 def _check_size(file: Path, size: int) -> None:
@@ -193,4 +201,5 @@ def _is_residual(net: Any) -> bool:
 
 
 def _card_figure(row: dict[str, Any]) -> CardFigure:
-    return CardFigure(**{key: row[key] for key in ("words", "low", "high", "n", "unit")}, value=row["ours"])
+    words = f"{row['words']} ({row['player']})" if row["player"] else row["words"]
+    return CardFigure(words=words, value=row["ours"], **{key: row[key] for key in ("low", "high", "n", "unit")})

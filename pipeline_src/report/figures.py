@@ -1,10 +1,13 @@
 """Read the registry's figures: from the metrics of the last `dvc repro`, and from the committed measurements.
 
 A figure may have several measurements: by the graph at the profile of params.yaml, at other profiles, and outside the
-graph, in matches of thousands of games or on real records. The measurement with the largest n comes first.
+graph, in matches of thousands of games or on real records. The measurement with the largest n comes first. Of a figure
+that names its player, what other code has measured than the graph's comes behind, the newest first.
 """
 
 import re
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +16,27 @@ from pipeline_src.project.params import read_tree
 from pipeline_src.report import generation_times
 from pipeline_src.report.lock import Lock, at
 from pipeline_src.report.measurements import profile_measurements, system_measurements
-from pipeline_src.report.registry import REGISTRY, Counted, Figure
+from pipeline_src.report.registry import REGISTRY, Counted, Figure, Words
 
 Row = dict[str, Any]
 
-KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command")
+KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command", "player", "code")
+ESTIMATE = ("ours", "low", "high", "n", "player")
 MEASURED, OTHER_PARAMS = "measured", "other params"
 
 
 def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Row]]:
     """Return all figures as ``{system: {figure: row}}``.
 
-    A row has ``words``, ``unit``, ``published``, and of the measurement with the largest ``n``: ``ours`` (the value),
+    A row has ``words``, ``unit``, ``published``, and of the measurement that stands first: ``ours`` (the value),
     ``low`` and ``high`` (its 95 % interval), ``n``, ``ratio`` (ours / published), ``label``, ``profile``, ``seed``,
-    ``data``, ``hardware``, ``date``, ``commit``, ``command`` (to measure it again) and ``from`` (graph or measured).
+    ``data``, ``hardware``, ``date``, ``commit``, ``command`` (to measure it again), ``player`` (what was measured, in
+    words), ``code`` (digest of the stage's code) and ``from`` (graph or measured).
     ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
     other params), the name of another profile for a measurement at that profile, else `MEASURED`.
-    ``profiles`` is ``{label: {ours, low, high, n}}`` of all measurements, and ``others`` has the rows of all but the
-    first. ``measured``, the first committed one among these, is kept for one more version. Unknown fields are null: a
-    figure that is not measured yet has only words, unit, published value and command.
+    ``profiles`` is ``{label: {ours, low, high, n, player}}`` of all measurements, and ``others`` has the rows of all
+    but the first. ``measured``, the first committed one among these, is kept for one more version. Unknown fields are
+    null: a figure that is not measured yet has only words, unit, published value and command.
 
     Args:
         folder: a checkout, or a copy of its metrics, measurements, params.yaml and dvc.lock.
@@ -61,11 +66,13 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
                 rest.append(_row(figure, graph, graph["profile"] or OTHER_PARAMS, "graph"))
             if name in own:
                 rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"), params)))
-            rest = sorted(rest, key=lambda row: -(row["n"] or 0)) or [_row(figure, remake, "")]
+            code = lock.code_of(metric_of(figure, params)[0], figure.stage)
+            rest.sort(key=partial(_rank, figure=figure, code=code), reverse=True)
+            rest = rest or [_row(figure, remake, "")]
             by_label: dict[str, Row] = {}
             for row in rest:
                 if row["label"]:
-                    by_label.setdefault(row["label"], {key: row[key] for key in ("ours", "low", "high", "n")})
+                    by_label.setdefault(row["label"], {key: row[key] for key in ESTIMATE})
             behind: Row = {"profiles": by_label, "others": rest[1:]}
             behind["measured"] = next((row for row in rest[1:] if row["from"] == "measured"), None)
             found[system][name] = rest[0] | behind
@@ -75,6 +82,12 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
 def of_the_graph(row: Row) -> Row | None:
     """Return the graph's measurement of a figure, or None."""
     return next((one for one in (row, *row["others"]) if one["from"] == "graph"), None)
+
+
+def _rank(row: Row, figure: Figure, code: str | None) -> tuple[bool, str, int]:
+    """Return what is larger of the measurement that stands first; ``code`` is the digest of the graph's code."""
+    other_code = bool(figure.player) and row["from"] == "measured" and (row["code"] is None or row["code"] != code)
+    return not other_code, row["date"] or "" if other_code else "", row["n"] or 0
 
 
 def _label(profile: str | None, params: Row) -> str:
@@ -113,7 +126,9 @@ def _from_graph(figure: Figure, folder: Path, params: Row, lock: Lock, times: di
     estimate = found if isinstance(found, dict) else {"value": found}
     current = lock.is_current(file, figure.stage)
     made_by = {key: params.get(key) if current else None for key in ("profile", "seed")}
-    return estimate | made_by | {"data": _words(figure.data, folder), "command": command}
+    made_by["player"] = (figure.player(made_with) if figure.player else "") or None
+    made_by["code"] = lock.code_of(file, figure.stage)
+    return estimate | made_by | {"data": _words(figure.data, folder, made_with), "command": command}
 
 
 def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
@@ -122,10 +137,12 @@ def metric_of(figure: Figure, params: Row) -> tuple[str, str]:
     return file, figure.key
 
 
-def _words(data: str | Counted, folder: Path) -> str | None:
+def _words(data: str | Counted | Words, folder: Path, made_with: Mapping[str, Any]) -> str | None:
     """Return the origin of the data in words."""
     if isinstance(data, str):
         return data or None
+    if not isinstance(data, Counted):
+        return data(made_with) or None
     path = folder / data.path
     counts = at(read_json(path), data.key) if path.is_file() else None
     if not counts:

@@ -7,7 +7,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.report import provenance
-from pipeline_src.report.figures import figures, of_the_graph
+from pipeline_src.report.figures import ESTIMATE, figures, of_the_graph
 from pipeline_src.report.measurements import FOLDER, profile_measurements
 
 COMMITTED = "laptop"
@@ -44,7 +44,7 @@ def keep(folder: Path = Path()) -> tuple[Path, int]:
             own = of_the_graph(row)
             if own is None or own["label"] != profile:
                 continue
-            values = {key: own[key] for key in ("ours", "low", "high", "n", "data")}
+            values = {key: own[key] for key in (*ESTIMATE, "data", "code")}
             command = f"zugwerk profile {profile} && {own['command']}"
             kept[system] = kept.get(system, {}) | {name: values | {"command": command} | about}
             count += 1

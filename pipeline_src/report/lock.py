@@ -33,10 +33,17 @@ class Lock:
 
     def params_of(self, file: str, stage: str) -> Mapping[str, Any]:
         """Return the params that made a file, as far as they are known: if it is not current, its own stage's alone."""
-        if self.is_current(file, stage):
-            return self._params
+        return self._params if self.is_current(file, stage) else dict(self._read(file, stage, "params.yaml"))
+
+    def code_of(self, file: str, stage: str) -> str | None:
+        """Return the digest of the code that made a file of a stage; None if it is not known."""
+        return self._read(file, stage, "artifacts/code.json").get(stage)
+
+    def _read(self, file: str, stage: str, params_file: str) -> Mapping[str, Any]:
+        """The values that the stage behind a file has read from a file of params."""
         made_by = self._stages.get(self._outs[file][0] if file in self._outs else stage, {})
-        return dict(made_by.get("params", {}).get("params.yaml", {}))
+        found: Mapping[str, Any] = made_by.get("params", {}).get(params_file, {})
+        return found
 
     def _find(self, name: str) -> bool:
         stage = self._stages[name]

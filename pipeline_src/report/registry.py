@@ -1,8 +1,15 @@
 """All headline figures of all systems: the file of each, its published value, and the stage that makes it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
+
+from pipeline_src.systems.gomoku_zero.evaluation_params import data_words, player_words, teacher_words
+from pipeline_src.systems.growing_boards import evaluation_params as growing
+
+Words = Callable[[Mapping[str, Any]], str]
+"""Makes words from the tree of params.yaml."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +40,17 @@ class Figure:
     stage: str = ""
     """DVC stage that makes the file."""
     published: float | None = None
-    data: str | Counted = ""
+    data: str | Counted | Words = ""
     """Origin of the data, in words."""
     timing: str = ""
     """Key in `generation_times.figures`, in place of a metrics file."""
     times: str = ""
     """File of times with the key, in place of a metrics file."""
+    player: Words | None = None
+    """The player that the graph measures, in words. An older measurement by other code
+    stands behind all others of such a figure."""
     named: Mapping[str, Any] = field(default_factory=dict)
-    """What the words name of the params, by dotted keys. A value of the graph that other params made has no row."""
+    """Params that the words name, by dotted keys. A value that the graph made with others is left out."""
 
 
 REPORTS = "artifacts/reports/amazons"
@@ -76,11 +86,16 @@ def _score(words: str, match: str, opponent: str) -> Figure:
 
 
 def _gomoku(
-    words: str, unit: str, key: str, published: float | None = None, named: Mapping[str, Any] | None = None
+    words: str,
+    unit: str,
+    key: str,
+    published: float | None = None,
+    named: Mapping[str, Any] | None = None,
+    player: Words = player_words,
 ) -> Figure:
     """A figure of gomoku_evaluate, and the keys of that section that its words name."""
     keys = {f"gomoku_evaluate.{name}": value for name, value in (named or {}).items()}
-    return Figure(words, unit, GOMOKU, key, "gomoku_evaluate", published, SELF_PLAY, named=keys)
+    return Figure(words, unit, GOMOKU, key, "gomoku_evaluate", published, data_words, player=player, named=keys)
 
 
 def _gomoku_score(words: str, opponent: str, player: str) -> Figure:
@@ -170,7 +185,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "late_moves": Figure("moves later than their 50 ms, beside a busy process", "answers"),
     },
     "gomoku_zero": {
-        "generations": _gomoku("generations of self-play", "generations", "generations", 28),
+        "generations": _gomoku("generations of self-play", "generations", "generations", 28, player=teacher_words),
         "score_vs_mcts1000": _gomoku_score("score against MCTS, 1,000 playouts", "mcts1000", ANCHOR),
         "score_vs_minimax": _gomoku_score("score against minimax, 2 plies", "minimax", "minimax:depth=2"),
         "score_vs_alphabeta2": _gomoku_score("score against alpha-beta, 2 plies", "alphabeta2", "alphabeta:depth=2"),
@@ -182,6 +197,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "best_of_five_won",
             0.6,
             {"best_of": 5},
+            player=partial(player_words, best=False),
         ),
         # About 4,000 were printed, on a scale whose zero was not.
         "elo_last": _gomoku(
@@ -229,6 +245,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "score_vs_mcts1000",
             "growing_evaluate",
             data=SELF_PLAY,
+            player=growing.player_words,
             named={"growing_evaluate.opponent": ANCHOR},
         ),
         "brain_time_losses": Figure("late moves of the brain", "moves"),

@@ -23,6 +23,8 @@ class Line(NamedTuple):
     command: str
     where: str
     """Data, hardware and date, as far as they are known."""
+    player: str
+    """The player that was measured, in words, where params decide it; else empty."""
     made: str
     """``graph``, ``measured``, or empty for a figure without a value."""
     below: bool
@@ -65,8 +67,9 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
     parts = [" ".join(said), ""] if said else []
     parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
     for line in table:
-        own = f" ({line.where})" if line.where and line.where != origins.get(line.made) else ""
-        figure = f"↳ again{own}" if line.below else line.words + own
+        own = [line.player, line.where if line.where != origins.get(line.made) else ""]
+        figure = "↳ again" if line.below else line.words
+        figure += f" ({'; '.join(filter(None, own))})" if any(own) else ""
         cells = [figure, line.published, line.ours, line.interval, line.n, line.unit, line.profile]
         parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{line.command}`"]) + " |")
     return parts
@@ -109,6 +112,7 @@ def _line(row: dict[str, Any], below: bool = False) -> Line:
         profile=row["label"] or "-",
         command=row["command"] or "-",
         where=", ".join(str(part) for part in known if part) if row["ours"] is not None else "",
+        player=row["player"] or "",
         made=row["from"] or "",
         below=below,
     )

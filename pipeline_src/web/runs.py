@@ -126,7 +126,7 @@ def figures(request: Request) -> Figures:
 
 
 def _measured(row: dict[str, Any]) -> Measured:
-    words = {key: _word(row[key]) for key in ("profile", "data", "date", "hardware", "command")}
+    words = {key: _word(row[key]) for key in ("profile", "player", "data", "date", "hardware", "command")}
     value, low, high, n = (_number(row[key]) for key in ("ours", "low", "high", "n"))
     return Measured(value=value, low=low, high=high, n=n, source=row["from"] or "", **words)
 

@@ -15,6 +15,7 @@ OPPONENTS = {
     "alphabeta2": {"player": "alphabeta:depth=2", "pairs": 1},
     "alphabeta4": {"player": "alphabeta:depth=4", "pairs": 1},
 }
+EVALUATE = {"opponents": OPPONENTS, "simulations": 64, "options": "chunk=8", "headline_options": "solver=200"}
 ELO = {"value": 100.0, "low": 60.0, "high": 140.0, "n": 10}
 
 
@@ -31,7 +32,7 @@ def run(folder, seed, winners, elo=100.0):
     reports.mkdir(parents=True)
     (folder / "params.yaml").write_text(
         yaml.safe_dump(
-            {"seed": seed, "gomoku_generations": {"02": {"before": "01"}}, "gomoku_evaluate": {"opponents": OPPONENTS}},
+            {"seed": seed, "gomoku_generations": {"02": {"before": "01"}}, "gomoku_evaluate": EVALUATE},
             sort_keys=False,
         )
     )
@@ -84,10 +85,24 @@ def test_a_collected_run_stands_beside_the_laptops(tmp_path, monkeypatch):
     found = json.loads((tmp_path / "measured.json").read_text())
     assert found["score_vs_mcts1000"]["value"] == 1.0
     assert found["score_vs_mcts1000"]["profile"] == "laptop"
+    assert found["score_vs_mcts1000"]["player"] == "net with solver=200, 64 simulations"
+    assert found["best_of_five_won"]["player"] == "bare net, 64 simulations"
+    assert found["score_vs_mcts1000"]["code"] is None  # a folder that does not say
     of_paper = found["runs"]["paper"]
     assert of_paper["figures"]["score_vs_mcts1000"]["value"] == 0.0
     assert of_paper["figures"]["score_vs_mcts1000"]["hardware"] == "one GPU"
     assert list(of_paper["seeds"]) == ["7"]
+
+
+def test_the_code_of_a_measurement_is_that_of_all_its_evaluations(tmp_path):
+    folders = [run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")]
+    (folders[0] / strength.MARK).write_text(json.dumps({"key": "k", "code": "12"}))
+    assert strength.evaluated_by(folders[:1]) == "12"
+    assert strength.evaluated_by(folders) is None
+    (folders[1] / strength.MARK).write_text(json.dumps({"key": "l", "code": "12"}))
+    assert strength.evaluated_by(folders) == "12"
+    (folders[1] / strength.MARK).write_text(json.dumps({"key": "l", "code": "34"}))
+    assert strength.evaluated_by(folders) is None
 
 
 def test_games_of_other_params_are_refused(tmp_path):

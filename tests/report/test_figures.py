@@ -44,9 +44,9 @@ def test_values_come_from_the_metrics_and_profile_from_the_lock(tmp_path):
         "words": "Amazons-Net: score against the random player", "ours": 0.75, "low": 0.5, "high": 0.9, "n": 8,
         "published": None, "ratio": None, "unit": "score", "profile": "laptop", "seed": 1,
         "data": "engine games and LittleGolem", "command": "dvc repro amazons_match", "from": "graph",
-        "hardware": None, "date": None,
+        "hardware": None, "date": None, "player": None, "code": None,
         "measured": None, "commit": None, "label": "laptop", "others": [],
-        "profiles": {"laptop": {"ours": 0.75, "low": 0.5, "high": 0.9, "n": 8}},
+        "profiles": {"laptop": {"ours": 0.75, "low": 0.5, "high": 0.9, "n": 8, "player": None}},
     }  # fmt: skip
     assert found["games"]["ratio"] == 10 / 25_000
     assert found["games"]["ours"] == 10
@@ -127,7 +127,9 @@ def test_a_committed_measurement_stands_in_where_the_graph_has_none(tmp_path):
     assert found["games"]["ours"] == 10  # neither says its n: what the graph made comes first
     assert [row["ours"] for row in found["games"]["others"]] == [1]
     assert found["games"]["measured"]["ours"] == 1
-    assert found["from_to_top1"]["profiles"] == {"paper": {"ours": 0.3, "low": 0.2, "high": 0.4, "n": 50}}
+    assert found["from_to_top1"]["profiles"] == {
+        "paper": {"ours": 0.3, "low": 0.2, "high": 0.4, "n": 50, "player": None}
+    }
 
 
 def write_measurements(folder):
@@ -169,6 +171,81 @@ def test_the_measurement_with_the_most_games_stands_first_and_each_has_its_profi
     assert own is not None
     assert own["ours"] == 0.3
     assert of_the_graph(figures(tmp_path)["joseki"]["games"]) is None
+
+
+SELF_PLAY = {"first": "search", "teacher": None}
+TAUGHT = {"first": "teacher", "teacher": {"player": "engine:nodes=500"}}
+
+
+def write_gomoku(folder, section, self_play=SELF_PLAY, code="new", profile="laptop"):
+    """The graph's 20 games against minimax, by this code and with these params."""
+    tree = {"profile": profile, "seed": 1, "gomoku_evaluate": section, "gomoku_self_play": self_play}
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+    path = "artifacts/reports/gomoku/evaluate.json"
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(
+        json.dumps({"score_vs_minimax": estimate(0.5, 20), "best_of_five_won": estimate(0.2, 5)})
+    )
+    made_with = {"params.yaml": {"gomoku_evaluate": section}, "artifacts/code.json": {"gomoku_evaluate": code}}
+    lock = {"stages": {"gomoku_evaluate": {"params": made_with, "outs": [{"path": path}]}}}
+    (folder / "dvc.lock").write_text(yaml.safe_dump(lock))
+
+
+WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headline_options": "solver=200"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "self_play", "best", "models", "data"),
+    [
+        ({}, SELF_PLAY, "net with solver=200, 64 simulations", "bare net, 64 simulations", "its own games"),
+        ({"headline_options": ""}, SELF_PLAY, "bare net, 64 simulations", "bare net, 64 simulations", "its own games"),
+        (
+            {"simulations": 400, "options": "solver=200,chunk=8", "headline_options": ""},
+            TAUGHT,
+            "net with solver=200, 400 simulations, taught by engine",
+            "net with solver=200, 400 simulations, taught by engine",
+            "games of engine, then its own",
+        ),
+        (
+            {"search": "gumbel", "options": "leaves=4,chunk=16"},
+            SELF_PLAY,
+            "net with leaves=4 solver=200, 64 simulations, Gumbel search",
+            "bare net with leaves=4, 64 simulations, Gumbel search",
+            "its own games",
+        ),
+    ],
+)
+def test_a_figure_names_the_player_and_whose_games_it_learned_from(tmp_path, changes, self_play, best, models, data):
+    write_gomoku(tmp_path, WITH_SOLVER | {"best_of": 5} | changes, self_play)
+    found = figures(tmp_path)["gomoku_zero"]
+    assert (found["score_vs_minimax"]["player"], found["score_vs_minimax"]["data"]) == (best, data)
+    assert found["best_of_five_won"]["player"] == models
+    assert found["score_vs_minimax"]["profiles"]["laptop"]["player"] == best
+
+
+def test_a_player_of_other_params_is_named_as_far_as_the_lock_knows(tmp_path):
+    write_gomoku(tmp_path, WITH_SOLVER, TAUGHT)
+    text = (tmp_path / "params.yaml").read_text().replace("simulations: 64", "simulations: 9")
+    (tmp_path / "params.yaml").write_text(text)
+    row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]
+    assert (row["label"], row["player"], row["data"]) == ("other params", "net with solver=200, 64 simulations", None)
+
+
+@pytest.mark.parametrize(
+    ("old_code", "first"), [(None, "laptop"), ("old", "laptop"), ("new", "measured")], ids=["unknown", "other", "same"]
+)
+@pytest.mark.parametrize("profile", ["laptop", "overnight"])
+def test_a_measurement_by_other_code_stands_behind_the_graph_s_whatever_its_n(tmp_path, old_code, first, profile):
+    write_gomoku(tmp_path, WITH_SOLVER, profile=profile)
+    measured, night = tmp_path / "docs/measured/gomoku_zero.json", tmp_path / "docs/measured/long.json"
+    measured.parent.mkdir(parents=True)
+    old = estimate(0.023, 300) | {"date": "2026-11-22", "player": "bare net", "profile": "laptop", "code": old_code}
+    measured.write_text(json.dumps({"score_vs_minimax": old}))
+    newer = {"ours": 0.75, "low": 0.4, "high": 0.9, "n": 10, "date": "2026-11-23"}
+    night.write_text(json.dumps({"gomoku_zero": {"score_vs_minimax": newer}}))
+    row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]
+    values = [one["ours"] for one in (row, *row["others"])]
+    assert values == ([0.5, 0.75, 0.023] if first == "laptop" else [0.023, 0.5, 0.75])
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def test_what_this_profile_made_is_kept_and_what_it_did_not_make_stays(night):
     }
     assert kept["joseki"]["games"]["ours"] == 5
     assert kept["amazons_net"]["games"]["ours"] == 6  # the graph's was made with other params
+    assert {key: row[key] for key in ("player", "code")} == {"player": None, "code": None}
     assert figures(night)["amazons_net"]["score_vs_random"]["profiles"]["overnight"]["n"] == 100
 
 

@@ -9,6 +9,7 @@ ROW = {
     "words": "score | of a match", "unit": "score", "published": 0.5, "ours": 0.75, "low": 0.6, "high": 0.85,
     "n": 1200, "ratio": 1.5, "from": "graph", "profile": "laptop", "seed": 1, "data": "engine games",
     "hardware": None, "date": None, "command": "dvc repro amazons_match", "label": "laptop", "others": [],
+    "player": None,
 }  # fmt: skip
 
 
@@ -40,6 +41,17 @@ def test_smaller_measurements_stand_below_the_first():
     assert "engine games, one core, 2026-01-02" in text[0]
     assert [line.split("|")[1].strip() for line in text[-2:]] == ["score \\", "↳ again"]
     assert [line.split("|")[-3].strip() for line in text[-2:]] == ["measured", "laptop"]
+
+
+def test_each_line_names_its_player():
+    own = ROW | {"player": "net with solver=200, 64 simulations"}
+    older = ROW | {"player": "bare net, 64 simulations", "data": "files", "from": "measured"}
+    text = markdown_table({"score": own | {"others": [older, older | {"data": "LittleGolem"}]}})
+    assert [line.split("|")[2 - (k > 0)].strip() for k, line in enumerate(text[-3:])] == [
+        "of a match (net with solver=200, 64 simulations)",
+        "↳ again (bare net, 64 simulations)",
+        "↳ again (bare net, 64 simulations; LittleGolem)",
+    ]
 
 
 def test_what_is_not_made_yet_says_so():

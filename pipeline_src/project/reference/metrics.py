@@ -27,6 +27,11 @@ the figures of two versions side by side. Names and units of all numbers are in 
 - A figure may have several measurements: by the graph, apart from it, or at another profile. In the JSON the one with
   the largest n stands first, `profiles` has all of them by name, and `others` has the details of the rest
   ([formats](../results.md#add-a-measurement)).
+- `player` says what was measured where params decide it, such as `bare net, 64 simulations` or `net with solver=200,
+  400 simulations`. Of such a figure, a measurement by other code than the graph's (`code`, the digest of the stage's
+  code) stands behind those by the same code, the newest first.
+- A figure names what it was played with, such as best of five or two plies. Where the graph played with something else,
+  it has no such figure.
 
 ## Figures
 

@@ -79,17 +79,18 @@ def _sizes(found: Found) -> list[str]:
 
 
 def _side_by_side(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
-    """Cells of a figure: its words, the published value, and each label's value with its interval."""
+    """Cells of a figure: its words, the published value, and each label's value with its interval and player."""
     cells = [with_unit(row["words"], row["unit"]), number(row["published"], row["unit"])]
     for label in labels:
-        one = row["profiles"].get(label, {"ours": None, "low": None}) | {"unit": row["unit"]}
+        one = row["profiles"].get(label, {"ours": None, "low": None, "player": None}) | {"unit": row["unit"]}
         value = number(one["ours"], row["unit"])
-        cells.append(value if one["low"] is None else f"{value} ({interval(one)})")
+        value = value if one["low"] is None else f"{value} ({interval(one)})"
+        cells.append("; ".join(filter(None, [value, one["player"]])))
     return cells
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:
-    """The best measurement of each named figure of a system."""
+    """The measurement of each named figure of a system that stands first."""
     system, *names = words
     if system not in found or not names or not set(names) <= found[system].keys():
         raise ZugwerkError(f"'made: figures {' '.join(words)}': a system, then figures of it; `zugwerk report --json`")
@@ -100,7 +101,8 @@ def _best(row: dict[str, Any]) -> list[str]:
     """Cells of `BEST`."""
     unit = row["unit"]
     cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
-    return [with_unit(row["words"], unit), *cells, row["label"] or "-"]
+    words = with_unit(row["words"], unit)
+    return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
 
 
 def _results(found: Found, folder: Path) -> list[str]:

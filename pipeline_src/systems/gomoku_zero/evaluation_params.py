@@ -3,8 +3,9 @@
 They are separate from `params`, so that a changed match does not train any net again.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -117,3 +118,42 @@ class GomokuEvaluateParams(Params):
     def rated(self, generations: list[int]) -> list[int]:
         """Return the generations, from 1 on, with models that play in the tables."""
         return sorted({*generations[:: self.every], generations[-1]})
+
+
+def teacher_words(params: Mapping[str, Any]) -> str:
+    """Return in words who taught the first net, such as ``taught by engine``, with the tree of params.yaml.
+
+    Empty if nobody did, or if the tree does not say.
+    """
+    section = params.get("gomoku_self_play") or {}
+    taught = section.get("first") == "teacher" and section.get("teacher")
+    return f"taught by {taught['player'].partition(':')[0]}" if taught else ""
+
+
+def data_words(params: Mapping[str, Any]) -> str:
+    """Return in words whose games the nets learn from; empty if the tree of params.yaml does not say."""
+    if "gomoku_self_play" not in params:
+        return ""
+    teacher = teacher_words(params).removeprefix("taught by ")
+    return f"games of {teacher}, then its own" if teacher else "its own games"
+
+
+def player_words(params: Mapping[str, Any], best: bool = True) -> str:
+    """Return in words the player that the figures are of: the best one, or else the rated models.
+
+    Options that change no move are left out: ``bare net, 64 simulations``. Empty if the tree of params.yaml has no
+    section gomoku_evaluate.
+    """
+    section = params.get("gomoku_evaluate")
+    if not section:
+        return ""
+    given = [section.get("options"), section.get("headline_options") if best else None]
+    options = [one for text in given if text for one in text.split(",") if not one.startswith("chunk=")]
+    net = "net" if any(one.startswith("solver=") for one in options) else "bare net"
+    parts = [
+        f"{net} with {' '.join(options)}" if options else net,
+        f"{section['simulations']} simulations" if "simulations" in section else "",
+        "Gumbel search" if section.get("search") == "gumbel" else "",
+        teacher_words(params),
+    ]
+    return ", ".join(filter(None, parts))

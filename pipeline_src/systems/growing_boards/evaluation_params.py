@@ -3,7 +3,8 @@
 They are separate from `params`, so that a changed match does not train any net again.
 """
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 from pydantic import model_validator
 
@@ -36,3 +37,9 @@ class GrowingEvaluateParams(Params):
         if self.openings.count < least:
             raise ValueError(f"openings.count must be at least {least}: each is played once")
         return self
+
+
+def player_words(params: Mapping[str, Any]) -> str:
+    """Return in words the player that the figures are of, with the tree of params.yaml; empty if it does not say."""
+    simulations = (params.get("growing_evaluate") or {}).get("simulations")
+    return f"bare net, {simulations} simulations" if simulations else ""

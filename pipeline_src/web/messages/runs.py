@@ -45,6 +45,8 @@ class Measured(Message):
     source: str
     """``graph`` (the last `dvc repro`) or ``measured`` (committed under docs/measured); empty without a value."""
     profile: str
+    player: str
+    """Player that was measured, in words, such as ``bare net, 64 simulations``; else empty."""
     data: str
     date: str
     hardware: str

@@ -119,9 +119,9 @@ export async function show(root, params) {
         h("thead", {}, h("tr", {}, ["Figure", "Published", "Ours", "95 % interval", "Unit", "Made by"].map((word, k) => h("th", { scope: "col", class: k && k < 4 ? "num" : null }, word)))),
         h("tbody", {}, some.map((one) => h("tr", { class: one === chosen ? "chosen" : null },
           h("td", {}, h("button", { type: "button", class: "quiet figure", "aria-pressed": String(one === chosen), onclick: () => { chosen = one; draw(); follow(); history_.scrollIntoView({ block: "nearest" }); } }, one.words)),
-          h("td", { class: "num" }, value(one.published)), h("td", { class: "num" }, h("strong", {}, value(one.ours.value)), one.measured && h("div", {}, h("small", {}, `measured ${value(one.measured.value)}`)), one.graph && one.ours.source !== "graph" && h("div", {}, h("small", {}, `dvc repro ${value(one.graph.value)}`))),
+          h("td", { class: "num" }, value(one.published)), h("td", { class: "num" }, h("strong", {}, value(one.ours.value)), one.measured && h("div", {}, h("small", {}, ["measured", value(one.measured.value), one.measured.player].filter(Boolean).join(" "))), one.graph && one.ours.source !== "graph" && h("div", {}, h("small", {}, ["dvc repro", value(one.graph.value), one.graph.player].filter(Boolean).join(" ")))),
           h("td", { class: "num" }, one.ours.low === null ? "–" : `${value(one.ours.low)} – ${value(one.ours.high)}`), h("td", {}, one.unit),
-          h("td", {}, h("small", {}, [one.ours.source === "graph" ? "dvc repro" : one.ours.source, one.ours.profile, one.ours.date].filter(Boolean).join(", ") || "not yet made", h("br"), h("code", {}, one.ours.command)))))))));
+          h("td", {}, h("small", {}, [one.ours.source === "graph" ? "dvc repro" : one.ours.source, one.ours.profile, one.ours.player, one.ours.date].filter(Boolean).join(", ") || "not yet made", h("br"), h("code", {}, one.ours.command)))))))));
     }
 
     /** The chosen figure in all versions, which are read one after the other, the newest first. */
