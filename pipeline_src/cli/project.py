@@ -6,16 +6,29 @@ import typer
 
 
 def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, smoke, paper or long.")) -> None:
-    """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke."""
+    """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke.
+
+    Says how much disk and memory the whole graph needs, and warns where there is less.
+    """
     from pathlib import Path
 
-    from pipeline_src.project.disk import graph_targets, sizes
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.project import disk, memory
     from pipeline_src.project.params import PARAMS_FILE, read_tree
     from pipeline_src.project.profile import switch_profile
+    from pipeline_src.project.repro import cores
+    from pipeline_src.project.targets import read_places
 
     typer.echo(switch_profile(name))
     params = read_tree(PARAMS_FILE)
-    typer.echo(sizes(graph_targets(params), params, Path()))
+    targets, places, jobs = disk.graph_targets(params), read_places(Path(), params), cores()
+    typer.echo(disk.sizes(targets, params, Path()))
+    typer.echo(memory.sizes(targets, params, jobs, places))
+    try:
+        disk.check(targets, params, Path())
+        memory.check(targets, params, jobs, places)
+    except ZugwerkError as error:
+        typer.echo(f"warning: {error}", err=True)
 
 
 def report(

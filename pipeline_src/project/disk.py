@@ -21,6 +21,8 @@ A_GAME_OF_LABELS = 14_500
 """Bytes of a game of search depths."""
 A_WEIGHT = 16
 """Bytes of a generation for each weight: the net, the best player, and the optimiser with two moments."""
+OTHER_NET = 1e6
+"""Weights of a self-play net without a formula of its own here."""
 
 
 def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
@@ -30,13 +32,18 @@ def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
         ZugwerkError: params lack what the sizes are made of.
     """
     try:
-        bytes_made = sum(_bytes_of(*target.partition("@")[::2], params) for target in targets)
+        bytes_made = sum(bytes_of(*target.partition("@")[::2], params) for target in targets)
         return REST + COPIES * round(bytes_made)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ZugwerkError(
-            f"params.yaml: the size of the run cannot be estimated ({type(error).__name__}: {error}); compare the file"
-            " with docs/reference/params.md, or `git checkout params.yaml`"
-        ) from error
+        raise unknown_size(error) from error
+
+
+def unknown_size(error: Exception) -> ZugwerkError:
+    """Say that params lack what the sizes are made of."""
+    return ZugwerkError(
+        f"params.yaml: the size of the run cannot be estimated ({type(error).__name__}: {error}); compare the file"
+        " with docs/reference/params.md, or `git checkout params.yaml`"
+    )
 
 
 def graph_targets(params: Mapping[str, Any]) -> list[str]:
@@ -56,7 +63,7 @@ def graph_targets(params: Mapping[str, Any]) -> list[str]:
 def sizes(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> str:
     """Say what targets will take and what is free."""
     free = shutil.disk_usage(checkout).free
-    return f"disk: about {gib(needed(targets, params))} needed for all of it, {gib(free)} free"
+    return f"disk: about {gib(needed(targets, params))} needed for all of it, {gib(free)} free at {checkout.resolve()}"
 
 
 def check(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> None:
@@ -68,8 +75,8 @@ def check(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> 
     wanted, free = needed(targets, params), shutil.disk_usage(checkout).free
     if free < wanted:
         raise ZugwerkError(
-            f"{checkout.resolve()}: {gib(free)} free, but about {gib(wanted)} needed by what has changed "
-            "and what follows from it; make room, or name fewer targets: zugwerk repro TARGET"
+            f"{checkout.resolve()}: {gib(free)} of disk free, but about {gib(wanted)} needed for all that has to run; "
+            "make room, or name fewer targets: zugwerk repro TARGET"
         )
 
 
@@ -78,29 +85,29 @@ def gib(size: float) -> str:
     return f"{size / (1 << 30):,.1f} GiB"
 
 
-def _bytes_of(stage: str, item: str, params: Mapping[str, Any]) -> float:
-    """One copy of what a target makes."""
+def bytes_of(stage: str, item: str, params: Mapping[str, Any]) -> float:
+    """Bytes of one copy of what a target makes."""
     games = params.get("amazons_archive", {}).get("games", 0)
     if stage in ("amazons_archive", "amazons_crawl", "amazons_parse"):
         return float(games * A_GAME)
     if stage == "amazons_samples":
         return float(games * A_GAME_OF_SAMPLES * (params["amazons_samples"]["size"] / 10) ** 2)
     if stage == "amazons_train":
-        return _amazons_net(item, params)
+        return amazons_net(item, params)
     if stage in ("gomoku_first", "gomoku_generation"):
         size = params["gomoku_game"]["size"]
         window = params["gomoku_train"]["window"] * 2 * size**2  # a target of 16 bits for each cell
-        return float(window + A_WEIGHT * _weights(params["gomoku_net"], size))
+        return float(window + A_WEIGHT * weights(params["gomoku_net"], size))
     if stage in ("growing_first", "growing_board"):
         size = int(item or params["growing_first"]["size"])
         board = params["growing_larger"][item] if item else params["growing_first"]
-        return float(board["generations"] * 4 * _weights(params["growing_net"], size))
+        return float(board["generations"] * 4 * weights(params["growing_net"], size))
     if stage == "depth_label":
         return float(params["depth_label"]["games"] * A_GAME_OF_LABELS)
     return 0.0
 
 
-def _amazons_net(name: str, params: Mapping[str, Any]) -> float:
+def amazons_net(name: str, params: Mapping[str, Any]) -> float:
     """Bytes of a trained net; of the published ones nearly all are weights of the policy's dense layer."""
     own = params["amazons_train"]
     if name == "residual":
@@ -109,9 +116,11 @@ def _amazons_net(name: str, params: Mapping[str, Any]) -> float:
     return float(4 * max(own["fewest_filters"], round(16 * own["width"])) * cells**3)
 
 
-def _weights(net: Mapping[str, Any], size: int) -> float:
-    """Weights of a self-play net: those of its convolutions, and of dense heads."""
+def weights(net: Mapping[str, Any], size: int) -> float:
+    """Weights of a self-play net: those of its convolutions, and of dense heads; of another kind, `OTHER_NET`."""
     own = net[net["kind"]]
+    if net["kind"] not in ("plain", "residual"):
+        return OTHER_NET
     if net["kind"] == "residual":
         widths = [own["stem_filters"], *own["widths"]]
         between = sum(9 * before * after for before, after in pairwise(widths))

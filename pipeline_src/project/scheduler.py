@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
-from pipeline_src.project import disk
+from pipeline_src.project import disk, memory
 from pipeline_src.project.children import Children
 from pipeline_src.project.dvc_run import State
 from pipeline_src.project.params import PARAMS_FILE, read_tree
@@ -70,8 +70,8 @@ class Scheduler:
             refresh_crawl: run the crawls among them: DVC cannot know that a site has changed.
 
         Raises:
-            ZugwerkError: no such target; dvc.yaml or params.yaml cannot be read; or the disk has less room than what
-                has changed will take.
+            ZugwerkError: no such target; dvc.yaml or params.yaml cannot be read; or the disk or the memory is too small
+                for what has changed.
         """
         self.checkout, self.children = checkout, children
         self.beside: list[str] = []
@@ -91,7 +91,9 @@ class Scheduler:
             places=places,
             seconds=self._seconds.setdefault(self._profile, {}),
         )
-        disk.check(self.schedule.stale(), params, checkout)
+        stale = self.schedule.stale()
+        disk.check(stale, params, checkout)
+        memory.check(stale, params, jobs, places)
 
     def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
         """Run all that has to; once a target has failed, those that run come to their end and no other begins.

@@ -1,5 +1,6 @@
 """How much disk a run takes, and what is said where there is less."""
 
+import re
 from collections import namedtuple
 
 import pytest
@@ -8,9 +9,10 @@ from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import disk
+from pipeline_src.project import disk, memory
 from pipeline_src.project.disk import check, graph_targets, needed
 from pipeline_src.project.profile import merged_text
+from pipeline_src.project.repro import cores
 from tests.layout.imports import ROOT
 
 LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
@@ -46,22 +48,35 @@ def test_every_profile_is_told(name):
     assert disk.REST < needed(graph_targets(params), params) < 1 << 40
 
 
+def test_a_net_of_a_kind_without_a_formula_counts_as_one_of_a_million_weights():
+    other = LAPTOP | {"gomoku_net": {"kind": "lines", "lines": {"units": 96}}}
+    window = 25_000 * 2 * 81
+    assert of("gomoku_generation@07", params=other) == window + disk.A_WEIGHT * 1_000_000
+
+
 def test_too_little_is_refused_with_both_sizes(tmp_path, monkeypatch):
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda path: Usage(9 << 30, 8 << 30, 1 << 30))
     check(["gomoku_generation@02"], LONG, tmp_path)
-    with pytest.raises(ZugwerkError, match=r"1\.0 GiB free, but about 1\.\d GiB needed"):
+    with pytest.raises(ZugwerkError, match=rf"{tmp_path}: 1\.0 GiB of disk free, but about 1\.\d GiB needed"):
         check([f"gomoku_generation@{n:02d}" for n in range(2, 39)], LONG, tmp_path)
 
 
-def test_a_profile_says_what_it_takes(tmp_path, monkeypatch):
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles/long.yaml").write_text((ROOT / "profiles/long.yaml").read_text())
+@pytest.mark.parametrize("room", [100, 1])
+def test_a_profile_says_what_it_takes_and_warns_of_too_little(tmp_path, monkeypatch, room):
+    for name in ("params.yaml", "dvc.yaml", "profiles/long.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
     monkeypatch.chdir(tmp_path)
-    said = CliRunner().invoke(app, ["profile", "long"]).output.splitlines()
+    monkeypatch.setattr(disk.shutil, "disk_usage", lambda path: Usage(0, 0, room << 30))
+    monkeypatch.setattr(memory, "available", lambda: 8 << 30)
+    answer = CliRunner().invoke(app, ["profile", "long"])
+    assert answer.exit_code == 0
+    said = answer.output.splitlines()
     assert said[0].startswith("params.yaml is now the profile long")
-    assert said[1].startswith("disk: about 1.")
-    assert said[1].endswith(" GiB free")
+    assert re.fullmatch(rf"disk: about 1\.\d GiB needed for all of it, {room}.0 GiB free at {tmp_path}", said[1])
+    assert re.fullmatch(rf"memory: about \d\.\d GiB needed with --jobs {cores()}, 8\.0 GiB available", said[2])
+    warned = [line for line in said if line.startswith(f"warning: {tmp_path}: 1.0 GiB of disk free, but about 1.")]
+    assert len(warned) == (room == 1)
 
 
 @pytest.mark.parametrize("change", [{"gomoku_train": {}}, {"growing_larger": {9: {}}}, {"amazons_samples": None}])
