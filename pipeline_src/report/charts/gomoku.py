@@ -6,6 +6,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from pipeline_src.arena.score import rate
+from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.report.charts.chart import Chart, chart
 from pipeline_src.report.charts.drawing import (
     Look,
@@ -20,10 +21,12 @@ from pipeline_src.report.charts.drawing import (
 )
 from pipeline_src.report.charts.reading import Estimate, table
 from pipeline_src.report.generation_times import read_times
+from pipeline_src.report.lock import Lock, at
+from pipeline_src.report.registry import ANCHOR
 
 REPORTS = Path("artifacts/reports/gomoku")
 RERUN = "dvc repro gomoku_evaluate"
-ANCHOR = "MCTS with 1,000 playouts"
+ANCHOR_WORDS = "MCTS with 1,000 playouts"
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
@@ -95,9 +98,10 @@ def elo(folder: Path) -> Chart | None:
     rows = table(folder / REPORTS / "elo.csv")
     if rows is None:
         return None
+    zero = anchor(folder)
     figure, (axes,) = panels()
     measured(axes, rows.numbers("generation"), rows.estimates("elo"), "rated models", Look(0))
-    level(axes, 0, ANCHOR)
+    level(axes, 0, zero)
     axes.set_title("Elo")
     axes.set_xlabel("generation")
     axes.set_xticks(rows.numbers("generation"))
@@ -106,7 +110,7 @@ def elo(folder: Path) -> Chart | None:
     return chart(
         "gomoku-elo",
         "Elo by generation",
-        f"Elo of the rated models with 95 % intervals; {ANCHOR} is 0.",
+        f"Elo of the rated models with 95 % intervals; {zero} is 0.",
         str(REPORTS / "elo.csv"),
         RERUN,
         figure,
@@ -118,10 +122,11 @@ def elo_hours(folder: Path) -> Chart | None:
     found = rated_hours(folder)
     if not found:
         return None
+    zero = anchor(folder)
     unit, scale = ("hours", 1) if max(found) >= 2 else ("minutes", 60)
     figure, (axes,) = panels()
     measured(axes, [hours * scale for hours in found], list(found.values()), "rated models", Look(0))
-    level(axes, 0, ANCHOR)
+    level(axes, 0, zero)
     axes.set_xlim(0)
     axes.set_title("Elo")
     axes.set_xlabel(f"{unit} of self-play, training and gates")
@@ -131,12 +136,21 @@ def elo_hours(folder: Path) -> Chart | None:
         "gomoku-elo-hours",
         "Elo over time",
         f"Elo of the rated models with 95 % intervals over the {unit} that all generations up to them took on the "
-        f"machine that ran them; {ANCHOR} is 0. The published figure 7 has about 4,000 after 40 hours, on a scale "
+        f"machine that ran them; {zero} is 0. The published figure 7 has about 4,000 after 40 hours, on a scale "
         "whose zero is not printed.",
         f"{REPORTS}/elo.csv and generations/*.timings.json",
         RERUN,
         figure,
     )
+
+
+def anchor(folder: Path) -> str:
+    """Return the player with Elo 0 in words: that of the params that made the ratings."""
+    path = folder / PARAMS_FILE
+    lock = Lock(folder, read_tree(path) if path.exists() else {})
+    section = at(lock.params_of(str(REPORTS / "elo.csv"), "gomoku_evaluate"), "gomoku_evaluate")
+    player = at(section, f"opponents.{at(section, 'anchor')}.player")
+    return ANCHOR_WORDS if player in (None, ANCHOR) else str(player)
 
 
 def rated_hours(folder: Path) -> dict[float, Estimate]:

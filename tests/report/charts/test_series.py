@@ -1,6 +1,7 @@
 import math
 
 import pytest
+import yaml
 
 from pipeline_src.report.charts import SYSTEMS, charts
 from pipeline_src.report.charts.gomoku import rated_hours
@@ -72,6 +73,20 @@ def test_gomoku_elo_by_generation_and_over_hours(found):
     (hours,) = axes_of(found["gomoku-elo-hours"])
     assert series(hours)["rated models"] == [(1, -100.5), (4.5, 50)]
     assert "hours" in hours.get_xlabel()
+
+
+@pytest.mark.parametrize(
+    ("player", "words"), [("mcts:playouts=1000", "MCTS with 1,000 playouts"), ("mcts:playouts=64", "mcts:playouts=64")]
+)
+def test_elo_names_the_player_that_made_its_zero(tmp_path, player, words):
+    write(tmp_path)
+    section = {"anchor": "weak", "opponents": {"weak": {"player": player}}}
+    path = f"{GOMOKU}/elo.csv"
+    lock = {"gomoku_evaluate": {"params": {"params.yaml": {"gomoku_evaluate": section}}, "outs": [{"path": path}]}}
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": lock}))
+    captions = {chart.name: chart.caption for chart in charts("gomoku", tmp_path)}
+    assert f"; {words} is 0." in captions["gomoku-elo"]
+    assert f"; {words} is 0." in captions["gomoku-elo-hours"]
 
 
 def test_hours_add_up_over_generations_that_are_not_rated_too(tmp_path):
