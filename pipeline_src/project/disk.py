@@ -21,8 +21,6 @@ A_GAME_OF_LABELS = 14_500
 """Bytes of a game of search depths."""
 A_WEIGHT = 16
 """Bytes of a generation for each weight: the net, the best player, and the optimiser with two moments."""
-OTHER_NET = 1e6
-"""Weights of a self-play net without a formula of its own here."""
 
 
 def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
@@ -117,10 +115,8 @@ def amazons_net(name: str, params: Mapping[str, Any]) -> float:
 
 
 def weights(net: Mapping[str, Any], size: int) -> float:
-    """Weights of a self-play net: those of its convolutions, and of dense heads; of another kind, `OTHER_NET`."""
+    """Weights of a self-play net: those of its convolutions, and of dense heads."""
     own = net[net["kind"]]
-    if net["kind"] not in ("plain", "residual"):
-        return OTHER_NET
     if net["kind"] == "residual":
         widths = [own["stem_filters"], *own["widths"]]
         between = sum(9 * before * after for before, after in pairwise(widths))
