@@ -6,7 +6,7 @@ import typer
 
 
 def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, smoke, paper or long.")) -> None:
-    """Write params.yaml for a profile: the laptop's values with its changes. Example: zugwerk profile smoke.
+    """Write a profile's values into params.yaml; all other keys keep yours. Example: zugwerk profile smoke.
 
     Says how much disk and memory the whole graph needs, and warns where there is less.
     """

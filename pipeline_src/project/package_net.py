@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from pipeline_src.players.packaged import (
 )
 from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import PARAMS_FILE, read_tree
-from pipeline_src.project.profile import profile_tree, round_trip_yaml
+from pipeline_src.project.profile import flat, profile_tree, round_trip_yaml
 from pipeline_src.report import provenance
 from pipeline_src.report.figures import figures, of_the_graph
 from pipeline_src.systems.gomoku_zero.evaluation_params import data_words
@@ -148,17 +148,9 @@ def _architecture(net: Any) -> str:
 
 def _params(params: dict[str, Any], checkout: Path) -> dict[str, Any]:
     """Profile, seed, and what is otherwise than in the profile."""
-    own = _flat(profile_tree(params["profile"], checkout))
-    changed = {key: value for key, value in _flat(params).items() if key not in own or own[key] != value}
+    own = flat(profile_tree(params["profile"], checkout))
+    changed = {key: value for key, value in flat(params).items() if key not in own or own[key] != value}
     return {"profile": params["profile"], "seed": params["seed"]} | changed
-
-
-def _flat(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in tree.items():
-        key = f"{before}{name}"
-        found |= _flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
-    return found
 
 
 def _evaluated(system: str, residual: bool, params: dict[str, Any]) -> Path:

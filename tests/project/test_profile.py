@@ -9,7 +9,20 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.profile import merged_text, switch_profile
 from tests.layout.imports import ROOT
 
-LAPTOP = "# the laptop\nprofile: laptop\nseed: 1\ntrain:\n  epochs: 3 # few\n  width: 0.25\n"
+LAPTOP = """# the laptop
+profile: laptop
+seed: 1
+train:
+  epochs: 3 # few
+  width: 0.25
+crawl:
+  contact: ""
+  base_url: https://a.example
+  ways: [lists, text] # in this order
+"""
+OWN = (
+    LAPTOP.replace("https://a.example", "https://b.example").replace('""', "me@a.example").replace("lists, text", "api")
+)
 
 
 @pytest.fixture
@@ -19,9 +32,23 @@ def project(tmp_path):
     (tmp_path / "profiles" / "paper.yaml").write_text("train: {epochs: 50}\n")
     (tmp_path / "profiles" / "smoke.yaml").write_text("train: {epochs: 1}\n")
     (tmp_path / "profiles" / "wrong.yaml").write_text("train: {epoch: 1}\n")
-    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=b@c", "commit", "-qm", "x"]):
+    for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    commit(tmp_path)
     return tmp_path
+
+
+def commit(project, message="x"):
+    who = ["-c", "user.name=a", "-c", "user.email=b@c"]
+    subprocess.run(["git", *who, "commit", "-qam", message], cwd=project, check=True)
+
+
+def edit(project, *changes):
+    text = (project / "params.yaml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (project / "params.yaml").write_text(text)
 
 
 def read(project):
@@ -30,7 +57,8 @@ def read(project):
 
 def test_differences_go_over_the_laptop_and_comments_stay(project):
     switch_profile("paper", project)
-    assert read(project) == {"profile": "paper", "seed": 1, "train": {"epochs": 50, "width": 0.25}}
+    expected = yaml.safe_load(LAPTOP) | {"profile": "paper", "train": {"epochs": 50, "width": 0.25}}
+    assert read(project) == expected
     assert "# few" in (project / "params.yaml").read_text()
 
 
@@ -49,6 +77,104 @@ def test_edits_of_the_laptop_are_kept(project):
     assert (project / "params.yaml").read_text() == edited
     switch_profile("smoke", project)
     assert read(project)["seed"] == 2
+
+
+@pytest.mark.parametrize("way", [["laptop"], ["smoke", "laptop"], ["smoke", "smoke", "paper", "laptop"]])
+def test_keys_that_no_profile_names_keep_the_users_values(project, way):
+    """Whether they were edited before a profile was written, or after it."""
+    (project / "params.yaml").write_text(OWN)
+    for name in way:
+        assert len(switch_profile(name, project).splitlines()) == 1
+        assert read(project)["crawl"] == yaml.safe_load(OWN)["crawl"] != yaml.safe_load(LAPTOP)["crawl"]
+    assert (project / "params.yaml").read_text() == OWN
+    switch_profile("smoke", project)
+    edit(project, ("me@a.example", "you@a.example"), ("seed: 1", "seed: 5"))
+    switch_profile("laptop", project)
+    assert (project / "params.yaml").read_text() == OWN.replace("me@", "you@").replace("seed: 1", "seed: 5")
+
+
+def test_keys_of_the_former_profile_get_the_laptop_s_values(project):
+    (project / "profiles" / "wide.yaml").write_text("train: {width: 1.0}\n")
+    switch_profile("paper", project)
+    switch_profile("wide", project)
+    assert read(project)["train"] == {"epochs": 3, "width": 1.0}
+
+
+def test_a_value_of_ones_own_that_is_replaced_is_told(project):
+    edit(project, ("epochs: 3", "epochs: 7"), ("width: 0.25", "width: 0.5"))
+    said = switch_profile("smoke", project).splitlines()
+    assert said[1:] == ["replaced, a value of your own: train.epochs: 7"]
+    assert read(project)["train"] == {"epochs": 1, "width": 0.5}
+    edit(project, ("epochs: 1", "epochs: 2"))
+    said = switch_profile("smoke", project).splitlines()
+    assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
+    edit(project, ("epochs: 1", "epochs: 2"))
+    said = switch_profile("laptop", project).splitlines()
+    assert said[1:] == ["replaced, a value of your own: train.epochs: 2"]
+    assert read(project)["train"] == {"epochs": 3, "width": 0.5}
+
+
+def test_a_mapping_that_a_profile_gives_whole_comes_and_goes_whole(tmp_path):
+    rows = 'profile: laptop\ngomoku_generations:\n  "02": {before: "01"}\n\nseed: 1\n'
+    (tmp_path / "params.yaml").write_text(rows)
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "two.yaml").write_text(
+        'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
+    )
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    commit(tmp_path)
+    switch_profile("two", tmp_path)
+    assert list(read(tmp_path)["gomoku_generations"]) == ["02", "03"]
+    edit(tmp_path, ("seed: 1", "seed: 2"))
+    assert switch_profile("laptop", tmp_path).count("\n") == 0
+    assert (tmp_path / "params.yaml").read_text() == rows.replace("seed: 1", "seed: 2")
+
+
+def test_the_laptop_comes_back_where_another_profile_was_committed(project):
+    switch_profile("smoke", project)
+    commit(project, "Smoke profile, first run")
+    switch_profile("laptop", project)
+    assert (project / "params.yaml").read_text() == LAPTOP
+    switch_profile("smoke", project)
+    switch_profile("paper", project)
+    assert read(project)["train"] == {"epochs": 50, "width": 0.25}
+
+
+def test_a_profile_that_nobody_knows_is_not_replaced(project):
+    edit(project, ("profile: laptop", "profile: mine"))
+    with pytest.raises(ZugwerkError, match=r"params.yaml: profile: 'mine' is none of laptop, paper"):
+        switch_profile("laptop", project)
+
+
+def test_without_a_commit_the_laptop_can_be_left_but_not_come_back(project):
+    (project / ".git").rename(project / "gone")
+    switch_profile("smoke", project)
+    before = (project / "params.yaml").read_text()
+    with pytest.raises(ZugwerkError, match="no commit has the laptop's values"):
+        switch_profile("laptop", project)
+    assert (project / "params.yaml").read_text() == before
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
+def test_every_profile_can_be_left_again(tmp_path, name):
+    """The user's crawl survives, and all else is as it was, but for a blank line below a mapping with comments."""
+    command = ["git", "show", "HEAD:./params.yaml"]
+    laptop = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / f"{name}.yaml").write_text((ROOT / "profiles" / f"{name}.yaml").read_text())
+    (tmp_path / "params.yaml").write_text(laptop)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    commit(tmp_path)
+    own = ("source: artifacts/raw/amazons/archive.parquet", "source: artifacts/raw/amazons/live")
+    edit(tmp_path, ('contact: ""', "contact: me@a.example"), ("max_games: 0", "max_games: 500"), own)
+    edited = (tmp_path / "params.yaml").read_text()
+    assert edited != laptop
+    switch_profile(name, tmp_path)
+    assert read(tmp_path)["amazons_crawl"]["max_games"] == 500
+    switch_profile("laptop", tmp_path)
+    assert (tmp_path / "params.yaml").read_text().replace("\n\n", "\n") == edited.replace("\n\n", "\n")
 
 
 def test_wrong_names_are_refused_and_nothing_is_written(project):

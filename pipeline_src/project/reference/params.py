@@ -19,9 +19,10 @@ INTRO = f"""# params.yaml
 
 Every choice of the graph is a key of `params.yaml`. The committed file is the profile `laptop`. The columns of other
 profiles show their different values; an empty cell means the same value. `zugwerk profile NAME` writes a profile to the
-file, and `dvc exp run -S KEY=VALUE` changes single keys, such as `-S amazons_train.width=0.5`. An unknown key, a wrong
-type or a value out of range is an error that names the key. Editors with a YAML language server report it as you type,
-by the schema that the file's first line names. *NAME* in a key stands for a name of your own.
+file; keys that profiles do not name, such as `crawl.contact`, stay as you set them. `dvc exp run -S KEY=VALUE` changes
+single keys, such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error that
+names the key. Editors with a YAML language server report it as you type, by the schema that the file's first line
+names. *NAME* in a key stands for a name of your own.
 
 """
 SHOWN = (LAPTOP, "smoke", "paper")
