@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.crawl_params import CrawlParams
@@ -40,12 +41,19 @@ def crawl_live(
         spider: that knows the site.
 
     Raises:
-        ZugwerkError: no contact for a foreign host, another crawl under way, a damaged store, or a crawl that failed or
-            was interrupted; what came is kept.
+        ZugwerkError: no contact for a foreign host, pages of two sites, a view with games of another site, another
+            crawl under way, a damaged store, or a crawl that failed or was interrupted; what came is kept.
     """
+    if "api" in plan.ways and _domain(plan.api_url) != _domain(plan.base_url):
+        raise ZugwerkError(
+            f"params.yaml: crawl.base_url is {plan.base_url} and crawl.api_url is {plan.api_url}, another site: games "
+            "of two sites are not mixed. Set both to one site, or take api out of the section's ways"
+        )
     settings = manners(site, plan.base_url, plan.api_url)
     work.mkdir(parents=True, exist_ok=True)
     with _told_of_interruption(), interruptible(), Store(site.store, plan.base_url, plan.gtid) as store:
+        if warning := store.warning():
+            sys.stderr.write(f"warning: {warning}\n")
         store.take_in(view)
         known = len(store.games)
         before = spider(plan, store.games, store.journal, work / "fetches.log")
@@ -72,6 +80,11 @@ def crawl_live(
         if crawled.way is None:
             why = "".join(f"By {reason}. " for reason in reasons(crawled))
             raise ZugwerkError(f"the crawl of {plan.base_url} failed. {why}What came is kept: run again to go on")
+
+
+def _domain(url: str) -> list[str]:
+    """What hosts of one site have in common: the last two labels of their names."""
+    return (urlsplit(url).hostname or "").rstrip(".").split(".")[-2:]
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ thrown away, and all checkouts share it, since the site is to be asked once and 
 import contextlib
 import fcntl
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json, written_aside
-from pipeline_src.records.raw import RawGame, list_shards, read_raw, write_raw
+from pipeline_src.records.raw import RawGame, list_shards, read_raw, read_shard, shard_name, write_raw
 from spiders.journal import Journal
+from spiders.merging import has_record
 
 SOURCE = "source.json"
 """File in a folder of games: the identity of the source."""
@@ -38,11 +39,12 @@ class Store:
         """Open the store below ``root``, or begin one.
 
         Raises:
-            ZugwerkError: another crawl has it, or a shard is damaged.
+            ZugwerkError: another crawl has it, it is another site's, or a shard is damaged.
         """
         identity: Identity = {"source": "live", "base_url": base_url, "gtid": gtid}
-        self._name = _site(base_url), gtid
-        self.folder = Path(root).expanduser().joinpath(*self._name)
+        self._site, self._gtid = site_name(base_url), gtid
+        self._root = Path(root).expanduser()
+        self.folder = self._root / self._site.replace("/", "_").replace(":", "_") / gtid
         self.folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
             lock = opened.enter_context(open(self.folder / "lock", "w"))
@@ -50,6 +52,8 @@ class Store:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise ZugwerkError(f"{self.folder}: another crawl of {base_url} is under way; wait for it") from None
+            if _owner(self.folder):
+                self._check_owner(self.folder)
             write_json(self.folder / SOURCE, identity)
             self.games: dict[int, RawGame] = {}
             if list_shards(self.folder):
@@ -75,23 +79,74 @@ class Store:
             self.journal.clear()
 
     def take_in(self, view: Path) -> None:
-        """Store the games of a view of the same site that the store lacks: of a clone that pulled them, say."""
-        origin: Identity = read_json(view / SOURCE) if (view / SOURCE).is_file() else {}
-        if not list_shards(view) or (_site(origin.get("base_url", "")), origin.get("gtid")) != self._name:
-            return
-        with contextlib.suppress(ZugwerkError):  # damaged; it is written anew
-            others = [game for game in read_raw(view) if game.gid not in self.games]
-            if others:
-                self.keep(others, self.state, complete=False)
+        """Store the games of a view that the store lacks: of a clone that pulled them, say.
+
+        Raises:
+            ZugwerkError: the view has games of another site, or of nobody knows which; or a shard is damaged of which
+                the store has nothing.
+        """
+        self._check_owner(view)
+        others: dict[int, RawGame] = {}
+        for shard in list_shards(view):
+            try:
+                others |= {game.gid: game for game in read_shard(shard) if game.gid not in self.games}
+            except ZugwerkError:
+                if not (self.folder / shard.name).is_file():
+                    raise
+                continue  # it is written anew
+        if mixed := self._mixed(others):
+            raise ZugwerkError(f"{view}: {mixed}. Move the folder away and run again")
+        if others:
+            self.keep(others.values(), self.state, complete=False)
 
     def show(self, view: Path) -> None:
-        """Make a folder of a checkout hold what is stored; shards that do not change are not touched."""
+        """Make a folder of a checkout hold what is stored; shards that do not change are not touched.
+
+        Raises:
+            ZugwerkError: the folder has games of another site, or of nobody knows which.
+        """
+        self._check_owner(view)
         shards = list_shards(self.folder)
         for path in (self.folder / SOURCE, *shards) if shards else ():
             copy = view / path.name
             if not copy.is_file() or copy.read_bytes() != path.read_bytes():
                 with written_aside(copy) as aside:
                     shutil.copyfile(path, aside)
+
+    def warning(self) -> str:
+        """Text on games that an earlier version of this program may have stored for two sites; empty without any."""
+        mixed = self._mixed(self.games)
+        return mixed and (
+            f"{self.folder}: {mixed}. Unless one site is a copy of the other, the games of one were stored as the "
+            f"other's: move the store that was crawled later away, with its copy in the checkout, and crawl it again"
+        )
+
+    def _check_owner(self, folder: Path) -> None:
+        theirs, ours = _owner(folder), (self._site, self._gtid)
+        if list_shards(folder) and theirs != ours:
+            whose = _games_of(*theirs) if theirs else f"games, and no {SOURCE} that says of which site"
+            raise ZugwerkError(
+                f"{folder}: holds {whose}; {_games_of(*ours)} are not mixed with them. Move the folder away (what "
+                "`zugwerk crawl` fetched is kept in the store of its site), or set crawl.base_url and gtid back"
+            )
+
+    def _mixed(self, games: Mapping[int, RawGame]) -> str:
+        """Text on those of the games that the store of another site has, too; empty without any.
+
+        They have the same number and record; or more than two players, those that this site lists and others.
+        """
+        sites = {gid: "" for gid, game in games.items() if len(game.seats) > 2}
+        for other in sorted(self._root.glob(f"*/{self._gtid}")):
+            for shard in {other / shard_name(gid) for gid in games} if other != self.folder else ():
+                with contextlib.suppress(ZugwerkError):  # a damaged one is told when its own site is crawled
+                    for theirs in read_shard(shard) if shard.is_file() else ():
+                        ours = games.get(theirs.gid)
+                        if ours and ours.body == theirs.body and has_record(ours):
+                            sites[ours.gid] = f" of {(_owner(other) or [other.parent.name])[0]}"
+        named = ", ".join(sorted(set(sites.values()) - {""})) or " of another site"
+        return (
+            f"{len(sites)} of {len(games)} games of {self._site}, first {min(sites)}, are{named}, too" if sites else ""
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -100,10 +155,23 @@ class Store:
         self._opened.close()
 
 
-def _site(base_url: str) -> str:
-    """A folder's name for a site: host and port, and what follows them."""
+def site_name(base_url: str) -> str:
+    """A site's name, whatever its address looks like: host and port, and what follows them."""
     url = urlsplit(base_url)
-    return f"{url.netloc.rpartition('@')[2].lower().removeprefix('www.')}{url.path}".replace("/", "_").replace(":", "_")
+    return f"{url.netloc.rpartition('@')[2].lower().removeprefix('www.')}{url.path}"
+
+
+def _owner(folder: Path) -> tuple[str, str] | None:
+    """Site and game type of a folder of games; None where it does not say."""
+    try:
+        origin: Identity = read_json(folder / SOURCE)
+        return site_name(origin["base_url"]), origin["gtid"]
+    except (ZugwerkError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _games_of(site: str, gtid: str) -> str:
+    return f"{gtid} games of {site}"
 
 
 def take_up(folder: Path, identity: Identity) -> dict[int, RawGame]:

@@ -12,7 +12,7 @@ Way = Literal["lists", "text", "api"]
 
 def _site(url: str) -> str:
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or url.endswith("/"):
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or url.endswith("/"):
         raise ValueError(f"must be http://HOST or https://HOST without a slash at its end, not {url!r}")
     return url
 

@@ -165,6 +165,7 @@ def test_a_flow_asks_the_site_when_it_is_told_to(checkout, monkeypatch):
         assert bring(refresh_crawl=False) == "up to date"
         assert len(server.asked) == asked
         params(checkout, server, source=LIVE, gtid="hex")
+        (checkout / LIVE).rename(checkout / "moved")
         with pytest.raises(CrawlFailedError, match=r"`zugwerk crawl amazons` failed with status 1(.|\n)*no player"):
             bring(refresh_crawl=True)
 

@@ -11,6 +11,7 @@ import pytest
 from pipeline_src.records.littlegolem.amazons import write_record
 from spiders.replica.routes import Routes
 from spiders.replica.server import Answer
+from spiders.store import Store
 from tests.spiders.sites import (
     CRAWL,
     LIVE,
@@ -96,6 +97,54 @@ def test_no_change_of_params_asks_for_a_finished_game_twice(tmp_path):
             assert stage(folder, url, max_games=most, crawl=store, source=LIVE) == (0, "")
             assert len(crawled(folder, PAGES)) == expected
         assert len(asked) == before
+
+
+@pytest.mark.parametrize("second", [{}, {"ways": ["text"]}])
+def test_two_sites_in_one_checkout_are_not_mixed(tmp_path, second):
+    """Their numbers overlap; each store has its own games, and the copy in the checkout those of the first."""
+    others = games(30, seed=1)
+    theirs = {game.gid: write_record(game) for game in others}
+    (tmp_path / "b").mkdir()
+    with serving(games(), tmp_path) as (url, _), serving(others, tmp_path / "b") as (other, asked):
+        assert crawl(tmp_path, url)[0] == 0
+        before = shards(tmp_path)
+        status, said = crawl(tmp_path, other, **second)
+        assert (status, asked, shards(tmp_path)) == (1, [], before)
+        here, there = (site.removeprefix("http://") for site in (url, other))
+        assert f"{LIVE}: holds amzn games of {here}; amzn games of {there} are not mixed with them" in said
+        (tmp_path / LIVE).rename(tmp_path / "moved")
+        for _ in range(2):
+            status, said = crawl(tmp_path, other, **second)
+            assert (status, "warning" in said) == (0, False), said
+        assert bodies(tmp_path) == theirs
+        (tmp_path / LIVE).rename(tmp_path / "moved too")
+        assert crawl(tmp_path, url)[0] == 0
+    assert bodies(tmp_path) == BODIES
+
+
+def test_a_store_with_games_of_two_sites_is_told_before_it_is_added_to(tmp_path):
+    """As an earlier version left it."""
+    (tmp_path / "b").mkdir()
+    with serving(games(), tmp_path) as (url, _), serving(games(30, seed=1), tmp_path / "b") as (other, _):
+        assert crawl(tmp_path, url)[0] == 0
+        with Store(str(tmp_path / "store"), other, "amzn") as store:
+            store.keep(list(crawled(tmp_path).values())[:7], {}, complete=True)
+        (tmp_path / LIVE).rename(tmp_path / "moved")
+        status, said = crawl(tmp_path, other)
+    here, there = (site.removeprefix("http://") for site in (url, other))
+    assert status == 0
+    first = said.splitlines()[0]
+    assert f"7 of 7 games of {there}, first {games()[0].gid}, are of {here}, too" in first
+    assert first.startswith("warning: ")
+
+
+def test_an_interface_of_another_site_is_not_asked(tmp_path):
+    with serving(games()[:4], tmp_path) as (url, asked):
+        api = {"api_url": "http://api.elsewhere.example", "contact": "me@a.example"}
+        status, said = crawl(tmp_path, url, crawl=api)
+        assert (status, asked) == (1, [])
+        assert f"crawl.base_url is {url} and crawl.api_url is http://api.elsewhere.example, another site" in said
+        assert not (tmp_path / "store").exists()
 
 
 def test_a_crawl_in_portions_reads_lists_as_it_needs_them(tmp_path):

@@ -59,6 +59,7 @@ def test_no_foreign_host_without_a_contact(contact):
     [
         ({"base_url": "www.littlegolem.net"}, "base_url"),
         ({"api_url": "https://api.littlegolem.net/"}, "api_url"),
+        ({"base_url": "https://a.example:80000"}, "base_url"),
         ({"delay_s": -1.0}, "delay_s"),
         ({"timeout_s": 0.0}, "timeout_s"),
         ({"retries": -1}, "retries"),

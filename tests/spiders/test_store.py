@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.raw import RawGame, read_raw, write_raw
+from pipeline_src.records.raw import RawGame, Seat, read_raw, write_raw
 from spiders.store import SOURCE, Store, put, take_up
 
 GAMES = {gid: RawGame(gid, f"/{gid}", 200, b"(;)") for gid in (3, 20_000)}
@@ -117,10 +119,116 @@ def test_a_view_of_the_same_site_is_taken_in(tmp_path):
         store.take_in(tmp_path / "nothing")
     with Store(str(tmp_path / "colleague"), "http://a.example", "amzn") as store:
         assert (store.games, store.state) == (GAMES | {3: mine}, {"players": 1})
-    for url, gtid in (("https://b.example", "amzn"), ("https://a.example", "hex")):
-        with Store(str(tmp_path / "other"), url, gtid) as store:
+
+
+@pytest.mark.parametrize(
+    ("url", "gtid", "ours"),
+    [
+        ("https://b.example", "amzn", "amzn games of b.example"),
+        ("https://a.example", "hex", "hex games of a.example"),
+        ("https://a.example:8080", "amzn", "amzn games of a.example:8080"),
+        ("https://a.example/b", "amzn", "amzn games of a.example/b"),
+    ],
+)
+def test_a_view_of_another_site_is_neither_taken_in_nor_added_to(tmp_path, url, gtid, ours):
+    view = tmp_path / "view"
+    with Store(str(tmp_path / "store"), "https://www.a.example", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(view)
+    before = contents(view)
+    with Store(str(tmp_path / "store"), url, gtid) as store:
+        with pytest.raises(ZugwerkError, match=f"view: holds amzn games of a.example; {ours} are not mixed with them"):
+            store.take_in(view)
+        store.keep([GAMES[3]], {}, complete=True)
+        with pytest.raises(ZugwerkError, match=r"are not mixed with them\. Move the folder away"):
+            store.show(view)
+        assert store.games == {3: GAMES[3]}
+    assert contents(view) == before
+
+
+@pytest.mark.parametrize("origin", [None, "", "[]", "{}", '{"source": "replica", "gtid": "amzn"}', '{"base_url": 1}'])
+def test_a_view_of_which_nobody_knows_the_site_is_not_added_to(tmp_path, origin):
+    write_raw(tmp_path / "view", [GAMES[20_000]])
+    if origin is not None:
+        (tmp_path / "view" / SOURCE).write_text(origin)
+    with (
+        Store(str(tmp_path / "store"), "https://a.example", "amzn") as store,
+        pytest.raises(ZugwerkError, match=f"holds games, and no {SOURCE} that says of which site; amzn games of a.ex"),
+    ):
+        store.take_in(tmp_path / "view")
+
+
+def test_two_sites_never_share_a_store(tmp_path):
+    """Not even where the names of their folders are the same."""
+    with Store(str(tmp_path), "https://a.example:8080", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+    with pytest.raises(ZugwerkError, match=r"holds amzn games of a.example:8080; amzn games of a.example/8080 are not"):
+        Store(str(tmp_path), "https://a.example/8080", "amzn")
+    with Store(str(tmp_path), "http://www.A.example:8080", "amzn") as store:
+        assert store.games == GAMES
+
+
+def two_sites(folder):
+    """Stores of two sites, as an earlier version left them: one game of a.example stands in b.example's, too."""
+    theirs = [RawGame(gid, f"/{gid}", 200, b"(;PB[a])") for gid in (7, 8)]
+    ours = [RawGame(gid, f"/{gid}", 200, b"(;PB[b])") for gid in (8, 20_000)]
+    for url, games in (("https://a.example", theirs), ("https://b.example", [theirs[0], *ours])):
+        with Store(str(folder), url, "amzn") as store:
+            store.keep(games, {}, complete=True)
+
+
+def test_a_store_that_is_mixed_is_told(tmp_path):
+    two_sites(tmp_path)
+    for site, said in (
+        ("b.example", "1 of 3 games of b.example, first 7, are of a.example, too"),
+        ("a.example", "1 of 2 games of a.example, first 7, are of b.example, too"),
+    ):
+        with Store(str(tmp_path), f"https://{site}", "amzn") as store:
+            assert f"{store.folder}: {said}. Unless one site is a copy" in store.warning()
+    with Store(str(tmp_path), "https://b.example", "hex") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        assert store.warning() == ""
+
+
+def test_a_game_that_two_sites_listed_is_told(tmp_path):
+    """Where the other site's store is gone."""
+    seats = tuple(Seat(plid, "a", "won") for plid in (1, 2, 3))
+    with Store(str(tmp_path), "https://b.example", "amzn") as store:
+        store.keep([GAMES[3], replace(GAMES[20_000], seats=seats)], {}, complete=True)
+        assert "1 of 2 games of b.example, first 20000, are of another site, too" in store.warning()
+
+
+def test_a_view_that_is_mixed_is_not_taken_in(tmp_path):
+    two_sites(tmp_path / "store")
+    with Store(str(tmp_path / "store"), "https://b.example", "amzn") as store:
+        store.show(tmp_path / "view")
+        store.folder.rename(tmp_path / "gone")
+    with Store(str(tmp_path / "store"), "https://b.example", "amzn") as store:
+        with pytest.raises(
+            ZugwerkError, match=r"view: 1 of 3 games of b.example, first 7, are of a.example, too\. Move"
+        ):
             store.take_in(tmp_path / "view")
-            assert store.games == {}
+        assert store.games == {}
+
+
+def test_what_no_record_came_for_is_not_taken_for_another_site_s(tmp_path):
+    games = [RawGame(1, "/1", 500, b"busy"), RawGame(2, "/2", 200, b""), RawGame(3, "/3", 200, b"<html>")]
+    for url in ("https://a.example", "https://b.example"):
+        with Store(str(tmp_path), url, "amzn") as store:
+            store.keep(games, {}, complete=True)
+            assert store.warning() == ""
+
+
+def test_a_damaged_shard_of_a_view_that_the_store_lacks_is_an_error(tmp_path):
+    with Store(str(tmp_path / "store"), "https://a.example", "amzn") as store:
+        store.keep(GAMES.values(), {}, complete=True)
+        store.show(tmp_path / "view")
+    shards = sorted((tmp_path / "view").glob("games-*"))
+    shards[1].write_bytes(b"half")
+    with Store(str(tmp_path / "other"), "https://a.example", "amzn") as store:
+        with pytest.raises(ZugwerkError, match=f"{shards[1].name}: damaged shard"):
+            store.take_in(tmp_path / "view")
+        assert store.games == {}
 
 
 def test_a_damaged_view_is_written_anew(tmp_path):
