@@ -72,7 +72,9 @@ def recommend(
         raise ZugwerkError(f"--top must be at least 1, not {top}")
     state, last = _position(game, move)
     chosen = range(len(CORNERS)) if corner == "all" else [CORNERS.index(corner)]
-    found = recommend_moves(load(library), state, chosen)[:top]
+    known = load(library)
+    _tell_of_made(known)
+    found = recommend_moves(known, state, chosen)[:top]
     if svg is not None:
         with written_aside(svg) as aside:
             aside.write_text(board_svg(state.board, [one for one in found if one.actions], last), encoding="utf-8")
@@ -114,19 +116,28 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 
 @app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
 def show(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json: bool = AsJson) -> None:
-    """Print the contents of a library."""
+    """Print the contents of a library, and where its games come from."""
     from pipeline_src.systems.joseki.library_file import VERSION, load
 
     found = load(library)
     about = {
         "version": VERSION,
         "games": len(found.fingerprints),
+        **found.games_by_source(),
         "patterns": found.states,
         "transitions": found.transitions,
         "moves": int(found.played.sum()),
         "fewest_games": found.fewest_games,
     }
     typer.echo(json.dumps(about) if as_json else "\n".join(f"{name:14}{value}" for name, value in about.items()))
+    _tell_of_made(found)
+
+
+def _tell_of_made(library: Any) -> None:
+    """Say on stderr which of a library's games nobody played."""
+    if made := library.games_by_source()["engine"]:
+        games = len(library.fingerprints)
+        typer.echo(f"note: nobody played {made} of the {games} games; joseki_records.source: made makes them", err=True)
 
 
 @app.command(epilog="Example: zugwerk joseki add whole.joseki games.parquet --out more.joseki")

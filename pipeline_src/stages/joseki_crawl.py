@@ -3,7 +3,7 @@
 Reads ``joseki_crawl.source``: what `zugwerk crawl joseki` fetched, or a folder of the site's records, which a replica
 serves. Writes ``artifacts/raw/joseki/pages/``. The journal and the logs of fetch times are in the work folder.
 
-Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_records``
+Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_build joseki_evaluate``
 """
 
 from pathlib import Path

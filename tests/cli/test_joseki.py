@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -122,3 +123,24 @@ def test_add_merge_prune_and_show(library, tmp_path):
     with pytest.raises(ZugwerkError, match="cannot be added to or merged"):
         run("merge", tmp_path / "e", tmp_path / "c", "--out", tmp_path / "f")
     assert not (tmp_path / "f").exists()
+
+
+def test_show_tells_where_games_come_from(tmp_path):
+    """The made ones are not the user's, in whatever way they came into a library."""
+    own, made = GAMES, [replace(random_record(seed), source="engine") for seed in range(3)]
+    save(built(own), tmp_path / "own")
+    assert "nobody played" not in run("show", tmp_path / "own")
+    save(built(made), tmp_path / "made")
+    write_records(made, tmp_path / "made.parquet")
+    run("merge", tmp_path / "own", tmp_path / "made", "--out", tmp_path / "merged")
+    run("add", tmp_path / "own", tmp_path / "made.parquet", "--out", tmp_path / "added")
+    run("prune", tmp_path / "added", "--fewest-games", 2, "--out", tmp_path / "pruned")
+    for name in ("merged", "added", "pruned"):
+        lines = dict(line.split() for line in run("show", tmp_path / name).splitlines()[:-1])
+        assert {key: lines[key] for key in ("games", "file", "engine", "littlegolem")} == {
+            "games": "5",
+            "file": "2",
+            "engine": "3",
+            "littlegolem": "0",
+        }
+        assert "note: nobody played 3 of the 5 games" in run("show", tmp_path / name)

@@ -87,7 +87,7 @@ def test_a_bad_question_is_told(client, library, query, words):
 
 def test_a_damaged_library_is_told(client, web_folder, library):
     path = web_folder / "models/joseki/torn.joseki"
-    path.write_bytes(b"zugwerk joseki library 1\n" + b"\0" * 40)
+    path.write_bytes(b"zugwerk joseki library 2\n" + b"\0" * 40)
     try:
         assert "damaged" in ask(client, "joseki/position", 400, library="torn")["error"]
         found = ask(client, "joseki/libraries")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.record import GameRecord
+from pipeline_src.records.record import SOURCES, GameRecord
 from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, WHITE
 from pipeline_src.systems.joseki.library import Library, prune
 from pipeline_src.systems.joseki.sequences import CHUNK, LONGEST, Steps, chunks, fingerprint, walk
@@ -63,7 +63,8 @@ class Builder:
         self.longest = longest
         self.added = Added()
         self._tables = empty_tables()
-        self._games: dict[int, int] = {}
+        self._games: dict[int, tuple[int, int]] = {}
+        """Number and source of each game, by its fingerprint."""
         if library is not None:
             self.absorb(library)
 
@@ -110,7 +111,8 @@ class Builder:
         count_steps(self._tables, walked.steps, np.array(list(games), np.uint64), winners, states)
         refused = dict(walked.illegal)
         self.added.illegal += [(records[index].gid, ply) for index, ply in walked.illegal]
-        self._games |= {name: record.gid for i, (name, record) in enumerate(games.items()) if i not in refused}
+        counted = {name: record for i, (name, record) in enumerate(games.items()) if i not in refused}
+        self._games |= {name: (record.gid, SOURCES.index(record.source)) for name, record in counted.items()}
         self.added.games += len(records) - len(refused)
         return Chunk(walked.steps, states)
 
@@ -129,7 +131,8 @@ class Builder:
         shared = sum(name in self._games for name in theirs)
         if shared:
             raise ZugwerkError(f"{shared} games are in both libraries and would count twice; add the other games anew")
-        self._games |= dict(zip(theirs, library.gids.tolist(), strict=True))
+        origins = zip(library.gids.tolist(), library.sources.tolist(), strict=True)
+        self._games |= dict(zip(theirs, origins, strict=True))
         self._tables = grown(self._tables, library.states, library.transitions)
         _absorb(self._tables, library)
 
@@ -167,7 +170,7 @@ def _absorb(tables: Tables, library: Library) -> None:
             add_sample(tables, at, names[i, j], library.plies[i, j])
 
 
-def _frozen(tables: Tables, games: dict[int, int]) -> Library:
+def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Library:
     states, transitions = (int(n) for n in tables.used)
     keys = tables.keys[:states]
     order = np.lexsort(keys.T[::-1])
@@ -197,5 +200,6 @@ def _frozen(tables: Tables, games: dict[int, int]) -> Library:
         samples=np.where(samples == NO_GAME, -1, np.searchsorted(names, samples)).astype(np.int32),
         plies=tables.plies[:transitions][by],
         fingerprints=names,
-        gids=np.array([games[int(name)] for name in names], np.int64),
+        gids=np.array([games[int(name)][0] for name in names], np.int64),
+        sources=np.array([games[int(name)][1] for name in names], np.int8),
     )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.record import SOURCES
 from pipeline_src.systems.joseki.canonical import MOVES, WORDS
 from pipeline_src.systems.joseki.corners import POINTS
 from pipeline_src.systems.joseki.tables import SAMPLES, fill_slots
@@ -47,6 +48,8 @@ class Library:
     """[G], ascending: which games were counted; none is counted twice."""
     gids: npt.NDArray[np.int64]
     """[G]: their numbers where they came from."""
+    sources: npt.NDArray[np.int8]
+    """[G]: where that is, as an index of `SOURCES`."""
     fewest_games: int = 1
     """Transitions of fewer games were dropped; 1 if none were."""
     slots: Ints = field(init=False, repr=False)
@@ -67,6 +70,10 @@ class Library:
     def transitions(self) -> int:
         """Number of moves between patterns."""
         return len(self.move)
+
+    def games_by_source(self) -> dict[str, int]:
+        """Number of games from each of `SOURCES`; nobody played those of ``engine``, `made` makes them."""
+        return dict(zip(SOURCES, np.bincount(self.sources, minlength=len(SOURCES)).tolist(), strict=True))
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
         """Return the arrays of a file, by name."""
@@ -92,6 +99,7 @@ SHAPES: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "plies": ("i2", "T", (SAMPLES,)),
     "fingerprints": ("u8", "G", ()),
     "gids": ("i8", "G", ()),
+    "sources": ("i1", "G", ()),
 }
 """Type, length and further axes of each array."""
 
@@ -115,6 +123,7 @@ def check(library: Library) -> None:
         "move": within(library.move, 0, MOVES),
         "to": within(library.to, 0, s),
         "samples": within(library.samples, -1, g),
+        "sources": within(library.sources, 0, len(SOURCES)),
         "fingerprints": bool((library.fingerprints[1:] > library.fingerprints[:-1]).all()),
     }
     for name, is_sound in sound.items():
@@ -157,5 +166,6 @@ def prune(library: Library, fewest_games: int) -> Library:
         plies=library.plies[kept],
         fingerprints=library.fingerprints,
         gids=library.gids,
+        sources=library.sources,
         fewest_games=fewest_games,
     )

@@ -1,6 +1,6 @@
 """A library as one file: a line that names format and version, a checksum, the arrays.
 
-``zugwerk joseki library 1``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed (zlib): the
+``zugwerk joseki library 2``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed (zlib): the
 length of a header (uint32), the header (JSON: each array's name, type and shape), the arrays, little-endian.
 """
 
@@ -17,7 +17,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.systems.joseki.library import SHAPES, Library, check
 
-VERSION = 1
+VERSION = 2
 _NAME = b"zugwerk joseki library "
 
 

@@ -11,7 +11,7 @@ from pipeline_src.systems.joseki.library_file import load, save
 from tests.systems.joseki.games import random_record
 from tests.systems.joseki.test_library import built, same
 
-HEAD = len(b"zugwerk joseki library 1\n")
+HEAD = len(b"zugwerk joseki library 2\n")
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def file(tmp_path):
 
 
 def sealed(packed):
-    return b"zugwerk joseki library 1\n" + hashlib.sha256(packed).digest() + packed
+    return b"zugwerk joseki library 2\n" + hashlib.sha256(packed).digest() + packed
 
 
 @pytest.mark.parametrize("fewest_games", [1, 2])
@@ -51,7 +51,7 @@ def test_an_empty_library_is_read_back(tmp_path):
     [
         (lambda data: b"(;SZ[19])", "not a joseki library"),
         (lambda data: b"", "not a joseki library"),
-        (lambda data: data.replace(b"library 1\n", b"library 2\n"), "of version '2', this program reads 1"),
+        (lambda data: data.replace(b"library 2\n", b"library 1\n"), "of version '1', this program reads 2"),
         (lambda data: data[:-1], "its checksum does not fit"),
         (lambda data: data + b"x", "its checksum does not fit"),
         (lambda data: data[:HEAD], "its checksum does not fit"),
