@@ -87,6 +87,10 @@ class Fetcher:
         """The address of a page."""
         return self._api_url + key.removeprefix(API) if key.startswith(API) else self._base_url + key
 
+    def kept(self, key: str) -> bool:
+        """Whether the journal has a page."""
+        return key in self._journal
+
     def begin(self) -> None:
         """Forget earlier silence, at the beginning of a way."""
         self._silent = 0

@@ -37,6 +37,9 @@ class Journal:
     def __len__(self) -> int:
         return len(self._lines)
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._lines
+
     def get(self, key: str) -> bytes | None:
         """The body that came for ``key``, if one did."""
         if key not in self._lines:

@@ -222,14 +222,16 @@ class GameSpider(Spider):
 
     async def _by_lists(self) -> None:
         async for listed in self._lists():
+            await self._take_kept_text(listed)
             await self._fetch_singly(row.gid for row in listed.rows)
         await self._fetch_singly(self._seen)  # an earlier way may have seen others
 
     async def _by_text(self) -> None:
         bad = 0
         async for listed in self._lists():
-            key = self.text_page(listed.plid)
-            wanted = {row.gid for row in listed.rows if row.result and self._is_wanted(row.gid)}
+            if await self._take_kept_text(listed):
+                continue
+            key, wanted = self.text_page(listed.plid), self._wanted_of(listed)
             if key is None or bad == BAD_TEXT_PAGES:
                 await self._fetch_singly(wanted)
             # One page for a few games of a long list would be more to send than the games.
@@ -310,6 +312,20 @@ class GameSpider(Spider):
             raise WayFailed(last)
         if failed:
             self.warnings.append(last)
+
+    def _wanted_of(self, listed: GameList) -> set[int]:
+        """Finished games of a list whose record is still to be fetched."""
+        return {row.gid for row in listed.rows if row.result and self._is_wanted(row.gid)}
+
+    async def _take_kept_text(self, listed: GameList) -> bool:
+        """Take what is wanted from a player's page of all records if the journal has it; whether it does.
+
+        A crawl may have been stopped before all of the page's games were stored.
+        """
+        key, wanted = self.text_page(listed.plid), self._wanted_of(listed)
+        if key is None or not self.fetch.kept(key):
+            return False
+        return not wanted or await self._fetch_text(listed, key, wanted)
 
     async def _fetch_text(self, listed: GameList, key: str, wanted: set[int]) -> bool:
         """Fetch a player's page of all records and take those that are wanted; whether the page came."""

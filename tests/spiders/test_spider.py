@@ -25,7 +25,8 @@ PLAN = Plan(SITE, f"{SITE}/api", "amzn", ("DEFAULT", "CROSS"), ("lists",), 0, 0.
 class Pages:
     """A fetcher that asks a replica's routes directly; some keys fail, some are not there."""
 
-    def __init__(self, routes, failing=(), missing=()):
+    def __init__(self, routes, failing=(), missing=(), kept=()):
+        self.in_journal = kept
         self.routes = routes
         self.failing = tuple(failing)
         self.missing = tuple(missing)
@@ -35,6 +36,9 @@ class Pages:
 
     def begin(self):
         pass
+
+    def kept(self, key):
+        return key in self.in_journal
 
     async def page(self, kind, key, read, **how):
         self.asked[kind] += 1
@@ -53,11 +57,11 @@ class Pages:
 
 @pytest.fixture
 def crawl(tmp_path):
-    def run(records=None, known=None, failing=(), missing=(), **plan):
+    def run(records=None, known=None, failing=(), missing=(), kept=(), **plan):
         routes = records if callable(records) else Routes(site_of(records or games(), tmp_path))
         with Journal(tmp_path / "journal") as journal:
             spider = LittleGolemSpider(dataclasses.replace(PLAN, **plan), known or {}, journal, tmp_path / "log")
-        spider.fetch = Pages(routes, failing, missing)
+        spider.fetch = Pages(routes, failing, missing, kept)
 
         async def collect():
             return [item async for item in spider.start()]
@@ -273,6 +277,28 @@ def test_text_pages_that_do_not_come_are_given_up(crawl):
     assert spider.way == "text"
     assert sum("list_txt" in key for key in spider.fetch.keys) == 3
     assert bodies(spider) == ALL
+
+
+@pytest.mark.parametrize("way", ["text", "lists"])
+@pytest.mark.parametrize("left", [1, 2, 5])
+def test_a_page_of_records_that_came_is_read_again_for_the_few_games_that_were_not_stored(crawl, way, left):
+    """A stop while shards are written leaves some games of a page without a record; none of them is asked for."""
+    whole = crawl(ways=("text",))
+    page = next(key for key in whole.fetch.keys if "list_txt" in key)
+    of_page = [gid for gid, game in whole.stored().items() if game.path == page]
+    assert len(of_page) > left
+    known = {gid: game for gid, game in whole.stored().items() if gid not in of_page[:left]}
+    spider = crawl(known=known, ways=(way,), kept=[page])
+    assert records_of(spider) == []
+    assert [key for key in spider.fetch.keys if "list_txt" in key] == [page]
+    assert bodies(spider) == ALL
+
+
+def test_a_page_of_records_is_not_read_again_for_games_that_are_stored(crawl):
+    whole = crawl(ways=("text",))
+    pages = [key for key in whole.fetch.keys if "list_txt" in key]
+    spider = crawl(known=whole.stored(), ways=("text",), kept=pages)
+    assert not any("list_txt" in key or "servlet" in key for key in spider.fetch.keys)
 
 
 def test_what_the_first_way_brought_the_second_does_not_fetch_again(crawl):

@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 
 from pipeline_src.records.parquet import write_records
-from pipeline_src.records.raw import RawGame, Seat
+from pipeline_src.records.raw import RawGame, Seat, write_raw
 from spiders.store import Store
 from tests.rehearsal.ending import time_to_end
 from tests.rehearsal.played import play
@@ -24,6 +24,7 @@ from tests.rehearsal.site import Game, Site
 from tests.spiders.sites import (
     ARCHIVE,
     CRAWL,
+    LIVE,
     STAGE,
     WORK,
     crawled,
@@ -132,6 +133,27 @@ def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
         assert run(CRAWL, tmp_path)[0] == 0
         whole = [asked.target for asked in server.asked if asked.status == 200 and asked.kind != "robots.txt"]
         assert len(whole) == len(set(whole))
+    assert crawled(tmp_path).keys() == small().games.keys()
+
+
+@pytest.mark.parametrize("ways", [["text"], ["lists"]])
+def test_games_that_a_stop_left_unstored_are_taken_from_their_page(tmp_path, ways):
+    """Time to store what came is short after a signal; here some games of a page of records have no shard yet."""
+    with serving(small()) as server:
+        trap = server.trap = Trap("page of records", 1.0, after=2)
+        url = f"http://127.0.0.1:{server.port}"
+        write_params(tmp_path, url, ways=["text"])
+        process = begin(CRAWL, tmp_path)
+        assert trap.sprung.wait(60)
+        end(process)
+        of_pages = [gid for gid, game in crawled(tmp_path).items() if "list_txt" in game.path]
+        assert len(of_pages) > 9
+        kept = [game for gid, game in crawled(tmp_path).items() if gid not in of_pages[:3]]
+        for folder in (tmp_path / LIVE, next((tmp_path / "store").glob("*/amzn"))):
+            write_raw(folder, kept)
+        write_params(tmp_path, url, ways=ways)
+        assert run(CRAWL, tmp_path)[0] == 0
+    assert not set(of_pages) & {gid_of(asked.target) for asked in server.asked}
     assert crawled(tmp_path).keys() == small().games.keys()
 
 
