@@ -292,6 +292,10 @@ class GameSpider(Spider):
             WayFailed: as `_players`; or too many lists cannot be had.
         """
         asked, failed, last = 0, 0, ""
+
+        def words() -> str:
+            return f"{failed} of {asked} players' lists failed, the last: {last}"
+
         async for plid in self._players():
             asked += 1
             if plid not in self.lists:
@@ -300,18 +304,17 @@ class GameSpider(Spider):
                 except NotKept:
                     continue
                 except FetchError as error:
-                    failed += 1
-                    last = f"{failed} of {asked} players' lists failed, the last: {error}"
+                    failed, last = failed + 1, str(error)
                     if failed > max(FEW, self.plan.max_failures * asked):
-                        raise WayFailed(last) from None
+                        raise WayFailed(words()) from None
                     continue
                 self.lists[plid] = replace(found, name=found.name or self.players[plid])
                 self._see(games_of(self.lists[plid]))
             yield self.lists[plid]
         if failed > self.plan.max_failures * asked:
-            raise WayFailed(last)
+            raise WayFailed(words())
         if failed:
-            self.warnings.append(last)
+            self.warnings.append(words())
 
     def _wanted_of(self, listed: GameList) -> set[int]:
         """Finished games of a list whose record is still to be fetched."""
