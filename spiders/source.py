@@ -69,8 +69,8 @@ def open_source(games: GamesParams, archive: Path, seed: int, work: Path) -> Ite
     own = path == archive
     if not path.exists():
         raise ZugwerkError(
-            f"{path}: no such games; `dvc repro` makes the archive that a replica serves, `zugwerk crawl` asks the "
-            "live site; else give a folder or Parquet file of your own"
+            f"{path}: no such games; `dvc repro` makes the archive that a replica serves, `zugwerk crawl SYSTEM "
+            "--dry-run` the folder of what was crawled from a live site; else give a folder or Parquet file of your own"
         )
     quirks = games.quirks if own else NO_QUIRKS
     identity = _as_json(games.model_dump()) | {

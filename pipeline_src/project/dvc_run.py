@@ -1,11 +1,12 @@
 """The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
 
 import os
+import re
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,9 @@ from pipeline_src.project.children import Children
 
 BUSY = "is busy, it is being blocked by"
 """DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
+
+_ABSENT = re.compile(r"failed to reproduce '(?P<stage>.+)': \[Errno 2\] No such file or directory: '(?P<path>.+)'")
+"""DVC's words where a file or folder that a stage reads is not there."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 30.0
 NO_LIMIT_S = 1e8
@@ -119,7 +123,8 @@ def run_dvc(
         children.check()
         busy = any(BUSY in line for line in tail)
         if not busy or time.monotonic() + wait_s > deadline:
-            raise DvcFailedError(f"`{' '.join(command)}` failed with status {status}; its last lines:\n{_text(tail)}")
+            failed = f"`{' '.join(command)}` failed with status {status}; its last lines:\n{_text(tail)}"
+            raise DvcFailedError("\n".join([failed, *_advice(tail, checkout)]))
         say(f"another DVC process is at work in {checkout}; trying again in {wait_s:.0f} s")
         children.ended.wait(wait_s)
         wait_s = min(2 * wait_s, LONGEST_WAIT_S)
@@ -166,6 +171,18 @@ def _environment() -> dict[str, str]:
     """Stages find this interpreter as `python`, and their lines come when they are written."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {"PATH": path, "PYTHONUNBUFFERED": "1"}
+
+
+def _advice(tail: Iterable[str], checkout: Path) -> Iterator[str]:
+    """What to do where something is missing that no stage makes."""
+    for found in filter(None, map(_ABSENT.search, tail)):
+        path = Path(found["path"])
+        named = path.relative_to(checkout.resolve()) if path.is_relative_to(checkout.resolve()) else path
+        yield (
+            f"  {named}, which {found['stage']} reads, is not there: `zugwerk crawl SYSTEM --dry-run` makes "
+            "artifacts/raw/SYSTEM/live from what was crawled, `dvc pull` brings what DVC keeps, and params.yaml names "
+            "games of your own"
+        )
 
 
 def _text(tail: deque[str]) -> str:

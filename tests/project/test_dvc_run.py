@@ -66,6 +66,16 @@ def test_a_failing_stage_shows_its_last_lines(checkout: Path, lines: list[str], 
     assert "line 0" in lines
 
 
+def test_what_a_stage_reads_and_nobody_makes_is_named_where_it_is_missing(
+    checkout: Path, lines: list[str], children: Children
+) -> None:
+    (checkout / "dvc.yaml").write_text(
+        "stages:\n  toy_crawl:\n    cmd: cp -r raw/toy/live out\n    deps: [raw/toy/live]\n    outs: [out]\n"
+    )
+    with pytest.raises(DvcFailedError, match=r"\n  raw/toy/live, which toy_crawl reads, is not there: `zugwerk crawl"):
+        repro("toy_crawl", checkout, lines.append, children)
+
+
 def test_an_unknown_target_is_an_error_of_dvc(checkout: Path, lines: list[str], children: Children) -> None:
     with pytest.raises(DvcFailedError, match="toy_unknown"):
         repro("toy_unknown", checkout, lines.append, children)
