@@ -3,9 +3,12 @@
 import errno
 import logging
 import re
+import signal
 import sys
 from collections.abc import Callable
 
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit status of what Ctrl-C has ended, as shells have it."""
 _NO_ROOM = re.compile(rf"\[errno {errno.ENOSPC}\]|\d+ requested and \d+ written", re.IGNORECASE)
 
 
@@ -13,12 +16,23 @@ class ZugwerkError(ValueError):
     """Bad input or state of the world; its text names the file, line or key and what to do."""
 
 
+def end_on_interrupt(at_once: bool) -> None:
+    """Let Ctrl-C end this process at once and silently, as is best while it imports; or raise KeyboardInterrupt again.
+
+    Within imports the exception is printed with a traceback, or lost in a callback, and the process goes on.
+    """
+    raising, ending = signal.default_int_handler, signal.SIG_DFL
+    if signal.getsignal(signal.SIGINT) is (raising if at_once else ending):  # it may be ignored, as by nohup
+        signal.signal(signal.SIGINT, ending if at_once else raising)
+
+
 def run_main(main: Callable[[], None]) -> None:
     """Run the ``main`` of a stage or command; an expected failure ends in one line on stderr and status 1.
 
-    Expected are `ZugwerkError` and `OSError` (a full disk, a folder that cannot be written). Anything
-    else is a defect and keeps its traceback.
+    Expected are `ZugwerkError` and `OSError` (a full disk, a folder that cannot be written). Ctrl-C ends it with status
+    130. Anything else is a defect and keeps its traceback.
     """
+    end_on_interrupt(False)
     logging.raiseExceptions = False  # of a log on a full disk; the write that matters tells of it
     try:
         main()
@@ -26,6 +40,8 @@ def run_main(main: Callable[[], None]) -> None:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(f"error: {line_of(error)}")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def line_of(error: OSError) -> str:

@@ -29,6 +29,9 @@ def crawl(
 
     Ctrl-C ends it at any time, and the same command continues. The answers are in artifacts/raw/<system>/live.
     """
+    from pipeline_src.errors import end_on_interrupt
+
+    end_on_interrupt(True)
     from pipeline_src.project.params import load
     from pipeline_src.records.crawl_params import CrawlParams
     from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
@@ -36,6 +39,7 @@ def crawl(
     from spiders.live import crawl_live
     from spiders.spider import plan_of
 
+    end_on_interrupt(False)
     section, site = f"{system}_crawl", load(CrawlParams, "crawl")
     games: WantedGames = load(AmazonsCrawlParams, section) if system == "amazons" else load(JosekiCrawlParams, section)
     view, work = Path(f"artifacts/raw/{system}/live"), Path(f"work/{section}")

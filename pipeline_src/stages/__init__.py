@@ -3,6 +3,7 @@
 import os
 import sys
 
+from pipeline_src.errors import end_on_interrupt
 from pipeline_src.orphans import end_with_parent
 
 
@@ -13,7 +14,10 @@ def _check() -> None:
     check_loaded(os.environ["DVC_STAGE"], loaded)
 
 
-if "DVC_STAGE" in os.environ:  # here, since the modules of a stage take seconds to import
+# Here, since the modules of a stage take seconds to import.
+if sys.argv[0] == "-m":  # Python is looking for the stage that it is to run; nobody else imports one
+    end_on_interrupt(True)
+if "DVC_STAGE" in os.environ:
     end_with_parent()
     if os.environ.get("ZUGWERK_CHECK_CODE"):
         import atexit
