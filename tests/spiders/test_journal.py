@@ -17,6 +17,7 @@ def test_what_was_added_is_there_again(path):
     with Journal(path) as journal:
         assert {key: journal.get(key) for key in ANSWERS} == ANSWERS
         assert journal.get("/d") is None
+        assert [key in journal for key in (*ANSWERS, "/d")] == [True, True, True, False]
         assert len(journal) == 3
 
 
