@@ -13,6 +13,8 @@ from pipeline_src.project import disk, memory
 from pipeline_src.project.disk import check, graph_targets, needed
 from pipeline_src.project.profile import merged_text
 from pipeline_src.project.repro import cores
+from pipeline_src.systems.gomoku_zero.models import make_config, make_net
+from pipeline_src.systems.gomoku_zero.params import GomokuNet
 from tests.layout.imports import ROOT
 
 LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
@@ -48,10 +50,10 @@ def test_every_profile_is_told(name):
     assert disk.REST < needed(graph_targets(params), params) < 1 << 40
 
 
-def test_a_net_of_a_kind_without_a_formula_counts_as_one_of_a_million_weights():
-    other = LAPTOP | {"gomoku_net": {"kind": "lines", "lines": {"units": 96}}}
-    window = 25_000 * 2 * 81
-    assert of("gomoku_generation@07", params=other) == window + disk.A_WEIGHT * 1_000_000
+def test_a_line_net_counts_by_its_weights():
+    net = make_net(make_config(GomokuNet(kind="lines"), 9, 9))
+    own = {"kind": "lines", "lines": {"window": 9, "units": 96}}
+    assert disk.weights(own, 9) == pytest.approx(sum(p.numel() for p in net.parameters()), rel=0.05)
 
 
 def test_too_little_is_refused_with_both_sizes(tmp_path, monkeypatch):

@@ -53,7 +53,7 @@ def test_a_training_keeps_the_outputs_of_its_convolutions_for_each_position_of_a
 
 
 def test_a_net_without_convolutions_takes_little():
-    net = {"kind": "lines", "lines": {"units": 96}}
+    net = {"kind": "lines", "lines": {"window": 9, "units": 96}}
     assert of_process("gomoku_first", LAPTOP | {"gomoku_net": net}) < 800 * MIB
 
 

@@ -135,13 +135,7 @@ class GomokuNet(Params):
     residual: ResidualParams = ResidualParams()
     """Sizes of the residual net."""
     lines: LinesParams = LinesParams()
-    """Sizes of the line net, which reads one position."""
-
-    @model_validator(mode="after")
-    def _has_its_history(self) -> Self:
-        if self.kind == "lines" and self.positions != 1:
-            raise ValueError(f"positions must be 1 for kind: lines, which has no history, not {self.positions}")
-        return self
+    """Sizes of the line net, which reads the present position alone."""
 
 
 class GomokuTeacher(Params):

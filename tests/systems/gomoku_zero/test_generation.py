@@ -249,7 +249,6 @@ def test_neither_workers_nor_groups_nor_a_stop_between_rounds_change_a_byte(grow
 @pytest.mark.parametrize(
     ("section", "values", "message"),
     [
-        ("gomoku_net", {"kind": "lines", "positions": 2}, "positions must be 1 for kind: lines"),
         ("gomoku_self_play", {"rounds": 3}, "rounds must divide games, 10"),
         ("gomoku_game", {"size": 4, "variant": "freestyle"}, "gomoku_game: a line of 5 .* does not fit"),
         ("gomoku_game", {"size": 2}, "gomoku_game: size must be 3 to 25"),
