@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pipeline_src.records.littlegolem.amazons import SIZE, check_turns, read_amazons, read_turns, site_variant
 from pipeline_src.records.littlegolem.result import Evidence, find_winner, match_players
-from pipeline_src.records.littlegolem.text import ParsedRecord, pick_legal, readings, split_records
+from pipeline_src.records.littlegolem.text import ParsedRecord, follows, only_text, pick_legal, readings
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Source
 from pipeline_src.records.rejects import RecordError, Reject
@@ -83,11 +83,8 @@ def _the_record(raw: RawGame) -> ParsedRecord:
     """Return the single record of a game's answer. A server may send the same record twice."""
     if raw.status not in READABLE_STATUS:
         raise RecordError("http_status", f"the server answered {raw.status}")
-    texts = split_records(raw.body) or [b""]
-    record = pick_legal(readings(texts[0]), read_amazons)
-    if len(set(texts)) > 1:
-        raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
-    if record.trailing.lstrip().startswith("(;"):
+    record = pick_legal(readings(only_text(raw.body)), read_amazons)
+    if follows(record):
         raise RecordError("several_records", "another record follows the first")
     return record
 

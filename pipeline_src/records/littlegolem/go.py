@@ -12,7 +12,7 @@ import re
 from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant
 from pipeline_src.records.go_moves import GoMoves, read_moves
 from pipeline_src.records.littlegolem.result import Players, match_players
-from pipeline_src.records.littlegolem.text import Node, ParsedRecord, pick_legal, readings, split_records
+from pipeline_src.records.littlegolem.text import Node, ParsedRecord, follows, only_text, pick_legal, readings
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
@@ -40,10 +40,10 @@ def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
 def _read(raw: RawGame, size: int) -> SgfGame:
     if raw.status not in (0, 200):  # 0: from a file
         raise RecordError("http_status", f"the server answered {raw.status}")
-    texts = [_STONES.sub(lambda stones: _joined(stones[0]), text) for text in split_records(raw.body) or [b""]]
-    if len(set(texts)) > 1:
-        raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
-    record = pick_legal(readings(texts[0]), lambda one: _play(one, size))
+    text = _STONES.sub(lambda stones: _joined(stones[0]), only_text(raw.body))
+    record = pick_legal(readings(text), lambda one: _play(one, size))
+    if follows(record):
+        raise RecordError("several_records", "another record follows the first")
     variant, plies, resigned = _play(record, size)
     players = match_players(raw, record)
     return SgfGame(

@@ -10,6 +10,8 @@ Values are not escaped, so this is not SGF: ``PB[lazy\player]PW[Shumacher;]]`` c
 - from the right, if the first way does not reach the end of the text, as for the name ``x];W[a4-a5/a6``: players
   choose only their names, so the last ``]SO[`` and everything after it was written by the site.
 
+An empty record, ``(;)``, counts as nothing, and text after a record that is not another record is left out.
+
 Each scan moves in one direction, so parsing takes time linear in the length of any body.
 """
 
@@ -21,6 +23,8 @@ from typing import Any, NamedTuple
 from pipeline_src.records.rejects import RecordError, shown
 
 _START = re.compile(r"\(\s*(?=;)")
+_BOUNDARY = re.compile(rb"(?<=\))\s*(?=\(\s*;)")
+"""Between two records."""
 _PROPERTY = re.compile(r"\s*;?\s*([A-Z]{2,8})\[")
 _VALUE_END = re.compile(r"\](?=\s*(?:[A-Z]{2,8}\[|;\s*[A-Za-z]\[))")
 _VALUE_END_NO_NODES = re.compile(r"\](?=\s*\))")
@@ -82,6 +86,36 @@ def split_records(body: bytes) -> list[bytes]:
     return [record for record in joined if record]
 
 
+def split_file(body: bytes) -> list[bytes]:
+    """Split a user's file into its records, which may also follow each other without a blank line.
+
+    Such a part of a file is split only if each piece of it is a whole record, since names can imitate the format.
+    """
+    texts: list[bytes] = []
+    for text in split_records(body):
+        pieces = [piece for piece in _BOUNDARY.split(text) if piece.strip()]
+        texts += pieces if all(map(_is_whole, pieces)) else [text]
+    return [text for text in texts if not is_empty(text)]
+
+
+def only_text(body: bytes) -> bytes:
+    """Return the only record of a page, which may occur in it more than once.
+
+    Raises:
+        RecordError: ``several_records``; as `readings` if the page does not begin with a record.
+    """
+    texts = [text for text in split_records(body) if not is_empty(text)] or [b""]
+    if len(set(texts)) > 1:
+        readings(texts[0])
+        raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
+    return texts[0]
+
+
+def is_empty(text: bytes) -> bool:
+    """Whether a text is an empty record, ``(;)``."""
+    return b"".join(text.split()) == b"(;)"
+
+
 def parse_text(body: bytes) -> ParsedRecord:
     """Parse one record; of two readings, return the one that covers the whole text.
 
@@ -99,6 +133,7 @@ def readings(body: bytes) -> tuple[ParsedRecord, ...]:
             ``bad_text`` for anything else that is not a whole record, with the number of nodes read as its ply.
     """
     text = decode(body)
+    text = text[: _end(text)]
     start = _START.match(text, len(text) - len(text.lstrip()))
     if not start:
         raise _foreign(text.strip())
@@ -111,10 +146,36 @@ def readings(body: bytes) -> tuple[ParsedRecord, ...]:
         if not found:
             raise error from None
         return (found,)
-    if not of_left.trailing.strip() or of_left.trailing.lstrip().startswith("(;"):
+    if not of_left.trailing.strip() or follows(of_left):
         return (of_left,)
     found = _from_right(text, start.end())
-    return (found, of_left) if found else (of_left,)
+    return (found, of_left) if found not in (None, of_left) else (of_left,)
+
+
+def follows(record: ParsedRecord) -> bool:
+    """Whether another record follows a record in its text."""
+    return _START.match(record.trailing.lstrip()) is not None
+
+
+def _end(text: str) -> int:
+    """Return the end of a text without the empty records, ``(;)``, after the first record."""
+    end = len(text)
+    while True:
+        begin = text.rfind("(", 1, end)
+        if begin < 0 or "".join(text[begin:end].split()) != "(;)":
+            return end
+        end = begin
+
+
+def _is_whole(text: bytes) -> bool:
+    """Whether a text is one record of the site and nothing else."""
+    if is_empty(text):
+        return True
+    try:
+        found = readings(text)
+    except RecordError:
+        return False
+    return found[0].header.keys() >= {"PB", "PW", "SO"} and not found[0].trailing.strip()
 
 
 def pick_legal(found: Sequence[ParsedRecord], replay: Callable[[ParsedRecord], Any]) -> ParsedRecord:
@@ -171,7 +232,7 @@ def _read_nodes(text: str, header: dict[str, str], at: int) -> ParsedRecord:
 
 
 def _from_right(text: str, at: int) -> ParsedRecord | None:
-    """Return the reading that takes the last ``SO`` as the site's; None if it fails or stops before the text's end."""
+    """Return the reading that takes the last ``SO`` as the site's; None if it fails or another record follows it."""
     last = max((found.start() for found in _LAST_SITE.finditer(text, at)), default=-1)
     try:
         header, begin = _read_header(text, at, before="PB")
@@ -186,7 +247,7 @@ def _from_right(text: str, at: int) -> ParsedRecord | None:
         between = {found[1]: found[2]} | between
         names = names[: found.start()]
     first, both, second = names.partition("]PW[")
-    if last < 0 or not both or record.trailing.strip():
+    if last < 0 or not both or follows(record):
         return None
     header |= {"PB": first, "PW": second} | between | of_site
     return record

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from pipeline_src.records.littlegolem.text import (
     Node,
     decode,
+    is_empty,
     join_text,
+    only_text,
     parse_text,
     pick_legal,
     readings,
+    split_file,
     split_records,
 )
 from pipeline_src.records.rejects import RecordError
@@ -80,6 +83,43 @@ def test_what_the_site_writes_between_name_and_moves_is_no_part_of_a_hostile_nam
     assert list(record.header) == ["FF", "EV", "PB", "PW", "KM", "SZ", "SO", "HA", "AB"]
     assert (record.header["PB"], record.header["PW"], record.header["SZ"]) == ("x];W[aa", "y", "19")
     assert record.nodes == (("B", "qq"), ("W", "dd"))
+
+
+@pytest.mark.parametrize("after", ["]", " ]", ")", "(", " more", "(;)", "\r\n\r\n(;)\r\n", "( ; )(;)", "])"])
+def test_a_hostile_name_is_read_whatever_follows_the_record(after):
+    body = f"(;EV[null]PB[x];W[a4-a5/a6]PW[y]SO[z];W[j4-g7/d7]){after}".encode()
+    record = parse_text(only_text(body))
+    assert (record.header["PB"], record.header["PW"]) == ("x];W[a4-a5/a6", "y")
+    assert record.nodes == (("W", "j4-g7/d7"),)
+
+
+def test_a_text_after_an_honest_record_makes_no_second_reading():
+    for after in (b"]", b" the end", b"(;)"):
+        assert len(readings(b"(;EV[null]PB[a]PW[b]SO[z];W[1])" + after)) == 1
+
+
+def test_an_empty_record_counts_as_nothing():
+    record = b"(;EV[null]PB[a]PW[b]SO[z];W[1])"
+    for body in (record + b"(;)", record + b"\n\n(;)\n", b"(;)\n\n" + record, record + b"\n(;)(;)"):
+        assert parse_text(only_text(body))[:2] == parse_text(record)[:2]
+        assert split_file(body) == [record]
+    assert is_empty(b" ( ;\n)")
+    assert not is_empty(b"(;PB[a])")
+    with pytest.raises(RecordError, match="several_records"):
+        only_text(record + b"\n\n" + record.replace(b"1", b"2"))
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n", "\r\n", "\r\n\r\n", "\n(;)\n"])
+def test_a_file_splits_into_its_records_whatever_is_between_them(between):
+    records = [f"(;EV[null]PB[{name}]PW[b]SO[z];W[1];B[2])" for name in ("a", "lazy\\player", "c;]", "é")]
+    texts = split_file(between.join(records).encode())
+    assert [text.decode() for text in texts] == records
+
+
+def test_a_name_that_imitates_the_end_of_a_record_does_not_split_a_file():
+    for name in ("x)(;EV[y", "x])(;", "x];W[1])(;PB[q", "(;)"):
+        record = f"(;EV[null]PB[{name}]PW[y]SO[z];W[1])".encode()
+        assert split_file(record + b"\n\n" + record) == [record, record]
 
 
 TWO_WAYS = b"(;EV[null]PB[x];W[1])]PW[y]SO[z];W[2];B[3])"
@@ -249,3 +289,4 @@ def test_hostile_bodies_take_linear_time(unit, head):
     body = (head + unit * (1_000_000 // len(unit))).encode()
     assert len(getattr(read_or_reason(body), "detail", "")) < 120
     assert sum(map(len, split_records(body))) <= len(body)
+    assert sum(map(len, split_file(body))) <= len(body)
