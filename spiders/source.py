@@ -138,7 +138,6 @@ def _digest(path: Path) -> str:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     digest = hashlib.sha256()
-    for gid, record in sorted(record_files(path).items()):
-        body = record.read_bytes()
+    for gid, body in sorted(record_files(path).items()):
         digest.update(f"{gid} {len(body)}\n".encode() + body)
     return digest.hexdigest()

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.littlegolem.text import parse_text
+from pipeline_src.records.littlegolem.text import parse_text, split_file
 from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 from spiders.replica.site import RECORD_TYPE, SiteGame, Variant, always, plid_of
@@ -15,32 +15,35 @@ VARIANT = Variant("DEFAULT", "")
 _GID = re.compile(r"(?:game)?(\d{1,17})(?!\d)")
 
 
-def record_files(folder: Path) -> dict[int, Path]:
-    """The record files of a folder by gid.
+def record_files(folder: Path) -> dict[int, bytes]:
+    """The records of a folder by gid.
 
-    A record file ends in .txt, .sgf, .hsgf or .tsgf and begins with ``(;``. Its gid is the number its name begins with,
-    perhaps after ``game``; files without one are numbered by name, from 1 on, around the numbers that are taken.
+    A record file ends in .txt, .sgf, .hsgf or .tsgf and begins with ``(;``. The gid of its record is the number its
+    name begins with, perhaps after ``game``. Records without one, and those of a file that has several, are numbered by
+    name and place, from 1 on, around the numbers that are taken.
 
     Raises:
         ZugwerkError: no such file, or two of one gid.
     """
-    numbered: dict[int, Path] = {}
-    others = []
+    numbered: dict[int, bytes] = {}
+    names: dict[int, str] = {}
+    others: list[bytes] = []
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() not in SUFFIXES or not path.is_file() or not _is_record(path):
             continue
-        found = _GID.match(path.name)
-        if not found:
-            others.append(path)
+        body = path.read_bytes()
+        texts, found = split_file(body), _GID.match(path.name)
+        if not found or len(texts) > 1:
+            others += texts if len(texts) > 1 else [body]
         elif int(found[1]) in numbered:
-            raise ZugwerkError(f"{path}: game {found[1]} twice, the other is {numbered[int(found[1])].name}")
+            raise ZugwerkError(f"{path}: game {found[1]} twice, the other is {names[int(found[1])]}")
         else:
-            numbered[int(found[1])] = path
+            numbered[int(found[1])], names[int(found[1])] = body, path.name
     gid = 1
-    for path in others:
+    for body in others:
         while gid in numbered:
             gid += 1
-        numbered[gid] = path
+        numbered[gid] = body
     if not numbered:
         raise ZugwerkError(f"{folder}: no records there: no {', '.join(SUFFIXES)} file that begins with '(;'")
     return numbered
@@ -56,8 +59,8 @@ def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
     """
     games: list[SiteGame] = []
     names: dict[int, str] = {}
-    for gid, path in record_files(folder).items():
-        answer = Answer(200, RECORD_TYPE, path.read_bytes())
+    for gid, body in record_files(folder).items():
+        answer = Answer(200, RECORD_TYPE, body)
         try:
             header, nodes, _ = parse_text(answer.body)
         except RecordError:

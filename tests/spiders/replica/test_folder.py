@@ -16,14 +16,19 @@ def folder(tmp_path, **files):
 
 
 def test_gids_come_from_names_and_others_are_numbered_around_them(tmp_path):
-    files = {"game77__txt": RECORD, "2__sgf": RECORD, "best__hsgf": RECORD, "another__TXT": b"\xef\xbb\xbf \r\n(;)"}
+    other = RECORD.replace(b"d1-d7", b"d1-d6")
+    files = {"game77__txt": RECORD, "2__sgf": other, "best__hsgf": RECORD, "another__TXT": b"\xef\xbb\xbf \r\n" + other}
     found = record_files(folder(tmp_path, **files))
-    assert {gid: path.name for gid, path in found.items()} == {
-        77: "game77.txt",
-        2: "2.sgf",
-        1: "another.TXT",
-        3: "best.hsgf",
-    }
+    assert found == {77: RECORD, 2: other, 1: files["another__TXT"], 3: RECORD}
+
+
+def test_all_records_of_a_bulk_file_are_games(tmp_path):
+    records = [RECORD.replace(b"d1-d7", b"d1-d%d" % rank) for rank in range(2, 8)]
+    pages = b"\r\n\r\n".join([*records[:3], b"(;)"])
+    files = {"player_game_list_txt__txt": pages, "5__txt": b"".join(records[3:])}
+    assert record_files(folder(tmp_path, **files)) == dict(enumerate(records[3:] + records[:3], 1))
+    site = open_archive(tmp_path, "", NO_QUIRKS, 0)
+    assert [len(game.nodes) for game in site.games.values()] == [2] * 6
 
 
 def test_what_is_no_record_is_left_out(tmp_path):
