@@ -2,30 +2,42 @@
 
 The main line of a record is read; variations are counted. Handicap stones are those set up before the first move (AB);
 the number in HA is ignored. Komi (KM) is in points: 650, as some servers write it, is read as 6.5, and 3.75, the count
-of one side's stones in Chinese records, as 7.5. If the result is missing, void or unknown, the winner is left open. A
-text that is not a game on a board of the wanted size raises a `RecordError`, or gives a `Reject` that names its file.
+of one side's stones in Chinese records, as 7.5. A komi that is missing, or that no rule set has, is unknown. If the
+result is missing, void or unknown, the winner is left open. `sgf_text` decodes and parses the file. A text that is not
+a game on a board of the wanted size raises a `RecordError`, or gives a `Reject` that names its file.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sgfmill import sgf, sgf_grammar
+from sgfmill import sgf
 from sgfmill.sgf_properties import interpret_go_point
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant, parse_variant
+from pipeline_src.games.go.board import (
+    FIRST,
+    LETTERS,
+    MAX_KOMI,
+    MAX_SIDE,
+    MIN_SIDE,
+    SECOND,
+    UNKNOWN_KOMI,
+    format_variant,
+    parse_variant,
+)
 from pipeline_src.records.go_moves import read_moves
-from pipeline_src.records.littlegolem.text import whole_text
 from pipeline_src.records.record import GameRecord, Source, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.sgf_text import text_of, trees
 
 SIZE = 19
+LISTED = 50
+"""Largest number of games in a list to choose from."""
 _RESULT = re.compile(r"([BW])\+\s*(r|resign)?", re.IGNORECASE)
-_NO_CHARSETS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")
-"""Encodings of Python that no program uses for records. Decoding a megabyte of punycode takes hours."""
+_KOMI = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,6})?")
 _DRAWN = ("0", "draw", "jigo")
 
 
@@ -42,52 +54,76 @@ class SgfGame(NamedTuple):
     """See `pipeline_src.records.go_moves.GoMoves`."""
 
 
-def read_sgf(path: Path | str, gid: int = 0, size: int = SIZE) -> SgfGame:
-    """Read the first game of a file.
+def read_sgf(path: Path | str, gid: int = 0, size: int | None = SIZE, number: int | None = None) -> SgfGame:
+    """Read a game of a file: its only one, or the one with a ``number`` from 1 on.
 
     Raises:
-        ZugwerkError: the file is missing, or not a usable game (`RecordError`; its message begins with the path).
+        ZugwerkError: the file is missing, has several games and no number is given, or has no game of this number; the
+            game is not usable (`RecordError`; its message begins with the path).
     """
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file") from None
-    first = parse_sgf(data, gid, name=str(path), size=size)[0]
-    if isinstance(first, Reject):
-        raise RecordError(first.reason, first.detail, first.ply)
-    return first
+    found = parse_sgf(data, gid, name=str(path), size=size)
+    if number is None and len(found) > 1:
+        raise ZugwerkError(f"{path}: {len(found)} games; choose one by its number:\n{listed(found)}")
+    number = 1 if number is None else number
+    if not 1 <= number <= len(found):
+        raise ZugwerkError(f"{path}: no game {number}; it has {len(found)}")
+    game = found[number - 1]
+    if isinstance(game, Reject):
+        raise RecordError(game.reason, game.detail, game.ply)
+    return game
+
+
+def listed(found: Sequence[SgfGame | Reject]) -> str:
+    """Return the games of a file as a list to choose from, a line a game, cut after the first `LISTED`."""
+    lines = []
+    for number, game in enumerate(found[:LISTED], 1):
+        if isinstance(game, Reject):
+            lines.append(f"{number:>4}  {game.reason}")
+        else:
+            names = (game.record.first_name, game.record.second_name)
+            players = " - ".join(one[:40] if one.isprintable() else shown(one) for one in names)
+            lines.append(f"{number:>4}  {players}, {len(game.record.actions)} moves")
+    return "\n".join([*lines, "   ..."] if len(found) > LISTED else lines)
 
 
 def parse_sgf(
-    data: bytes, gid: int = 0, *, name: str = "record", size: int = SIZE, source: Source = "file"
+    data: bytes, gid: int = 0, *, name: str = "record", size: int | None = SIZE, source: Source = "file"
 ) -> list[SgfGame | Reject]:
     """Read the games of a file's bytes, numbered from ``gid`` on. The list has at least one entry.
 
     Args:
-        data: one game or a collection, in any charset that it declares (CA).
+        data: one game or a collection, in any charset that it declares (CA); see `sgf_text`.
         gid: number of the first game.
         name: name of the file, with which the details of rejects begin.
-        size: size of the board; games of other sizes are rejected.
+        size: size of the board; games of other sizes are rejected. None accepts any size.
         source: source of the games, for the records.
     """
+    return read_trees(data, gid, name, lambda tree, number: read_tree(tree, number, size, source, name))
+
+
+def read_trees(data: bytes, gid: int, name: str, read: Callable[[Any, int], SgfGame]) -> list[SgfGame | Reject]:
+    """Read the games of a file's bytes with ``read``, a function of a game's tree and number; see `parse_sgf`."""
     if not data.strip():
         return [Reject(gid, -1, "empty", f"{name}: nothing in the file")]
-    try:
-        trees = sgf_grammar.parse_sgf_collection(data)
-    except ValueError as error:
-        return [Reject(gid, -1, "bad_text", f"{name}: not SGF, or cut off ({error})")]
     results: list[SgfGame | Reject] = []
-    for number, tree in enumerate(trees):
+    found = list(trees(data))
+    for number, tree in enumerate(found):
         try:
-            results.append(_read(tree, gid + number, size, source, name))
+            if isinstance(tree, RecordError):
+                raise tree
+            results.append(read(tree, gid + number))
         except RecordError as error:
-            which = f" (game {number + 1} of {len(trees)})" if len(trees) > 1 else ""
+            which = f" (game {number + 1} of {len(found)})" if len(found) > 1 else ""
             results.append(Reject(gid + number, error.ply, error.reason, f"{name}{which}: {error.detail}"))
     return results
 
 
 @contextmanager
-def _bad_text(what: str, ply: int = -1) -> Iterator[None]:
+def bad_text(what: str, ply: int = -1) -> Iterator[None]:
     """Turn sgfmill's errors about bad values into a `RecordError`."""
     try:
         yield
@@ -97,27 +133,29 @@ def _bad_text(what: str, ply: int = -1) -> Iterator[None]:
         raise RecordError("bad_text", f"{what} ({error})", ply) from None
 
 
-def _read(tree: Any, gid: int, size: int, source: Source, name: str) -> SgfGame:
+def read_tree(tree: Any, gid: int, size: int | None, source: Source, name: str) -> SgfGame:
+    """Read one game of Go.
+
+    Args:
+        tree: from `sgf_text.trees`.
+        gid: number of the game.
+        size: as for `parse_sgf`.
+        source: source of the game, for the record.
+        name: name of the file.
+
+    Raises:
+        RecordError: the game is not usable.
+    """
     first = tree.sequence[0]
-    _check_game(first, size)
-    charset = shown(first.get("CA", [b"ISO-8859-1"])[0].decode("latin-1"))
-    with _bad_text(f"no such charset as {charset}"):
-        game = sgf.Sgf_game.from_coarse_game_tree(tree)
-        if game.get_charset().lower().replace("_", "-") in _NO_CHARSETS:
-            raise LookupError(charset)
-    root = game.get_root()
-    with _bad_text(f"a text is not in the charset {charset}"):
-        texts = {key: whole_text(root.get(key)) if root.has_property(key) else "" for key in ("PB", "PW", "EV")}
-        result = root.get("RE").strip() if root.has_property("RE") else ""
-    stones, moves = _read_nodes(game, size)
-    with _bad_text("KM is not a number"):
-        komi = _half_points(root.get("KM") if root.has_property("KM") else 0.0)
-    if not stones and _handicap(root) and moves and moves[0][0] == SECOND:
-        raise RecordError("contradiction", f"a handicap of {_handicap(root)}, but no stones are set up", 0)
-    variant = format_variant(komi, stones)
-    with _bad_text("the handicap stones"):
+    size = _check_game(first, size)
+    stones, moves = _read_nodes(sgf.Sgf_game.from_coarse_game_tree(tree), size)
+    handicap = text_of(first, "HA").strip()
+    if not stones and handicap.strip("0").isdecimal() and moves and moves[0][0] == SECOND:
+        raise RecordError("contradiction", f"a handicap of {shown(handicap)}, but no stones are set up", 0)
+    variant = format_variant(half_points(text_of(first, "KM")), stones)
+    with bad_text("the handicap stones"):
         plies = read_moves(moves, size, variant)
-    winner, resigned = _read_result(result)
+    winner, resigned = read_result(text_of(first, "RE"))
     record = GameRecord(
         game="go",
         gid=gid,
@@ -128,20 +166,26 @@ def _read(tree: Any, gid: int, size: int, source: Source, name: str) -> SgfGame:
         actions=plies.actions,
         winner=winner,
         resigned=resigned,
-        first_name=texts["PB"],
-        second_name=texts["PW"],
-        event=texts["EV"],
+        first_name=text_of(first, "PB"),
+        second_name=text_of(first, "PW"),
+        event=text_of(first, "EV"),
     )
-    return SgfGame(record, name, _count_variations(tree), plies.passes_added, plies.cut)
+    return SgfGame(record, name, count_variations(tree), plies.passes_added, plies.cut)
 
 
-def _check_game(first: dict[str, list[bytes]], size: int) -> None:
-    kind = first.get("GM", [b"1"])[0].strip().decode("latin-1")
+def _check_game(first: dict[str, list[bytes]], wanted: int | None) -> int:
+    """Return the size of a board, which becomes one number in ``first``, as sgfmill needs it."""
+    kind = text_of(first, "GM").strip() or "1"
     if kind != "1":
         raise RecordError("other_game", f"GM[{shown(kind)}]; Go is GM[1]")
-    side = first.get("SZ", [b"19"])[0].strip().decode("latin-1")
-    if side.split(":") not in ([str(size)], [str(size)] * 2):
+    side = text_of(first, "SZ").strip() or "19"
+    numbers = {number.lstrip("0") for number in side.split(":")}
+    sizes = [size for size in range(MIN_SIDE, MAX_SIDE + 1) if numbers == {str(size)} and wanted in (None, size)]
+    if not sizes:
+        size = wanted or f"one from {MIN_SIDE} to {MAX_SIDE}"
         raise RecordError("other_variant", f"a board of size {shown(side)}; wanted: {size}")
+    first["SZ"] = [str(sizes[0]).encode()]
+    return sizes[0]
 
 
 def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -151,7 +195,7 @@ def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple
     for node in game.main_sequence_iter():
         ply = len(moves)
         if node.has_setup_stones():
-            with _bad_text("points that are set up", ply):
+            with bad_text("points that are set up", ply):
                 black, white, empty = node.get_setup_stones()
             if moves or white or empty:
                 raise RecordError("other_variant", "stones are set up, beyond a handicap before the first move", ply)
@@ -160,35 +204,35 @@ def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple
             raise RecordError("bad_text", "two moves in one node", ply)
         colour, raw = node.get_raw_move()
         if colour is not None:
-            with _bad_text(f"no point: {shown(raw.decode('latin-1'))}", ply):
+            with bad_text(f"no point: {shown(raw.decode('latin-1'))}", ply):
                 point = interpret_go_point(raw, size)
             action = size * size if point is None else (size - 1 - point[0]) * size + point[1]
             moves.append((FIRST if colour == "b" else SECOND, action))
     return sorted(stones), moves
 
 
-def _handicap(root: Any) -> int:
-    with _bad_text("HA is not a number"):
-        return int(root.get("HA")) if root.has_property("HA") else 0
-
-
-def _half_points(komi: float) -> int:
-    """Return the komi in half points for any way of writing it; one that no rule set has becomes the standard komi."""
-    points = komi / 100 if abs(komi) >= 100 else komi
+def half_points(text: str) -> int | None:
+    """Return the komi in half points for any way of writing it; None for one that is missing or that no rules have."""
+    if not _KOMI.fullmatch(text.strip()):
+        return None
+    points = float(text.replace(",", "."))
+    points = points / 100 if abs(points) >= 100 else points
     if abs(points * 2) % 1 == 0.5:  # 3.75 of one side's stones are 7.5 points
         points *= 2
     halves = points * 2
-    return int(halves) if halves % 1 == 0 and abs(halves) <= MAX_KOMI else STANDARD_KOMI
+    return int(halves) if halves % 1 == 0 and abs(halves) <= MAX_KOMI else None
 
 
-def _read_result(text: str) -> tuple[Winner | None, bool]:
-    match = _RESULT.match(text)
+def read_result(text: str) -> tuple[Winner | None, bool]:
+    """Return the winner that RE names, where Black is the first side, and whether the other side has resigned."""
+    match = _RESULT.match(text.strip())
     if match:
         return ("first" if match[1].upper() == "B" else "second"), match[2] is not None
-    return ("draw" if text.lower() in _DRAWN else None), False
+    return ("draw" if text.strip().lower() in _DRAWN else None), False
 
 
-def _count_variations(tree: Any) -> int:
+def count_variations(tree: Any) -> int:
+    """Return the number of a tree's variations beside its main line."""
     leaves, todo = 0, [tree]
     while todo:
         children = todo.pop().children
@@ -211,7 +255,8 @@ def write_sgf(record: GameRecord) -> bytes:
     komi, stones = parse_variant(record.variant)
     game = sgf.Sgf_game(size, encoding="UTF-8")
     root = game.get_root()
-    root.set("KM", komi / 2)
+    if not record.variant.startswith(UNKNOWN_KOMI):
+        root.set("KM", komi / 2)
     if stones:
         root.set_setup_stones({(size - 1 - row, column) for row, column in stones}, set())
         if len(stones) > 1:

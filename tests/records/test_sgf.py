@@ -67,12 +67,19 @@ def test_results(result, winner, resigned):
         ("375", "standard"),
         ("0", "komi-0"),
         ("-5", "komi--5"),
-        ("6.3", "standard"),
+        ("6,5", "komi-6.5"),
+        ("+5.5", "komi-5.5"),
+        ("6.3", "komi-unknown"),
+        ("", "komi-unknown"),
+        ("lots", "komi-unknown"),
+        ("nan", "komi-unknown"),
+        ("1e3", "komi-unknown"),
+        ("99999", "komi-unknown"),
     ],
 )
 def test_komi_however_it_was_counted(komi, variant):
     assert one(f"{HEAD}KM[{komi}];B[pd])").record.variant == variant
-    assert one(f"{HEAD};B[pd])").record.variant == "komi-0", "as SGF has it where KM is missing"
+    assert one(f"{HEAD};B[pd])").record.variant == "komi-unknown"
 
 
 def test_handicap_stones_and_white_begins():
@@ -82,7 +89,12 @@ def test_handicap_stones_and_white_begins():
     assert game.passes_added == 0
     later = one(f"{HEAD}KM[0.5]HA[2];AB[pd][dp]PL[W];W[qf];B[nc])")
     assert later.record == game.record, "set up in the second node"
-    assert one(f"{HEAD}HA[4]AB[dd:ee];W[qf])").record.variant == "komi-0/handicap-4:dd,ed,de,ee"
+    assert one(f"{HEAD}HA[4]AB[dd:ee];W[qf])").record.variant == "komi-unknown/handicap-4:dd,ed,de,ee"
+
+
+@pytest.mark.parametrize("handicap", ["", "0", "\u5bf9\u5b50", "some", "2.5", "-1"])
+def test_a_handicap_that_is_no_number_is_ignored(handicap):
+    assert points(one(f"{HEAD}HA[{handicap}];B[pd];W[dp])").record) == ["Q16", "D4"]
 
 
 def test_handicap_stones_placed_as_moves():
@@ -120,7 +132,9 @@ def test_a_capture_and_the_ko_after_it():
         ("", "empty", -1, "nothing in the file"),
         (" \n ", "empty", -1, "nothing in the file"),
         ("hello", "bad_text", -1, "not SGF"),
-        (b"\xff\xfe(\x00;\x00G\x00M\x00[\x001\x00]\x00)\x00", "bad_text", -1, "not SGF"),
+        ("Hello (;-) all;B[pd](;W[dp])", "bad_text", -1, "not SGF"),
+        ("GM[1]SZ[19];B[pd](;W[dp])(;W[dd])", "bad_text", -1, "it begins with 'GM[1]SZ[19];B[pd](;W[dp])(;W[dd])'"),
+        (f"{HEAD};B[pd];W[dp]);B[qq])", "bad_text", -1, "cannot read on at ';B[qq])'"),
         (f"{HEAD};B[pd];W[dp", "bad_text", -1, "cut off"),
         (f"{HEAD};B[pd];W[dp]", "bad_text", -1, "cut off"),
         ("(;GM[2];B[pd])", "other_game", -1, "GM['2']"),
@@ -131,9 +145,7 @@ def test_a_capture_and_the_ko_after_it():
         (f"{HEAD}CA[klingon];B[pd])", "bad_text", -1, "no such charset as 'klingon'"),
         (f"{HEAD}CA[punycode]PB[{'a' * 9_000_000}];B[pd])", "bad_text", -1, "no such charset as 'punycode'"),
         (f"{HEAD}CA[Unicode_Escape];B[pd])", "bad_text", -1, "no such charset as 'Unicode_Escape'"),
-        (b"(;CA[UTF-8]PB[\xe9t\xe9];B[pd])", "bad_text", -1, "not in the charset 'UTF-8'"),
-        (f"{HEAD}KM[lots];B[pd])", "bad_text", -1, "KM is not a number"),
-        (f"{HEAD}HA[some];W[pd])", "bad_text", -1, "HA is not a number"),
+        (b"(;CA[UTF-8]PB[\xe9t\xe9];B[pd])", "bad_text", -1, "not in the charset 'utf-8'"),
         (f"{HEAD};B[pd];W[zz])", "bad_text", 1, "no point: 'zz'"),
         (f"{HEAD};B[pd];W[q])", "bad_text", 1, "no point: 'q'"),
         (f"{HEAD};B[pd]W[qf])", "bad_text", 0, "two moves in one node"),
@@ -142,7 +154,7 @@ def test_a_capture_and_the_ko_after_it():
         (f"{HEAD}AB[dd]AW[pp];B[pd])", "other_variant", 0, "stones are set up"),
         (f"{HEAD};B[pd];AB[dd];W[dp])", "other_variant", 1, "stones are set up"),
         (f"{HEAD}AB[zz];B[pd])", "bad_text", 0, "points that are set up"),
-        (f"{HEAD}HA[4];W[qf])", "contradiction", 0, "a handicap of 4, but no stones"),
+        (f"{HEAD}HA[4];W[qf])", "contradiction", 0, "a handicap of '4', but no stones"),
     ],
 )
 def test_what_is_not_a_usable_game_is_named(text, reason, ply, detail):
@@ -160,6 +172,27 @@ def test_a_collection_is_many_games():
     assert [found[0].record.gid, found[1].gid, found[2].record.gid] == [5, 6, 7]
 
 
+def test_games_before_one_that_is_cut_off_are_read():
+    found = parse_sgf(f"{HEAD};B[pd])\n{HEAD};B[dd]\n{HEAD};B[qq])".encode(), 1, name="many.sgf")
+    assert [getattr(game, "reason", None) for game in found] == [None, "bad_text"]
+    assert found[1].detail.startswith("many.sgf (game 2 of 2): not SGF, or cut off")
+
+
+def test_empty_games_beside_others_are_left_out():
+    for text in (f"{HEAD};B[pd])(;)", f"(;)\n{HEAD};B[pd])\n(;)(;)"):
+        assert points(one(text).record) == ["Q16"]
+    assert one("(;)").record.actions == ()
+
+
+def test_a_first_node_without_its_semicolon_is_read():
+    """As in files of the Nihon Ki-in."""
+    text = "(GM[1]FF[4]SZ[19]KM[6.5]PB[a]RE[W+R];B[pd];W[dp](;B[qq])(;B[dd]))"
+    game = one(f"\ufeff {text}")
+    assert points(game.record) == ["Q16", "D4", "R3"]
+    assert (game.record.variant, game.record.winner, game.variations) == ("komi-6.5", "second", 1)
+    assert [points(found.record) for found in parse_sgf(f"{text}\n\n{text}".encode())] == [points(game.record)] * 2
+
+
 @given(st.binary(max_size=60), st.integers(0, 80))
 def test_no_bytes_crash(noise, at):
     data = f"{HEAD}KM[6.5]HA[2]AB[pd][dp]RE[B+R];W[qf];B[nc](;W[rd])(;W[qc]))".encode()
@@ -171,6 +204,24 @@ def test_no_bytes_crash(noise, at):
 def test_a_small_board_is_read_where_it_is_wanted():
     record = one("(;SZ[9]KM[7];B[ee];W[tt])", size=9).record
     assert (record.height, record.actions) == (9, (40, 81))
+
+
+def test_any_size_is_read_where_none_is_wanted():
+    found = parse_sgf(b"(;SZ[9];B[cc])(;SZ[13:13];B[cc])(;SZ[09];B[cc])(;SZ[26];B[cc])(;;B[cc])", size=None)
+    assert [getattr(game, "reason", None) or game.record.width for game in found] == [9, 13, 9, "other_variant", 19]
+
+
+def test_a_game_of_a_collection_is_chosen_by_its_number(tmp_path):
+    path = tmp_path / "many.sgf"
+    path.write_text(f"{HEAD}PB[ann]PW[bob];B[pd])(;SZ[9];B[cc])\n{HEAD}PB[\u674e];B[dd];W[qq])", encoding="utf-8")
+    assert points(read_sgf(path, number=3).record) == ["D16", "R3"]
+    with pytest.raises(ZugwerkError, match="3 games; choose one by its number:") as caught:
+        read_sgf(path)
+    lines = str(caught.value).splitlines()[1:]
+    assert lines == ["   1  ann - bob, 1 moves", "   2  other_variant", "   3  \u674e - , 2 moves"]
+    for number in (0, 4):
+        with pytest.raises(ZugwerkError, match=f"no game {number}; it has 3"):
+            read_sgf(path, number=number)
 
 
 def test_reading_a_file(tmp_path):
@@ -185,7 +236,7 @@ def test_reading_a_file(tmp_path):
 
 
 @given(
-    st.integers(-30, 30).map(lambda half: f"{half / 2:g}"),
+    st.integers(-30, 30).map(lambda half: f"{half / 2:g}") | st.just("unknown"),
     st.lists(st.sampled_from(["pd", "dp", "pp", "dd", "jj"]), unique=True, max_size=5),
     st.lists(st.integers(0, 361), max_size=30),
     st.sampled_from(["first", "second", "draw", None]),

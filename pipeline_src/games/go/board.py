@@ -6,7 +6,8 @@ letter i: on 19x19 point 0 is ``A19``, point 288 ``D4``.
 
 Variants: ``standard`` is the empty board with a komi of 7.5. ``komi-6.5`` sets another komi, in steps of half a point.
 ``handicap-2:dp,pd`` starts with black stones on these points (in SGF's letters: column, then row from the top) and
-White to move; the number has to match the points. ``komi-0.5/handicap-2:dp,pd`` sets both.
+White to move; the number has to match the points. ``komi-0.5/handicap-2:dp,pd`` sets both. ``komi-unknown`` is a
+record's that does not state its komi; the game is then played with the standard one.
 """
 
 import re
@@ -29,6 +30,7 @@ MOVES_KEPT = 1024
 """Number of plies of history that a state keeps, a power of two. As many plies can be taken back."""
 STANDARD_KOMI = 15
 """The komi of the standard variant in half points: 7.5 points."""
+UNKNOWN_KOMI = "komi-unknown"
 MAX_KOMI = 1_000
 """Largest komi for either side, in half points."""
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -73,10 +75,10 @@ def parse_variant(variant: str) -> tuple[int, list[tuple[int, int]]]:
     """
     if variant == "standard":
         return STANDARD_KOMI, []
-    match = re.fullmatch(r"(?:komi-(-?\d{1,3}(?:\.[05])?))?(/?)(?:handicap-(\d{1,3}):([a-y,]+))?", variant)
+    match = re.fullmatch(r"(?:komi-(unknown|-?\d{1,3}(?:\.[05])?))?(/?)(?:handicap-(\d{1,3}):([a-y,]+))?", variant)
     if not match or not (match[1] or match[3]) or bool(match[2]) != bool(match[1] and match[3]):
         raise _no_variant(variant)
-    komi = int(float(match[1]) * 2) if match[1] else STANDARD_KOMI
+    komi = STANDARD_KOMI if match[1] in (None, "unknown") else int(float(match[1]) * 2)
     points = match[4].split(",") if match[4] else []
     if abs(komi) > MAX_KOMI or any(len(point) != 2 for point in points) or len(set(points)) != len(points):
         raise _no_variant(variant)
@@ -92,9 +94,9 @@ def _no_variant(variant: str) -> ZugwerkError:
     )
 
 
-def format_variant(komi: int, stones: list[tuple[int, int]]) -> str:
-    """Return the variant's text for a komi in half points and handicap stones (row, column); see `parse_variant`."""
-    words = [] if komi == STANDARD_KOMI else [f"komi-{komi / 2:g}"]
+def format_variant(komi: int | None, stones: list[tuple[int, int]]) -> str:
+    """Return the variant's text for a komi in half points, None if unknown, and handicap stones (row, column)."""
+    words = [] if komi == STANDARD_KOMI else [UNKNOWN_KOMI if komi is None else f"komi-{komi / 2:g}"]
     if stones:
         points = ",".join(LETTERS[column] + LETTERS[row] for row, column in sorted(stones))
         words.append(f"handicap-{len(stones)}:{points}")

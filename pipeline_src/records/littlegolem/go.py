@@ -9,14 +9,14 @@ comes from the lists or from a resignation, and is left open if neither names a 
 
 import re
 
-from pipeline_src.games.go.board import FIRST, LETTERS, MAX_KOMI, SECOND, STANDARD_KOMI, format_variant
+from pipeline_src.games.go.board import FIRST, LETTERS, SECOND, format_variant
 from pipeline_src.records.go_moves import GoMoves, read_moves
 from pipeline_src.records.littlegolem.result import Players, match_players
 from pipeline_src.records.littlegolem.text import Node, ParsedRecord, follows, only_text, pick_legal, readings
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
-from pipeline_src.records.sgf import SgfGame
+from pipeline_src.records.sgf import SgfGame, half_points
 
 _STONES = re.compile(rb"AB\[[a-y]{2}\](?:\s*AB\[[a-y]{2}\])+")
 """A run of handicap stones. In the site's other records, a property occurs only once."""
@@ -75,7 +75,7 @@ def _play(record: ParsedRecord, size: int) -> tuple[str, GoMoves, int]:
     side = record.header.get("SZ", str(size))
     if side != str(size):
         raise RecordError("other_variant", f"a board of size {shown(side)}; wanted: {size}")
-    komi, stones = _komi(record.header.get("KM", "")), _handicap(record.header.get("AB", ""), size)
+    komi, stones = half_points(record.header.get("KM", "")), _handicap(record.header.get("AB", ""), size)
     moves, resigned = _moves(record.nodes, size)
     variant = format_variant(komi, stones)
     return variant, read_moves(moves, size, variant), resigned
@@ -83,15 +83,6 @@ def _play(record: ParsedRecord, size: int) -> tuple[str, GoMoves, int]:
 
 def _joined(stones: bytes) -> bytes:
     return b"AB[" + b"".join(re.findall(rb"\[([a-y]{2})\]", stones)) + b"]"
-
-
-def _komi(text: str) -> int:
-    """Return the komi in half points; the standard one if it is missing or makes no sense."""
-    try:
-        halves = float(text) * 2
-    except ValueError:
-        return STANDARD_KOMI
-    return int(halves) if halves % 1 == 0 and abs(halves) <= MAX_KOMI else STANDARD_KOMI
 
 
 def _handicap(text: str, size: int) -> list[tuple[int, int]]:

@@ -43,6 +43,18 @@ def test_handicap_stones_each_a_property_of_its_own():
     )
 
 
+def test_a_komi_that_is_not_stated_is_unknown():
+    assert "KM[6.5]" in HEAD
+    for komi in ("", "KM[]", "KM[lots]"):
+        assert read_go(raw(f"{HEAD.replace('KM[6.5]', komi)};B[pd])")).record.variant == "komi-unknown"
+
+
+def test_another_record_on_the_same_line_is_several():
+    reject = read_go(raw(f"{HEAD};B[pd]){HEAD};B[dd])"))
+    assert (reject.reason, reject.detail) == ("several_records", "another record follows the first")
+    assert points(read_go(raw(f"{HEAD};B[pd])(;)")).record) == ["Q16"]
+
+
 def test_names_that_are_not_escaped():
     text = HEAD.replace("ann", "lazy\\player").replace("bob", "x;]")
     record = read_go(raw(f"{text};B[pd];W[pp])", results=[("lazy\\player", "won")])).record
