@@ -69,7 +69,7 @@ def _of_go(result: SgfGame | Reject) -> GameRecord | Reject:
 
 
 def _psq(body: bytes) -> Found:
-    return [parse_psq(body.decode("latin-1")).record]
+    return [parse_psq(body).record]
 
 
 def _players(body: bytes) -> Found:

@@ -122,7 +122,7 @@ class PersonGame:
         check_suffix(self.game, path)
         if path.suffix == ".psq":
             with written_aside(path) as aside:
-                aside.write_text(write_psq(self.record()), encoding="latin-1", errors="replace")
+                aside.write_text(write_psq(self.record()), encoding="utf-8", errors="replace")
         else:
             write_records([self.record()], path)
 
@@ -150,7 +150,7 @@ def load_game(game: str, path: Path, opponent: str, variant: str | None = None) 
     """
     check_suffix(game, path)
     if path.suffix == ".psq":
-        record = read_psq(path, variant=variant or get_game(game).VARIANTS[0]).record  # the file has no variant
+        record = read_psq(path, variant=variant).record
     else:
         if not path.is_file():
             raise ZugwerkError(f"{path}: no such file")

@@ -59,7 +59,9 @@ def move(
 @app.command(epilog='Example: zugwerk gomoku show "3/1x1/3 w freestyle-3"')
 def show(
     position: str = typer.Argument(..., help="A FEN, or a Piskvorky record (.psq).", metavar="FEN_OR_PSQ"),
-    variant: str | None = typer.Option(None, "--variant", help=f"Variant of the record.  [default: {VARIANT}]"),
+    variant: str | None = typer.Option(
+        None, "--variant", help=f"Variant of a record that names none.  [default: {VARIANT}]"
+    ),
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.errors import ZugwerkError
@@ -73,7 +75,7 @@ def show(
             raise ZugwerkError("a FEN contains its variant (3/3/3 b exact-3); remove --variant")
         state = gomoku.from_fen(position)
     else:
-        game = read_psq(position, variant=variant or VARIANT)
+        game = read_psq(position, variant=variant)
         state, record = game.state, game.record
         if record.first_name or record.second_name:
             typer.echo(f"x {record.first_name}, o {record.second_name}")

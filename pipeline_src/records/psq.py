@@ -9,11 +9,18 @@
 
 The first line has the board (width x height), the levels of both players (0 is a person) and the player who moved
 first, 0 or 1. Then follows one line for each stone: x, y and the milliseconds it took; x is the column and y the row
-from the top, both counted from 1. Files of tournaments then have the names of the programs and a code for the end of
-the game. Some files have the winner and the rule in one more line (``1,Freestyle``). The reference is Piskvorky's own
-source, ``savePsq`` in nettur.cpp; its files do not contain the rule.
+from the top, both counted from 1. Files of tournaments then have the names of the programs, in the order of their
+stones, and a code for the end of the game. Some files have the winner and the rule in one more line: ``1,Freestyle``,
+where 1 and 2 are the players and 0 is a draw. The reference is Piskvorky's own source, ``savePsq`` in nettur.cpp, and
+for the last line GomocupJudge's ``server.py``.
+
+The Gomocup's player 1 is the one who moves first after the opening, so with an opening of an odd number of stones it
+has the second stones. Stones of an opening have the time 0, and so may a program's. Where the first stones have the
+time 0 and others have not, only the stones tell the winner.
 """
 
+import contextlib
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,25 +30,39 @@ import numpy as np
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, GomokuState, format_variant
+from pipeline_src.games.gomoku.board import FIRST, MAX_SIDE, MIN_SIDE, RULES, GomokuState, format_variant, parse_variant
 from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.games.gomoku.setup import from_board
-from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import shown
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.rejects import RecordError, shown
+from pipeline_src.records.sgf_text import decode
 
 _HEAD = re.compile(r"Piskvorky (\d{1,4})x(\d{1,4}), *(\d+):(\d+), *([01])")
 _STONE = re.compile(r"(\d{1,4}),(\d{1,4})(?:,(-?\d{1,12}))?")
-_CODE = re.compile(r"-?\d+")
-_ENDING = (
-    (_CODE, "a stone (x,y,ms), two programs' names or a code"),
-    (re.compile(r"-?\d+,[A-Za-z ]+"), "the end, or the winner and the rule (1,Freestyle)"),
+_CODE = re.compile(r"-?\d{1,12}")
+_RESULT = re.compile(r"(-?\d{1,12}),\s*([A-Za-z][^,]*)")
+_WINNERS: dict[str, Winner | None] = {"0": "draw", "1": "first", "2": "second", "-1": None}
+_SWAPPED = {"1": "2", "2": "1"}
+_RULE = re.compile(
+    r"(free|fast|standard|exact|renju|caro)(?:[ -]?style|[ -]?game)?(?: (?:gomoku|five|rules?))?[ _]?\d?"
 )
+_RULE_WORDS = {"free": "freestyle", "fast": "freestyle", "standard": "exact"}
+_RULE_NUMBERS = {"0": "freestyle", "1": "exact", "4": "renju", "8": "caro"}
+"""Variants by the number in the Gomocup's protocol."""
 UNKNOWN = "unknown"
 """Name of an unknown player, written where only the other player is known."""
 
 
 class PsqError(ZugwerkError):
     """A text is not a Piskvorky record; the message names the text and the line."""
+
+
+class _Line(NamedTuple):
+    """A line that is not blank."""
+
+    number: int
+    """Its number in the text, from 1."""
+    text: str
 
 
 class PsqGame(NamedTuple):
@@ -54,60 +75,81 @@ class PsqGame(NamedTuple):
     """The final position."""
 
 
-def read_psq(path: Path | str, gid: int = 0, variant: str = "freestyle") -> PsqGame:
+def read_psq(path: Path | str, gid: int = 0, variant: str | None = None) -> PsqGame:
     """Read the game of a file.
 
     Raises:
-        ZugwerkError: the file is missing.
+        ZugwerkError: the file is missing, or its charset is ambiguous.
         PsqError: as `parse_psq`.
     """
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file") from None
-    return parse_psq(data.decode("latin-1"), gid, variant, name=str(path))  # latin-1: names have any code page
+    return parse_psq(data, gid, variant, name=str(path))
 
 
-def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str = "record") -> PsqGame:
+def read_rule(text: str) -> str:
+    """Return our name of a rule: a variant, a number of the Gomocup's protocol, or a name such as ``Standard``.
+
+    Raises:
+        RecordError: ``other_variant``: the rule is unknown.
+    """
+    word = text.strip().lower()
+    with contextlib.suppress(ZugwerkError):
+        parse_variant(word)
+        return word
+    if match := _RULE.fullmatch(word):
+        return _RULE_WORDS.get(match[1], match[1])
+    if word not in _RULE_NUMBERS:
+        raise RecordError("other_variant", f"the rule {shown(text)}; known are {', '.join(RULES)}")
+    return _RULE_NUMBERS[word]
+
+
+def parse_psq(data: bytes | str, gid: int = 0, variant: str | None = None, *, name: str = "record") -> PsqGame:
     r"""Read the game of a text.
 
     >>> parse_psq("Piskvorky 15x15, 1:1, 0\n8,8,120\n8,7,300\n").record.actions
     (112, 97)
 
     Args:
-        text: the record, with any line ends.
+        data: the record, with any line ends. Blank lines are skipped.
         gid: number of the resulting record.
-        variant: rule for the replay, since the text does not state it. The winner follows from the stones alone.
+        variant: rule for the replay; None for the one that the text states, or else ``freestyle``.
         name: name of the text in messages.
 
     Raises:
-        PsqError: the first line is malformed, the size is not one of Gomoku's, a stone is outside the board, on another
-            stone or after the end of the game, or a line does not belong to the format.
+        PsqError: the charset is ambiguous, the first line is malformed, the size is not one of Gomoku's, a stone is
+            outside the board, on another stone or after the end of the game, a line does not belong to the format, the
+            rule is unknown or not ``variant``, or the stones and the last line name different winners.
         ZugwerkError: the variant is unknown, or its line does not fit the board.
     """
-    lines = [line.strip() for line in text.rstrip().splitlines()]
-    head = _HEAD.fullmatch(lines[0]) if lines else None
+    try:
+        text = data if isinstance(data, str) else decode(data)
+    except RecordError as error:
+        raise PsqError(f"{name}: {error.detail}") from None
+    lines = [_Line(at, line.strip()) for at, line in enumerate(re.split(r"\r\n?|\n", text), 1) if line.strip()]
+    head = _HEAD.fullmatch(lines[0].text) if lines else None
     if head is None:
-        begun = shown(lines[0]) if lines else "nothing"
+        begun = shown(lines[0].text) if lines else "nothing"
         raise PsqError(f"{name}: line 1: expected a head like 'Piskvorky 20x20, 11:11, 0', found {begun}")
     width, height = int(head[1]), int(head[2])
     if not all(MIN_SIDE <= side <= MAX_SIDE for side in (height, width)):
         sides = f"sides go from {MIN_SIDE} to {MAX_SIDE}"
         raise PsqError(f"{name}: line 1: no Gomoku board of {width}x{height}; {sides}")
-    state = from_board(np.zeros((height, width), np.int8), FIRST, variant)
+    stones = list(itertools.takewhile(lambda line: _STONE.fullmatch(line.text), lines[1:]))
+    names, result, rule = _ending(lines[1 + len(stones) :], variant, name)
+    state = from_board(np.zeros((height, width), np.int8), FIRST, rule)
     actions: list[int] = []
     milliseconds: list[int] = []
-    for number, line in enumerate(lines[1:], 2):
-        stone = _STONE.fullmatch(line)
-        if stone is None:
-            break
-        action = _action(stone, state, f"{name}: line {number}")
-        state = gomoku.play(state, action)
-        actions.append(action)
+    for line in stones:
+        stone = _STONE.fullmatch(line.text)
+        assert stone
+        actions.append(_action(stone, state, f"{name}: line {line.number}"))
         milliseconds.append(int(stone[3] or 0))
-    names = _names(lines, 1 + len(actions), name)
+        state = gomoku.play(state, actions[-1])
     if head[5] == "1":
-        names = names[::-1]
+        names, result = names[::-1], _SWAPPED.get(result, result)
     record = GameRecord(
         game="gomoku",
         gid=gid,
@@ -116,7 +158,7 @@ def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str 
         height=height,
         width=width,
         actions=tuple(actions),
-        winner=gomoku.winner(state),
+        winner=_winner(result, state, milliseconds, name),
         first_name=names[0],
         second_name=names[1],
     )
@@ -124,7 +166,7 @@ def parse_psq(text: str, gid: int = 0, variant: str = "freestyle", *, name: str 
 
 
 def write_psq(record: GameRecord, milliseconds: Sequence[int] | None = None) -> str:
-    """Write a record in Piskvorky's format, Black first. The format has no place for the rule or a resignation.
+    """Write a record in Piskvorky's format, Black first, with a line for winner and rule if it is not freestyle.
 
     Raises:
         ZugwerkError: the record is of another game, or the number of times differs from the number of stones.
@@ -141,7 +183,11 @@ def write_psq(record: GameRecord, milliseconds: Sequence[int] | None = None) -> 
     names = [re.sub(r"[\x00-\x1f\x7f]", "?", name).strip() for name in (record.first_name, record.second_name)]
     if any(names):
         lines += [name or UNKNOWN for name in names]
-    return "\n".join([*lines, "0"]) + "\n"
+    lines.append("0")
+    if record.variant != RULES[0]:
+        number = next(number for number, winner in _WINNERS.items() if winner == record.winner)
+        lines.append(f"{number},{record.variant}")
+    return "\n".join(lines) + "\n"
 
 
 def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:
@@ -158,17 +204,46 @@ def _action(stone: re.Match[str], state: GomokuState, where: str) -> int:
     return action
 
 
-def _names(lines: list[str], end: int, name: str) -> tuple[str, str]:
-    """Return the programs' names from the lines after the stones, from index ``end`` on; empty if they are missing."""
-    names, rest = ("", ""), lines[end:]
-    if any(_STONE.fullmatch(line) for line in rest):
-        raise PsqError(f"{name}: line {end + 1}: expected a stone, e.g. '8,8,120', found {shown(rest[0])}")
-    if len(rest) > 1 and not _CODE.fullmatch(rest[0]):
-        names, rest, end = (rest[0], rest[1]), rest[2:], end + 2
-    for line, (form, expected) in zip(rest, _ENDING, strict=False):
-        end += 1
-        if not form.fullmatch(line):
-            raise PsqError(f"{name}: line {end}: expected {expected}, found {shown(line)}")
-    if len(rest) > len(_ENDING):
-        raise PsqError(f"{name}: line {end + 1}: expected the end, found {shown(lines[end])}")
-    return names
+def _ending(lines: list[_Line], variant: str | None, name: str) -> tuple[tuple[str, str], str, str]:
+    """Return the programs' names, the number of the winner and the rule from the lines after the stones.
+
+    Names and number are empty if they are missing.
+    """
+    if any(_STONE.fullmatch(line.text) for line in lines):
+        where = f"{name}: line {lines[0].number}"
+        raise PsqError(f"{where}: expected a stone, e.g. '8,8,120', found {shown(lines[0].text)}")
+    names, result, rule = ("", ""), "", variant or RULES[0]
+    if len(lines) > 1 and not _CODE.fullmatch(lines[0].text) and not _RESULT.fullmatch(lines[0].text):
+        names, lines = (lines[0].text, lines[1].text), lines[2:]
+    if lines and _CODE.fullmatch(lines[0].text):
+        lines = lines[1:]
+    elif lines and not _RESULT.fullmatch(lines[0].text):
+        expected = "a stone (x,y,ms), two programs' names or a code"
+        raise PsqError(f"{name}: line {lines[0].number}: expected {expected}, found {shown(lines[0].text)}")
+    if not lines:
+        return names, result, rule
+    where, match = f"{name}: line {lines[0].number}", _RESULT.fullmatch(lines[0].text)
+    if match is None or match[1] not in _WINNERS:
+        expected = "the end, or the winner (1, 2, or 0 for a draw) and the rule (1,Freestyle)"
+        raise PsqError(f"{where}: expected {expected}, found {shown(lines[0].text)}")
+    try:
+        stated = read_rule(match[2])
+    except RecordError as error:
+        raise PsqError(f"{where}: {error.detail}") from None
+    if variant not in (None, stated):
+        raise PsqError(f"{where}: a game of {stated}, not of {variant}")
+    if len(lines) > 1:
+        raise PsqError(f"{name}: line {lines[1].number}: expected the end, found {shown(lines[1].text)}")
+    return names, match[1], stated
+
+
+def _winner(result: str, state: GomokuState, milliseconds: list[int], name: str) -> Winner | None:
+    """Return the winner by the stones, or else by the number in the last line where that is clear."""
+    of_stones, said = gomoku.winner(state), _WINNERS.get(result)
+    opening = len(list(itertools.takewhile(lambda time: time == 0, milliseconds)))
+    unclear = 0 < opening < len(milliseconds) and said != "draw"
+    if of_stones is None:
+        return None if unclear else said
+    if said is not None and said != of_stones and (not unclear or of_stones == "draw"):
+        raise PsqError(f"{name}: {of_stones} by the stones, {said} by the last line")
+    return of_stones

@@ -93,7 +93,7 @@ def _undeclared(data: bytes) -> str:
     if text is not None:
         return text
     if any(not word.isascii() and not _WESTERN.fullmatch(word) for word in _WORD.findall(_SYMBOL.sub(b"", data))):
-        raise RecordError("ambiguous", "no charset (CA), and the text is not UTF-8; add its charset, such as CA[GBK]")
+        raise RecordError("ambiguous", "no charset (CA), and the text is not UTF-8; convert it to UTF-8, or add CA")
     return data.decode("latin-1")
 
 

@@ -66,7 +66,7 @@ def read_games(data: bytes, name: str) -> list[GameRecord]:
     if kind == "psq":
         from pipeline_src.records.psq import parse_psq
 
-        return [parse_psq(data.decode("latin-1"), 1, name=name).record]
+        return [parse_psq(data, 1, name=name).record]
     return _littlegolem(data, name) if kind == "littlegolem" else _sgf(data, name)
 
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
-from pipeline_src.records.psq import PsqError, parse_psq, read_psq, write_psq
+from pipeline_src.records.psq import PsqError, parse_psq, read_psq, read_rule, write_psq
 from pipeline_src.records.record import GameRecord
+from pipeline_src.records.rejects import RecordError
 
 REAL = Path(__file__).parents[2] / "../shared/data/gomoku/1x0-16(2).psq"
 WON = "Piskvorky 7x6, 1:0, 0\n1,1,0\n1,6,5\n2,2,10\n2,6,0\n3,3,20\n3,6,0\n4,4,1\n7,6,0\n5,5,2\nAlpha\nBeta\n0\n"
@@ -51,6 +52,79 @@ def test_any_line_ends_and_no_times():
     assert parse_psq(text).milliseconds[2] == 0
 
 
+TIMEOUT = "Piskvorky 20x20, 11:11, 0\n10,10,100\n11,11,100\n12,12,30001\nalpha.zip\nbeta.zip\n-1\n2,Freestyle\n"
+
+
+def test_the_last_line_tells_the_winner_of_a_game_that_no_line_of_stones_ends():
+    record = parse_psq(TIMEOUT).record
+    assert (record.winner, record.first_name, record.second_name) == ("second", "alpha.zip", "beta.zip")
+    assert parse_psq(TIMEOUT.replace("2,Freestyle", "1,Freestyle")).record.winner == "first"
+    assert parse_psq(TIMEOUT.replace("2,Freestyle", "0,Freestyle")).record.winner == "draw"
+    assert parse_psq(TIMEOUT.replace("2,Freestyle", "-1,Freestyle")).record.winner is None
+    other_first = parse_psq(TIMEOUT.replace("11:11, 0", "11:11, 1")).record
+    assert (other_first.winner, other_first.first_name) == ("first", "beta.zip")
+    untimed = parse_psq(TIMEOUT.replace(",100", ",0").replace(",30001", ",0")).record
+    assert untimed.winner == "second"
+
+
+def test_after_an_opening_the_stones_alone_tell_the_winner():
+    """Player 1 of the Gomocup is who moves first after the opening, whose stones have the time 0."""
+    opened = TIMEOUT.replace("10,10,100", "10,10,0")
+    assert parse_psq(opened).record.winner is None
+    assert parse_psq(opened.replace("2,Freestyle", "0,Freestyle")).record.winner == "draw"
+    won = WON.replace("1,6,5", "1,6,0").replace("2,6,0", "2,6,7") + "2,Freestyle\n"
+    assert parse_psq(won).record.winner == "first"
+
+
+@pytest.mark.parametrize(
+    ("words", "variant"),
+    [
+        ("Freestyle", "freestyle"),
+        ("Freestyle1", "freestyle"),
+        ("free-style gomoku", "freestyle"),
+        ("Fastgame", "freestyle"),
+        ("freestyle-4", "freestyle-4"),
+        ("Standard", "exact"),
+        ("Exact five", "exact"),
+        ("exact", "exact"),
+        ("Renju", "renju"),
+        ("CARO", "caro"),
+    ],
+)
+def test_the_rule_of_the_last_line_is_read(words, variant):
+    record = parse_psq(f"Piskvorky 15x15, 1:1, 0\n8,8,9\n8,7,9\n-1\n1,{words}\n").record
+    assert (record.variant, record.winner) == (variant, "first")
+    assert parse_psq(f"Piskvorky 15x15, 1:1, 0\n1,{words}\n", variant=variant).record.variant == variant
+    with pytest.raises(PsqError, match=f"line 2: a game of {variant}, not of caro-4"):
+        parse_psq(f"Piskvorky 15x15, 1:1, 0\n1,{words}\n", variant="caro-4")
+
+
+def test_numbers_of_rules_are_those_of_the_gomocup():
+    assert {number: read_rule(number) for number in ("0", "1", " 4 ", "8")} == {
+        "0": "freestyle",
+        "1": "exact",
+        " 4 ": "renju",
+        "8": "caro",
+    }
+
+
+@pytest.mark.parametrize("rule", ["2", "3", "swap2", "gomoku", "renju-4", "freestyle-0", "", "standardx"])
+def test_a_rule_that_is_unknown_is_refused(rule):
+    with pytest.raises(RecordError, match="other_variant: the rule"):
+        read_rule(rule)
+
+
+def test_blank_lines_are_skipped():
+    for gap in ("\n\n", "\r\n \r\n", "\r\r", "\n\t\n\n"):
+        assert parse_psq(WON.replace("\n", gap)).record == parse_psq(WON).record
+
+
+def test_names_in_utf_8_and_latin_1():
+    for charset in ("utf-8", "latin-1"):
+        record = parse_psq(WON.replace("Alpha", "J\xf6rg").encode(charset)).record
+        assert record.first_name == "J\xf6rg"
+
+
 def test_a_game_that_just_stops_has_no_winner():
     assert parse_psq(with_line(10, None)).record.winner is None
     assert parse_psq("Piskvorky 15x15, 0:0, 0").record.actions == ()
@@ -75,7 +149,7 @@ def test_renju_and_caro_are_replayed_by_their_rules():
     winners = [parse_psq(text, variant=name).record.winner for name in ("freestyle", "exact", "renju", "caro")]
     assert winners == ["first", "first", "first", None]
     record = parse_psq(text, variant="caro").record
-    assert parse_psq(write_psq(record), variant="caro").record.actions == record.actions
+    assert parse_psq(write_psq(record)).record == record
 
 
 @pytest.mark.parametrize(
@@ -95,9 +169,15 @@ def test_renju_and_caro_are_replayed_by_their_rules():
         (with_line(4, "2;2;10"), "line 4: expected a stone, e.g. '8,8,120', found '2;2;10'"),
         (with_line(4, "-2,2,10"), "line 4: expected a stone"),
         (with_line(4, f"2,2,{'9' * 5000}"), "line 4: expected a stone, e.g. '8,8,120', found '2,2,999"),
-        (with_line(4, ""), "line 4: expected a stone"),
+        (with_line(4, "\n\n8,1,0"), "line 6: no cell 8,1"),
         (with_line(13, "end"), "line 13: expected a stone .* or a code, found 'end'"),
-        (WON + "what\n", "line 14: expected the end, or the winner and the rule"),
+        (WON + "what\n", r"line 14: expected the end, or the winner \(1, 2, or 0 for a draw\) and the rule"),
+        (WON + "3,Freestyle\n", "line 14: expected the end, or the winner"),
+        (WON + "1,Swap2\n", "line 14: the rule 'Swap2'; known are freestyle, exact, renju, caro"),
+        (WON + "1,freestyle-0\n", "line 14: the rule 'freestyle-0'"),
+        (WON.replace("1,1,0", "1,1,1") + "2,Freestyle\n", "first by the stones, second by the last line"),
+        (WON + "0,Freestyle\n", "first by the stones, draw by the last line"),
+        (WON.encode() + b"1,Freestyle\n\xc0\xee\n", "no charset"),
         (WON + "1,Freestyle\nmore\n", "line 15: expected the end, found 'more'"),
     ],
 )
@@ -145,7 +225,7 @@ def test_round_trip(height, width, seed, plies, both):
         *("gomoku", 3, "file", "freestyle-3", height, width, tuple(actions), winner, False), *both
     )
     times = tuple(rng.randrange(5000) for _ in actions)
-    again = parse_psq(write_psq(given_record, times), gid=3, variant="freestyle-3")
+    again = parse_psq(write_psq(given_record, times), gid=3)
     assert again.record == given_record
     assert again.milliseconds == times
     assert gomoku.to_fen(again.state) == gomoku.to_fen(state)

@@ -118,7 +118,7 @@ class Game:
             place.game, 1, "file", place.variant, height, width, actions, winner, resigned, names[0], names[1]
         )
         if suffix == "psq":
-            return write_psq(record).encode("latin-1", "replace")
+            return write_psq(record).encode("utf-8", "replace")
         if suffix == "txt":
             return write_record(record)
         with tempfile.TemporaryDirectory() as folder:
