@@ -12,14 +12,20 @@ import re
 from pipeline_src.games.go.board import FIRST, LETTERS, SECOND, format_variant
 from pipeline_src.records.go_moves import GoMoves, read_moves
 from pipeline_src.records.littlegolem.result import Players, match_players
-from pipeline_src.records.littlegolem.text import Node, ParsedRecord, follows, only_text, pick_legal, readings
+from pipeline_src.records.littlegolem.text import (
+    Node,
+    ParsedRecord,
+    follows,
+    join_stones,
+    only_text,
+    pick_legal,
+    readings,
+)
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.records.sgf import SgfGame, half_points
 
-_STONES = re.compile(rb"AB\[[a-y]{2}\](?:\s*AB\[[a-y]{2}\])+")
-"""A run of handicap stones. In the site's other records, a property occurs only once."""
 _POINT = re.compile(r"[a-y]{2}")
 _PASSES = ("tt", "", "pass")
 _AFTER_THE_GAME = ("score", "accept")
@@ -40,8 +46,7 @@ def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
 def _read(raw: RawGame, size: int) -> SgfGame:
     if raw.status not in (0, 200):  # 0: from a file
         raise RecordError("http_status", f"the server answered {raw.status}")
-    text = _STONES.sub(lambda stones: _joined(stones[0]), only_text(raw.body))
-    record = pick_legal(readings(text), lambda one: _play(one, size))
+    record = pick_legal(readings(join_stones(only_text(raw.body))), lambda one: _play(one, size))
     if follows(record):
         raise RecordError("several_records", "another record follows the first")
     variant, plies, resigned = _play(record, size)
@@ -79,10 +84,6 @@ def _play(record: ParsedRecord, size: int) -> tuple[str, GoMoves, int]:
     moves, resigned = _moves(record.nodes, size)
     variant = format_variant(komi, stones)
     return variant, read_moves(moves, size, variant), resigned
-
-
-def _joined(stones: bytes) -> bytes:
-    return b"AB[" + b"".join(re.findall(rb"\[([a-y]{2})\]", stones)) + b"]"
 
 
 def _handicap(text: str, size: int) -> list[tuple[int, int]]:

@@ -36,6 +36,8 @@ _BETWEEN = ("KM", "SZ", "HA", "AB", "VA", "GC", "RE")
 """Properties that the site may write between the players' names and ``SO``."""
 _GGF = re.compile(r"\(\s*;\s*GM\[\w*\]\s*PC\[GGS")
 _NUMBERED_MOVE = re.compile(r"\d+\s*\.")
+_STONES = re.compile(rb"AB\[[a-y]{2}\](?:\s*AB\[[a-y]{2}\])+")
+"""A run of handicap stones in a record of Go. In the site's other records, a property occurs only once."""
 _HTML = ("<!doctype", "<html", "<head", "<body")
 
 
@@ -111,6 +113,11 @@ def only_text(body: bytes) -> bytes:
     return texts[0]
 
 
+def join_stones(text: bytes) -> bytes:
+    """Return a record of Go with its handicap stones as one property: ``AB[pddp]`` for ``AB[pd]AB[dp]``."""
+    return _STONES.sub(lambda run: b"AB[" + b"".join(re.findall(rb"\[([a-y]{2})\]", run[0])) + b"]", text)
+
+
 def is_empty(text: bytes) -> bool:
     """Whether a text is an empty record, ``(;)``."""
     return b"".join(text.split()) == b"(;)"
@@ -172,7 +179,7 @@ def _is_whole(text: bytes) -> bool:
     if is_empty(text):
         return True
     try:
-        found = readings(text)
+        found = readings(join_stones(text))
     except RecordError:
         return False
     return found[0].header.keys() >= {"PB", "PW", "SO"} and not found[0].trailing.strip()

@@ -1,0 +1,215 @@
+"""SGF records of all games of this package: Go (GM[1]), Gomoku (GM[4]) and the Amazons (GM[18]).
+
+In Gomoku and the Amazons, moves are read from the root node on, and each has to be legal and of the side to move: Black
+begins in Gomoku, White in the Amazons. Points of Gomoku are SGF's (``hh``) or names (``h8``), turns of the Amazons are
+those of LittleGolem (``d1-d7/g7``), and ``resign`` ends a game. RU is the rule of Gomoku or the start position of the
+Amazons. Stones of Gomoku that are set up before the first move make the start position, whose text is then the
+record's variant. RE names the winner where the board does not, and has to agree with it where it does.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sgfmill import sgf_grammar
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games import amazons, gomoku
+from pipeline_src.games.game import Game, get_game
+from pipeline_src.games.gomoku.board import BLACK, MAX_SIDE, MIN_SIDE, WHITE
+from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.records.psq import read_rule
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.rejects import RecordError, Reject, shown
+from pipeline_src.records.sgf import SgfGame, count_variations, read_result, read_tree, read_trees
+from pipeline_src.records.sgf_text import text_of
+
+NUMBERS = {"amazons": 18, "gomoku": 4}
+"""SGF's numbers of games."""
+LETTERS = {"amazons": "WB", "gomoku": "BW"}
+"""Move properties of the first and second side. As on LittleGolem, PB names the first player, in the Amazons too."""
+RESIGN = "resign"
+_NAMES = {"B": "Black", "W": "White"}
+_OTHER: dict[Winner | None, Winner | None] = {"first": "second", "second": "first", "draw": "draw", None: None}
+
+Node = dict[str, list[bytes]]
+
+
+class _Line(NamedTuple):
+    """The main line of a record."""
+
+    setup: Node
+    """Values of AB, AW, AE and PL before the first move."""
+    moves: list[tuple[str, str]]
+    """Letters of the sides, and texts of the moves."""
+
+
+class _Played(NamedTuple):
+    actions: tuple[int, ...]
+    state: Any
+    resigned: bool
+    """Whether the line ends in a resignation."""
+
+
+def parse_games(data: bytes, gid: int = 0, *, name: str = "record") -> list[SgfGame | Reject]:
+    """Read the games of a file's bytes, numbered from ``gid`` on. The list has at least one entry.
+
+    Args:
+        data: one game or a collection, also of different games, sizes and rules.
+        gid: number of the first game.
+        name: name of the file, with which the details of rejects begin.
+    """
+    return read_trees(data, gid, name, lambda tree, number: _read(tree, number, name))
+
+
+def _read(tree: Any, gid: int, name: str) -> SgfGame:
+    root: Node = tree.sequence[0]
+    number = text_of(root, "GM").strip()
+    game = next((game for game, known in NUMBERS.items() if number == str(known)), None)
+    if game is None:
+        return read_tree(tree, gid, None, "file", name)
+    rules, (width, height) = get_game(game), _size(root, "10" if game == "amazons" else "15")
+    line = _main_line(tree)
+    if game == "gomoku":
+        variant, played = _gomoku(root, line, width, height)
+    else:
+        variant, played = _amazons(root, line, width, height)
+    winner, resigned = _result(text_of(root, "RE"), rules, game, played)
+    record = GameRecord(
+        game, gid, "file", variant, height, width, played.actions, winner, resigned,
+        text_of(root, "PB"), text_of(root, "PW"), event=text_of(root, "EV"),
+    )  # fmt: skip
+    return SgfGame(record, name, count_variations(tree), 0, 0)
+
+
+def _size(root: Node, default: str) -> tuple[int, int]:
+    """Return width and height."""
+    text = text_of(root, "SZ").strip() or default
+    sides = text.split(":") * 2
+    if not all(side.isdecimal() and len(side) < 4 for side in sides) or len(sides) > 4:
+        raise RecordError("other_variant", f"SZ is not a size: {shown(text)}")
+    width, height = int(sides[0]), int(sides[1])
+    if not (MIN_SIDE <= width <= MAX_SIDE and MIN_SIDE <= height <= MAX_SIDE):
+        raise RecordError("other_variant", f"a board of {width}x{height}; sides go from {MIN_SIDE} to {MAX_SIDE}")
+    return width, height
+
+
+def _main_line(tree: Any) -> _Line:
+    setup: Node = {}
+    moves: list[tuple[str, str]] = []
+    for node in sgf_grammar.main_sequence_iter(tree):
+        found = {key: node[key] for key in ("AB", "AW", "AE", "PL") if key in node}
+        letters = [letter for letter in "BW" if letter in node]
+        if found and moves and set(found) != {"PL"}:
+            raise RecordError("other_variant", "stones are set up after the first move", len(moves))
+        if letters and set(found) - {"PL"}:
+            raise RecordError("bad_text", "a move and stones that are set up in one node", len(moves))
+        if not moves:
+            setup |= found
+        if len(letters) > 1 or any(len(node[letter]) > 1 for letter in letters):
+            raise RecordError("bad_text", "several moves in one node", len(moves))
+        moves += [(letter, text_of(node, letter).strip()) for letter in letters]
+    return _Line(setup, moves)
+
+
+def _gomoku(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Played]:
+    rule = read_rule(text_of(root, "RU")) if text_of(root, "RU").strip() else gomoku.VARIANTS[0]
+    board = np.zeros((height, width), np.int8)
+    for code, key in ((BLACK, "AB"), (WHITE, "AW")):
+        for row, column in [cell for value in line.setup.get(key, ()) for cell in _cells(value, width, height)]:
+            if board[row, column]:
+                raise RecordError("bad_text", f"two stones on {chr(97 + column)}{height - row}", 0)
+            board[row, column] = code
+    if "AE" in line.setup:
+        raise RecordError("other_variant", "AE, which takes stones away, is not read", 0)
+    side = int((board == BLACK).sum() > (board == WHITE).sum())
+    if "PL" in line.setup:
+        side = _side(line.setup)
+    try:
+        state = from_board(board, side, rule)
+        variant = gomoku.to_fen(state) if board.any() or side else rule
+        if " " in variant:
+            gomoku.from_fen(variant)  # checks the numbers of stones
+    except ZugwerkError as error:
+        raise RecordError("other_variant", str(error), 0) from None
+    return variant, _play("gomoku", state, line.moves)
+
+
+def _side(setup: Node) -> int:
+    text = text_of(setup, "PL").strip().lower()[:1]
+    if text not in ("b", "w"):
+        raise RecordError("bad_text", f"PL is no side: {shown(text_of(setup, 'PL'))}", 0)
+    return "bw".index(text)
+
+
+def _cells(value: bytes, width: int, height: int) -> list[tuple[int, int]]:
+    """Return the cells (row, column) of a point or of a rectangle of points."""
+    corners = [(part[1] - 97, part[0] - 97) for part in value.strip().split(b":") if len(part) == 2]
+    inside = all(0 <= row < height and 0 <= column < width for row, column in corners)
+    if not inside or len(corners) != value.count(b":") + 1 or len(corners) > 2:
+        raise RecordError("bad_text", f"no point that can be set up: {shown(value.decode())}", 0)
+    (top, left), (bottom, right) = corners[0], corners[-1]
+    return [(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)]
+
+
+def _amazons(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Played]:
+    if set(line.setup) - {"PL"} or ("PL" in line.setup and _side(line.setup) == 0):
+        raise RecordError("other_variant", "a start position that is set up (AB, AW, AE, PL) is not read", 0)
+    variant = text_of(root, "RU").strip().lower()
+    if width != height:
+        raise RecordError("other_variant", f"no Amazons board of {width}x{height}")
+    error = RecordError("other_variant", f"no Amazons start of size {width}, variant {shown(variant)}")
+    for one in [variant] if variant else amazons.VARIANTS:
+        try:
+            state = amazons.initial_state(width, one)
+        except ZugwerkError:
+            continue
+        try:
+            return one, _play("amazons", state, line.moves)
+        except RecordError as found:
+            error = found if found.ply > error.ply else error
+    raise error
+
+
+def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
+    """Play moves from a position on.
+
+    Raises:
+        RecordError: ``contradiction`` for a move of the side that is not to move, ``bad_text`` or ``illegal_move``.
+    """
+    rules, actions = get_game(game), list[int]()
+    for ply, (letter, text) in enumerate(moves):
+        to_move = LETTERS[game][rules.to_play(state)]
+        if letter != to_move:
+            raise RecordError("contradiction", f"{_NAMES[letter]} moves where {_NAMES[to_move]} should", ply)
+        if text.lower() == RESIGN and ply == len(moves) - 1:
+            return _Played(tuple(actions), state, True)
+        word = _word(text, state.board.shape[0]) if game == "gomoku" else text
+        try:
+            action = rules.parse_move(word, *state.board.shape)
+        except ZugwerkError:
+            raise RecordError("bad_text", f"move {ply + 1}, {shown(text)}, is no move", ply) from None
+        if not rules.is_legal(state, action):
+            why = "comes after the end of the game" if rules.winner(state) is not None else "is not legal here"
+            raise RecordError("illegal_move", f"move {ply + 1}, {text}, {why}", ply)
+        state = rules.play(state, action)
+        actions.append(action)
+    return _Played(tuple(actions), state, False)
+
+
+def _word(text: str, height: int) -> str:
+    """Return SGF's ``hh`` as the rules write it; other text is unchanged."""
+    if len(text) == 2 and text.isascii() and text.isalpha():
+        return f"{text[0].lower()}{height - (ord(text[1].lower()) - ord('a'))}"
+    return text
+
+
+def _result(text: str, rules: Game, game: str, played: _Played) -> tuple[Winner | None, bool]:
+    """Return the winner and whether the other side has resigned, with that side to move."""
+    said, resigned = read_result(text)
+    said = said if LETTERS[game][0] == "B" else _OTHER[said]
+    loser: Winner = "second" if rules.to_play(played.state) else "first"
+    of_board: Winner | None = _OTHER[loser] if played.resigned else rules.winner(played.state)
+    if said and of_board and said != of_board:
+        how = "the resignation" if played.resigned else "the final position"
+        raise RecordError("contradiction", f"{said} won by RE, {of_board} by {how}", len(played.actions))
+    return of_board or said, played.resigned or (resigned and of_board is None and said == _OTHER[loser])
