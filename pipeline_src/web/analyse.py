@@ -6,7 +6,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
@@ -31,14 +31,17 @@ from pipeline_src.web.messages.analyse import (
 )
 from pipeline_src.web.settings import Settings
 
-MOST_FILES, MOST_LISTED, MOST_BYTES, UPLOADS = 500, 200, 16 << 20, 16
+if TYPE_CHECKING:
+    from pipeline_src.web.record_files import Found
+
+MOST_FILES, MOST_LISTED, MOST_REJECTS, MOST_BYTES, UPLOADS = 500, 200, 20, 16 << 20, 16
 FIRST_MESSAGE_S = 10.0
 MOST_WORDS = 4000
 UPLOAD, FILE = "upload:", "file:"
 
 router = APIRouter(prefix="/api/analyse", tags=["analyse"])
-_UPLOADS: "OrderedDict[str, tuple[str, list[GameRecord]]]" = OrderedDict()
-_READ: "OrderedDict[tuple[Path, int, int], list[GameRecord]]" = OrderedDict()
+_UPLOADS: "OrderedDict[str, tuple[str, Found]]" = OrderedDict()
+_READ: "OrderedDict[tuple[Path, int, int], Found]" = OrderedDict()
 _LOCK = threading.Lock()
 Source = Annotated[str, Query(max_length=1000, description="As `files` or `upload` name it.")]
 
@@ -72,13 +75,13 @@ async def upload(request: Request, name: Annotated[str, Query(max_length=200)] =
 
     data = await request.body()
     shown = Path(name).name or "record"
-    records = await run_in_threadpool(read_games, data, shown)
+    found = await run_in_threadpool(read_games, data, shown)
     key = uuid.uuid4().hex
     with _LOCK:
-        _UPLOADS[key] = (shown, records)
+        _UPLOADS[key] = (shown, found)
         while len(_UPLOADS) > UPLOADS:
             _UPLOADS.popitem(last=False)
-    return Opened(source=UPLOAD + key, name=shown, games=len(records))
+    return Opened(source=UPLOAD + key, name=shown, games=len(found.games))
 
 
 @router.get("/games")
@@ -86,15 +89,23 @@ def games(
     request: Request, source: Source, first: Annotated[int, Query(ge=0)] = 0, count: Annotated[int, Query(ge=1)] = 50
 ) -> Games:
     """Return a page of the list of a file's games."""
-    name, path, records = _open(request.app.state.settings, source)
-    count = min(count, MOST_LISTED)
-    if records is None:
+    name, path, found = _open(request.app.state.settings, source)
+    count, rejects = min(count, MOST_LISTED), found.rejects if found else []
+    if found is None:
         table = archive(path)
-        found = [record_of(row, path) for row in table.slice(first, count).to_pylist()]
+        records = [record_of(row, path) for row in table.slice(first, count).to_pylist()]
         in_all = table.num_rows
     else:
-        found, in_all = records[first : first + count], len(records)
-    return Games(source=source, name=name, games=tuple(map(_head, found)), first=first, games_in_all=in_all)
+        records, in_all = found.games[first : first + count], len(found.games)
+    return Games(
+        source=source,
+        name=name,
+        games=tuple(map(_head, records)),
+        first=first,
+        games_in_all=in_all,
+        rejects=tuple(one.detail for one in rejects[:MOST_REJECTS]),
+        rejects_in_all=len(rejects),
+    )
 
 
 @router.get("/game")
@@ -168,17 +179,17 @@ def find_game(settings: Settings, source: str, number: int) -> tuple[str, GameRe
     Raises:
         ZugwerkError: no such file, or no such game.
     """
-    name, path, records = _open(settings, source)
-    if records is None:
-        return name, game_of(path, number)
-    found = next((one for one in records if one.gid == number), None)
+    name, path, found = _open(settings, source)
     if found is None:
+        return name, game_of(path, number)
+    game = next((one for one in found.games if one.gid == number), None)
+    if game is None:
         raise ZugwerkError(f"{name}: no game {number} there")
-    return name, found
+    return name, game
 
 
-def _open(settings: Settings, source: str) -> tuple[str, Path, list[GameRecord] | None]:
-    """Return name, path and games of a file. The games of an archive are None: it is read in part."""
+def _open(settings: Settings, source: str) -> tuple[str, Path, "Found | None"]:
+    """Return name, path and contents of a file. The contents of an archive are None: it is read in part."""
     from pipeline_src.web.record_files import read_games
 
     if source.startswith(UPLOAD):
@@ -186,8 +197,8 @@ def _open(settings: Settings, source: str) -> tuple[str, Path, list[GameRecord] 
             if source[len(UPLOAD) :] not in _UPLOADS:
                 raise ZugwerkError("the server does not have this upload any more; open the file again")
             _UPLOADS.move_to_end(source[len(UPLOAD) :])
-            name, records = _UPLOADS[source[len(UPLOAD) :]]
-        return name, Path(name), records
+            name, found = _UPLOADS[source[len(UPLOAD) :]]
+        return name, Path(name), found
     if not source.startswith(FILE):
         raise ZugwerkError(f"no such source as {source[:100]!r}; it begins with {FILE} or {UPLOAD}")
     path = settings.file(source[len(FILE) :])

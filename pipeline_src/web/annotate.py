@@ -4,13 +4,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
+from pipeline_src.records.sgf_games import LETTERS, NUMBERS
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import start_of
 
-NUMBERS = {"amazons": 18, "gomoku": 4}
-"""SGF's numbers of games."""
-LETTERS = {"amazons": "WB", "gomoku": "BW"}
-"""Move properties of the first and second side. As on LittleGolem, PB names the first player, in the Amazons too."""
 DOUBTFUL, BAD = 0.1, 0.2
 """Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)."""
 LONGEST = 6

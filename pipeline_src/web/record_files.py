@@ -1,22 +1,22 @@
 """Find the format of a file of games and read the games with the readers in `records`.
 
-The content decides the format. Amazons records may be LittleGolem's text or SGF (GM[18], what this package exports with
-comments); Gomoku is Piskvorky's text or SGF (GM[4]); Go is SGF; any game may be in a Parquet archive or in the journal
-of a match, also of one under way.
+The content decides the format. Amazons and Go records may be LittleGolem's text, Gomoku records Piskvorky's. A record
+of any game may be SGF, with comments as this package exports it or without, or be in a Parquet archive, or in the
+journal of a match, also of one under way.
 """
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.web.archives import record_of
-from pipeline_src.web.moves import played
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,16 @@ MOST_GAMES, MOST_VALUES = 20_000, 4_000_000
 """Limits of an uploaded archive: games, and values of all columns."""
 _AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
 _KIND_OF_GAME = re.compile(rb"\bGM\[\s*(\d+)\s*\]")
-_SIZE = re.compile(rb"\bSZ\[\s*(\d{1,2})")
+_SIZE = re.compile(rb"\bSZ\[(\d{1,2})\]")
+_SITE = re.compile(rb"\bSO\[[^\]]{0,20}littlegolem")
+
+
+class Found(NamedTuple):
+    """The contents of a file."""
+
+    games: list[GameRecord]
+    rejects: list[Reject]
+    """Why the others are no games; the gid is the number in the file."""
 
 
 def kind_of(data: bytes) -> Kind:
@@ -44,30 +53,42 @@ def kind_of(data: bytes) -> Kind:
     if text.startswith(b"{"):
         return "journal"
     if text.startswith(b"("):
-        number = _KIND_OF_GAME.search(text)
-        return "littlegolem" if number is None and _AMAZONS.search(text) else "sgf"
+        of_site = _KIND_OF_GAME.search(text) is None and (_AMAZONS.search(text) or _SITE.search(text))
+        return "littlegolem" if of_site else "sgf"
     raise ZugwerkError(
         "not a record: expected LittleGolem's text, SGF, a Piskvorky record (.psq), a Parquet archive or the journal "
         f"of a match, found {shown(text[:60].decode('latin-1')) if text else 'nothing'}"
     )
 
 
-def read_games(data: bytes, name: str) -> list[GameRecord]:
-    """Return all games in a file's bytes, at least one, with the file's own numbers or numbered from 1.
+def read_games(data: bytes, name: str) -> Found:
+    """Return the games in a file's bytes, at least one, with the file's own numbers or numbered from 1.
 
     Raises:
         ZugwerkError: the file is damaged, or none of its games can be read; the message is about the first game.
     """
     kind = kind_of(data)
     if kind == "archive":
-        return _archive(data, name)
+        return Found(_archive(data, name), [])
     if kind == "journal":
-        return _journal(data, name)
+        return Found(_journal(data, name), [])
     if kind == "psq":
         from pipeline_src.records.psq import parse_psq
 
-        return [parse_psq(data, 1, name=name).record]
-    return _littlegolem(data, name) if kind == "littlegolem" else _sgf(data, name)
+        return Found([parse_psq(data, 1, name=name).record], [])
+    if kind == "littlegolem":
+        found = _littlegolem(data, name)
+    else:
+        from pipeline_src.records.sgf_games import parse_games
+
+        found = [one if isinstance(one, Reject) else one.record for one in parse_games(data, 1, name=name)]
+    games = [one for one in found if isinstance(one, GameRecord)]
+    rejects = [one for one in found if isinstance(one, Reject)]
+    if not games:
+        raise ZugwerkError(rejects[0].detail if rejects else f"{name}: no record in the file")
+    if len(games) > MOST_GAMES:
+        raise ZugwerkError(f"{name}: {len(games):,} games; a text may have {MOST_GAMES:,}: split it")
+    return Found(games, rejects)
 
 
 def _archive(data: bytes, name: str) -> list[GameRecord]:
@@ -128,92 +149,40 @@ def _journal(data: bytes, name: str) -> list[GameRecord]:
     return records
 
 
-def _littlegolem(data: bytes, name: str) -> list[GameRecord]:
+def _littlegolem(data: bytes, name: str) -> Sequence[GameRecord | Reject]:
+    """Return the site's records in a file: turns of the Amazons, or else Go."""
+    from pipeline_src.records.littlegolem.go import read_go
+    from pipeline_src.records.littlegolem.text import split_file
+    from pipeline_src.records.raw import RawGame
+
+    found: list[GameRecord | Reject] = []
+    for number, text in enumerate(split_file(data), 1):
+        if _AMAZONS.search(text):
+            one = _amazons(text, number)
+        else:
+            size = _SIZE.search(text)
+            game = read_go(RawGame(number, name, 0, text), int(size[1]) if size else 19)
+            one = game if isinstance(game, Reject) else game.record
+        found.append(replace(one, detail=f"{name}, record {number}: {one.detail}") if isinstance(one, Reject) else one)
+    return found
+
+
+def _amazons(text: bytes, number: int) -> GameRecord | Reject:
     from pipeline_src.records.littlegolem.amazons import SIZE, read_amazons
-    from pipeline_src.records.littlegolem.text import pick_legal, readings, split_records
-
-    games: list[GameRecord] = []
-    first: RecordError | None = None
-    for number, text in enumerate(split_records(data)[:MOST_GAMES], 1):
-        try:
-            record = pick_legal(readings(text), read_amazons)
-            game = read_amazons(record)
-        except RecordError as error:
-            first = first or error
-            continue
-        games.append(
-            GameRecord(
-                "amazons", number, "file", game.variant, SIZE, SIZE, game.actions, game.winner, game.resigned,
-                record.header.get("PB", ""), record.header.get("PW", ""), event=record.header.get("EV", ""),
-            )
-        )  # fmt: skip
-    if not games:
-        raise ZugwerkError(f"{name}: no Amazons record that can be read ({first})")
-    return games
-
-
-def _sgf(data: bytes, name: str) -> list[GameRecord]:
-    head = data[:4096]
-    number, size = _KIND_OF_GAME.search(head), _SIZE.search(head)
-    if number is not None and number[1] in (b"4", b"18"):
-        return [_annotated(data, name)]
-    from pipeline_src.records.sgf import parse_sgf
-
-    found = parse_sgf(data, 1, name=name, size=int(size[1]) if size else 19)
-    games = [one.record for one in found if not isinstance(one, Reject)]
-    if not games:
-        raise ZugwerkError(next(one.detail for one in found if isinstance(one, Reject)))
-    return games[:MOST_GAMES]
-
-
-def _annotated(data: bytes, name: str) -> GameRecord:
-    """A game of the Amazons (GM[18]) or Gomoku (GM[4]) as `annotate.annotated` writes it; comments are left out."""
-    from sgfmill import sgf_grammar
-
-    from pipeline_src.records.littlegolem.text import decode
+    from pipeline_src.records.littlegolem.text import follows, pick_legal, readings
 
     try:
-        tree = sgf_grammar.parse_sgf_game(data)
-    except ValueError as error:
-        raise ZugwerkError(f"{name}: not SGF, or cut off ({error})") from None
-    nodes = list(sgf_grammar.main_sequence_iter(tree))
-    root = {key: decode(sgf_grammar.text_value(values[0])) for key, values in nodes[0].items()}
-    game = "amazons" if root["GM"].strip() == "18" else "gomoku"
-    words = [decode(values[0]) for node in nodes[1:] for key, values in node.items() if key in ("W", "B")]
-    resigned = bool(words) and words[-1] == "resign"
-    try:
-        width, height = (int(side) for side in (root.get("SZ", "15") + ":" + root.get("SZ", "15")).split(":")[:2])
-    except ValueError:
-        raise ZugwerkError(f"{name}: SZ is not a size: {shown(root['SZ'])}") from None
-    record = GameRecord(
-        game, 1, "file", root.get("RU", ""), height, width, (), None, resigned,
-        root.get("PB", ""), root.get("PW", ""), event=root.get("EV", ""),
+        record = pick_legal(readings(text), read_amazons)
+        game = read_amazons(record)
+        if follows(record):
+            raise RecordError("several_records", "another record follows that cannot be told apart")
+    except RecordError as error:
+        return Reject(number, error.ply, error.reason, error.detail)
+    names = [record.header.get(key, "") for key in ("PB", "PW", "EV")]
+    return GameRecord(
+        "amazons", number, "file", game.variant, SIZE, SIZE, game.actions, game.winner, game.resigned,
+        names[0], names[1], event=names[2].removeprefix("null"),
     )  # fmt: skip
-    return replace(record, **_played(record, words[:-1] if resigned else words, name))
-
-
-def _played(record: GameRecord, words: list[str], name: str) -> dict[str, Any]:
-    """Return the fields of the record that follow from its moves."""
-    from pipeline_src.games.game import get_game
-
-    rules = get_game(record.game)
-    record = replace(record, variant=record.variant or rules.VARIANTS[0])
-    points = [_point(word, record.height) if record.game == "gomoku" else word for word in words]
-    try:
-        actions, state = played(rules, start_of(record), points)
-    except ZugwerkError as error:
-        raise ZugwerkError(f"{name}: {error}") from None
-    winner = rules.winner(state)
-    if record.resigned:
-        winner = "second" if rules.to_play(state) == 0 else "first"
-    return {"variant": record.variant, "actions": actions, "winner": winner}
-
-
-def _point(word: str, height: int) -> str:
-    """Return SGF's ``hh`` as the rules write it; other text is unchanged."""
-    if len(word) == 2 and word.isascii() and word.isalpha():
-        return f"{word[0].lower()}{height - (ord(word[1].lower()) - ord('a'))}"
-    return word
 
 
 def start_of(record: GameRecord) -> Any:

@@ -69,7 +69,7 @@ def record_file(web_folder):
     ],
 )
 def test_a_file_of_each_format_is_read_by_its_content(client, name, data, game):
-    (read,) = read_games(data, "no suffix")
+    (read,), _ = read_games(data, "no suffix")
     assert (read.game, read.actions, read.height) == (game.game, game.actions, game.height)
     answer = client.post(f"/api/analyse/upload?name={name}", content=data)
     assert answer.status_code == 200, answer.text
@@ -84,7 +84,7 @@ def test_a_file_of_each_format_is_read_by_its_content(client, name, data, game):
 
 
 def test_an_archive_and_the_journal_of_a_match_under_way(client, web_folder, record_file, tmp_path):
-    assert [one.gid for one in read_games(record_file.read_bytes(), "x")] == [1, 2]
+    assert [one.gid for one in read_games(record_file.read_bytes(), "x").games] == [1, 2]
     spec = MatchSpec("gomoku", "random", "random", 4, size=5)
     run_match(spec, web_folder / "matches/test.parquet")
     journal = web_folder / "matches/test.journal.jsonl"
@@ -134,7 +134,10 @@ def test_the_journal_and_the_archive_of_a_tournament_tell_why_a_game_was_forfeit
         (b"(;GM[18]SZ[10];W[a1-a2/a3])", "move 1, a1-a2/a3, is not legal"),
         (b"(;GM[4]SZ[x];B[hh])", "SZ is not a size"),
         (b"(;GM[4]SZ[15];B[hh];W[hh])", "move 2"),
-        (b"(;W[d1-d7/g7];B[d1-d7/g7])", "no Amazons record"),
+        (b"(;W[d1-d7/g7];B[d1-d7/g7])", "x, record 1: d1-d7/g7 is not legal from either start"),
+        (b"(;GM[2];B[hh])", "GM['2']"),
+        (b"(;GM[18]SZ[10]AW[d1]AB[d10];W[d1-d7/g7])", "a start position that is set up"),
+        (b"(;GM[1]SZ[19]PB[\xc0\xee];B[dd])", "no charset (CA)"),
         (b"Piskvorky 99x99, 1:1, 0\n", "no Gomoku board"),
     ],
 )
@@ -142,6 +145,59 @@ def test_what_is_no_record_is_told(client, data, words):
     answer = client.post("/api/analyse/upload?name=../../x", content=data)
     assert answer.status_code == 400
     assert words in answer.json()["error"]
+
+
+def test_all_games_of_a_file_are_listed_and_what_is_none_is_told(client):
+    """A collection of all games, sizes and rules, with two games that cannot be read."""
+    texts = [
+        "(;GM[4]SZ[15]PB[ann]PW[bob]RU[Renju];B[hh];W[ii])",
+        "(;GM[4]SZ[15];W[hh])",
+        "(;GM[18]SZ[10]PB[cid]RE[W+R];W[d1-d7/g7];B[a7-f2/i5])",
+        "(;GM[1]SZ[9]KM[7]RE[W+3];B[ee])",
+        "(;GM[1]SZ[19];B[dd];W[pp])",
+        "(;GM[1]SZ[19];B[dd];W[dd])",
+    ]
+    opened = client.post("/api/analyse/upload?name=all.sgf", content="\n".join(texts).encode()).json()
+    assert opened["games"] == 4
+    listed = client.get("/api/analyse/games", params={"source": opened["source"]}).json()
+    assert [(one["number"], one["game"], one["winner"], one["plies"]) for one in listed["games"]] == [
+        (1, "gomoku", None, 2),
+        (3, "amazons", "first", 2),
+        (4, "go", "second", 1),
+        (5, "go", None, 2),
+    ]
+    assert (listed["games_in_all"], listed["rejects_in_all"]) == (4, 2)
+    assert listed["rejects"][0] == "all.sgf (game 2 of 6): White moves where Black should"
+    for one in listed["games"]:
+        found = client.get("/api/analyse/game", params={"source": opened["source"], "number": one["number"]}).json()
+        assert (len(found["plies"]), found["illegal"]) == (one["plies"], "")
+
+
+def test_all_records_of_the_site_are_listed(client):
+    first, second = write_record(AMAZONS), write_record(game_record(amazons, 10, 7, 3, gid=2))
+    go = b"(;FF[4]EV[null]PB[lazy\\player]PW[b]KM[0.5]SZ[9]SO[http://www.littlegolem.com]HA[2]AB[gc]AB[cg];W[ee];B[tt])"
+    for between in (b"", b"\n", b"\r\n\r\n"):
+        games, rejects = read_games(between.join([first, second, b"(;)", go]), "bulk.txt")
+        assert [(one.game, one.gid, len(one.actions)) for one in games] == [
+            ("amazons", 1, len(AMAZONS.actions)),
+            ("amazons", 2, 3),
+            ("go", 3, 2),
+        ]
+        assert (games[2].first_name, games[2].variant) == ("lazy\\player", "komi-0.5/handicap-2:gc,cg")
+        assert rejects == []
+    games, rejects = read_games(first + b"\n\n(;EV[null]PB[cut", "bulk.txt")
+    assert (len(games), rejects[0].gid) == (1, 2)
+    assert rejects[0].detail.startswith("bulk.txt, record 2: cut off")
+
+
+def test_a_game_from_a_position_that_is_set_up_is_shown(client):
+    text = "(;GM[4]SZ[15]RU[Standard]PB[a]AB[hh][ig]AW[gi][gh]PL[B];B[jj];W[kk])"
+    source = client.post("/api/analyse/upload?name=setup.sgf", content=text.encode()).json()["source"]
+    replay = client.get("/api/analyse/game", params={"source": source, "number": 1}).json()
+    assert replay["fen"] == "15/15/15/15/15/15/8x6/6ox7/6o8/15/15/15/15/15/15 b exact"
+    assert [one["move"] for one in replay["plies"]] == ["j6", "k5"]
+    messages = analysed(client, source=source, number=1, player="alphabeta:depth=1", movetime=5)
+    assert messages[-1]["state"] == "done", messages[-1]
 
 
 def test_no_file_outside_the_folders(client, tmp_path):
@@ -179,7 +235,7 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, record_file)
     ).json()
     assert exported["name"] == "games-2.sgf"
     assert exported["text"].count("alphabeta:width=3, 5 ms: first side wins") == 4
-    (back,) = read_games(exported["text"].encode(), "back")
+    (back,), _ = read_games(exported["text"].encode(), "back")
     assert len(back.actions) == 3
 
 
@@ -278,7 +334,7 @@ def test_what_a_move_gave_away_is_exported_as_a_mark():
 
 def test_names_cannot_break_out_of_an_export():
     hostile = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None, first_name="a];B[aa]\\", event="]")
-    (read,) = read_games(annotated(hostile, []).encode(), "x")
+    (read,), _ = read_games(annotated(hostile, []).encode(), "x")
     assert (read.first_name, read.event, read.actions) == ("a];B[aa]\\", "]", (112,))
 
 
@@ -305,6 +361,19 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     assert violations(page) == []
     page.set_viewport_size(PHONE)
     assert fits(page)
+
+
+def test_the_page_lists_the_games_of_a_collection_to_choose_from(open_page, tmp_path):
+    page = open_page("#/analyse", PHONE)
+    path = tmp_path / "three.sgf"
+    path.write_text("(;GM[4]SZ[15]PB[ann];B[hh];W[ii])\n(;GM[4]SZ[15];W[hh])\n(;GM[4]SZ[15]PB[cid];B[gg])")
+    page.set_input_files("input[type=file]", path)
+    page.get_by_text("1 more cannot be read. three.sgf (game 2 of 3): White moves where Black should").wait_for()
+    assert page.get_by_role("button", name="Game ").all_inner_texts() == ["Game 1", "Game 3"]
+    assert violations(page) == []
+    assert fits(page)
+    page.get_by_role("button", name="Game 3").click()
+    page.get_by_text("three.sgf, game 3: 1 moves").wait_for()
 
 
 def test_the_page_opens_a_file_of_the_user(open_page, tmp_path):

@@ -63,6 +63,9 @@ class Games(Message):
     first: int
     """Index of the first listed game in the file, from 0."""
     games_in_all: int
+    rejects: tuple[str, ...]
+    """Why the other records of the file are no games: the first of them."""
+    rejects_in_all: int
 
 
 class Ply(Message):

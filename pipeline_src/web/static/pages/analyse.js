@@ -50,10 +50,11 @@ export async function show(root, params) {
   /** The games of a file. */
   async function list(source, first) {
     const found = await get(`analyse/games?source=${encodeURIComponent(source)}&first=${first}&count=${PAGE}`);
-    if (found.games_in_all === 1) return study(source, found.games[0].number, 0);
+    if (found.games_in_all === 1 && !found.rejects_in_all) return study(source, found.games[0].number, 0);
     at({ source });
     const end = first + found.games.length;
     put(root, h("div", { class: "row" }, h("h1", { class: "grow" }, found.name), h("button", { type: "button", onclick: () => begin(choose) }, "Open another")),
+      found.rejects_in_all > 0 && notice(`${number(found.rejects_in_all)} more cannot be read. ${found.rejects.join("; ")}`, "bad"),
       h("div", { class: "card stack" },
         h("div", { class: "scroll games-table", tabindex: 0, role: "region", "aria-label": "Games" }, h("table", {},
           h("thead", {}, h("tr", {}, ["Game", "First", "Second", "Result", "Moves", "Event"].map((word) => h("th", { scope: "col" }, word)))),
