@@ -41,8 +41,9 @@ def perft(
 
 @app.command(epilog="Example: zugwerk go show game.sgf --move 30")
 def show(
-    position: str = typer.Argument(..., help="A FEN, or an SGF record on 19x19.", metavar="FEN_OR_SGF"),
+    position: str = typer.Argument(..., help="A FEN, or an SGF record.", metavar="FEN_OR_SGF"),
     move: int | None = typer.Option(None, "--move", help="Number of plies of the record to play.  [default: all]"),
+    number: int | None = play.GAME,
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.errors import ZugwerkError
@@ -51,11 +52,11 @@ def show(
     from pipeline_src.records.sgf import read_sgf
 
     if not (position.lower().endswith(".sgf") or Path(position[:255]).is_file()):
-        if move is not None:
-            raise ZugwerkError("--move counts the plies of a record; a FEN has none")
+        if move is not None or number is not None:
+            raise ZugwerkError("--move and --game are for records; a FEN has none")
         state = go.from_fen(position)
     else:
-        record = read_sgf(position).record
+        record = read_sgf(position, size=None, number=number).record
         plies = len(record.actions) if move is None else move
         if not 0 <= plies <= len(record.actions):
             raise ZugwerkError(f"{position}: --move must be 0 to {len(record.actions)}, not {plies}")

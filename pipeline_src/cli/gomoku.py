@@ -58,10 +58,11 @@ def move(
 
 @app.command(epilog='Example: zugwerk gomoku show "3/1x1/3 w freestyle-3"')
 def show(
-    position: str = typer.Argument(..., help="A FEN, or a Piskvorky record (.psq).", metavar="FEN_OR_PSQ"),
+    position: str = typer.Argument(..., help="A FEN, or a record (.psq or .sgf).", metavar="FEN_OR_FILE"),
     variant: str | None = typer.Option(
-        None, "--variant", help=f"Variant of a record that names none.  [default: {VARIANT}]"
+        None, "--variant", help=f"Variant of a .psq record that names none.  [default: {VARIANT}]"
     ),
+    number: int | None = play.GAME,
 ) -> None:
     """Print the board with coordinates, the last stone in brackets, and the state of the game."""
     from pipeline_src.errors import ZugwerkError
@@ -69,20 +70,42 @@ def show(
     from pipeline_src.games.gomoku.diagram import diagram, standing
     from pipeline_src.records.psq import read_psq
 
-    is_file = position.lower().endswith(".psq") or Path(position[:255]).is_file()
-    if not is_file:
+    is_sgf = position.lower().endswith(".sgf")
+    if not is_sgf and number is not None:
+        raise ZugwerkError("--game is for SGF records, which may be several in a file")
+    if not is_sgf and not position.lower().endswith(".psq") and not Path(position[:255]).is_file():
         if variant is not None:
             raise ZugwerkError("a FEN contains its variant (3/3/3 b exact-3); remove --variant")
         state = gomoku.from_fen(position)
     else:
-        game = read_psq(position, variant=variant)
-        state, record = game.state, game.record
+        if is_sgf:
+            record, state = _of_sgf(position, variant, number)
+        else:
+            record, _, state = read_psq(position, variant=variant)
         if record.first_name or record.second_name:
             typer.echo(f"x {record.first_name}, o {record.second_name}")
         typer.echo(" ".join(gomoku.format_move(action, *state.board.shape) for action in record.actions))
     typer.echo(diagram(state))
     typer.echo(standing(state))
     typer.echo(gomoku.to_fen(state))
+
+
+def _of_sgf(path: str, variant: str | None, number: int | None) -> tuple[Any, Any]:
+    """Return the record of a game in an SGF file, and its final position."""
+    from pipeline_src.errors import ZugwerkError
+    from pipeline_src.games import gomoku
+    from pipeline_src.records.sgf_games import read_game
+    from pipeline_src.web.record_files import start_of
+
+    record = read_game(path, number).record
+    if record.game != "gomoku":
+        raise ZugwerkError(f"{path}: a game of {record.game}, not of gomoku")
+    if variant is not None:
+        raise ZugwerkError(f"{path}: an SGF record names its rule (RU); remove --variant")
+    state = start_of(record)
+    for action in record.actions:
+        state = gomoku.play(state, action)
+    return record, state
 
 
 @app.command(epilog='Example: zugwerk gomoku solve --fen "5/5/1x1x1/2oo1/5 b freestyle-4"')

@@ -6,6 +6,8 @@ from typing import Any
 
 import typer
 
+from pipeline_src.cli import play
+
 app = typer.Typer(
     help='The joseki library. Example: zugwerk joseki encode "X 3,5 4,4 7,3 O 3,6 4,6 3,9"', no_args_is_help=True
 )
@@ -50,6 +52,7 @@ def encode(
 def recommend(
     game: Path = typer.Argument(..., help="An SGF record on 19x19.", metavar="GAME.sgf"),
     move: int | None = typer.Option(None, "--move", help="Number of moves to play first.  [default: all]"),
+    number: int | None = play.GAME,
     corner: str = typer.Option("all", "--corner", help=f"all, {', '.join(CORNERS)}."),
     library: Path = Library,
     top: int = typer.Option(10, "--top", help="Number of rows to print."),
@@ -70,7 +73,7 @@ def recommend(
         raise ZugwerkError(f"--corner {corner!r}: expected all, {', '.join(CORNERS)}")
     if top < 1:
         raise ZugwerkError(f"--top must be at least 1, not {top}")
-    state, last = _position(game, move)
+    state, last = _position(game, move, number)
     chosen = range(len(CORNERS)) if corner == "all" else [CORNERS.index(corner)]
     known = load(library)
     _tell_of_made(known)
@@ -87,13 +90,13 @@ def recommend(
         print_rows(rows)
 
 
-def _position(game: Path, move: int | None) -> tuple[Any, int]:
+def _position(game: Path, move: int | None, number: int | None) -> tuple[Any, int]:
     """Return the state after ``move`` moves of a record's main line, and the last point played, or -1."""
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games import go
     from pipeline_src.records.sgf import read_sgf
 
-    record = read_sgf(game).record
+    record = read_sgf(game, number=number).record
     plies = len(record.actions)
     if (record.height, record.width) != (19, 19):
         raise ZugwerkError(f"{game}: a game on {record.height}x{record.width}; joseki are of 19x19")

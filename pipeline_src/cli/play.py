@@ -7,6 +7,7 @@ import typer
 
 DEPTH = typer.Argument(..., help="Depth in plies.")
 DIVIDE = typer.Option(False, "--divide", help="Also print the count after each first turn.")
+GAME = typer.Option(None, "--game", help="Number of the game in an SGF file with several games.")
 AS_JSON = typer.Option(False, "--json", help="Print JSON with unrounded numbers.")
 
 

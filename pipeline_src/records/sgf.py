@@ -55,19 +55,35 @@ class SgfGame(NamedTuple):
 
 
 def read_sgf(path: Path | str, gid: int = 0, size: int | None = SIZE, number: int | None = None) -> SgfGame:
-    """Read a game of a file: its only one, or the one with a ``number`` from 1 on.
+    """Read a game of Go from a file: the only one, or the one with a ``number`` from 1 on.
 
     Raises:
-        ZugwerkError: the file is missing, has several games and no number is given, or has no game of this number; the
-            game is not usable (`RecordError`; its message begins with the path).
+        ZugwerkError: the file is missing; as `choose`.
+    """
+    return choose(parse_sgf(read_bytes(path), gid, name=str(path), size=size), path, number)
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        ZugwerkError: the file is missing.
     """
     try:
-        data = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file") from None
-    found = parse_sgf(data, gid, name=str(path), size=size)
+
+
+def choose(found: Sequence[SgfGame | Reject], path: Path | str, number: int | None) -> SgfGame:
+    """Return the only game of a file, or the one with a ``number`` from 1 on.
+
+    Raises:
+        ZugwerkError: the file has several games and no number is given, or has no game of this number; the game is not
+            usable (`RecordError`; its message begins with the path).
+    """
     if number is None and len(found) > 1:
-        raise ZugwerkError(f"{path}: {len(found)} games; choose one by its number:\n{listed(found)}")
+        raise ZugwerkError(f"{path}: {len(found)} games; choose one by its number (--game):\n{listed(found)}")
     number = 1 if number is None else number
     if not 1 <= number <= len(found):
         raise ZugwerkError(f"{path}: no game {number}; it has {len(found)}")

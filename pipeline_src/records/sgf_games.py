@@ -7,6 +7,7 @@ Amazons. Stones of Gomoku that are set up before the first move make the start p
 record's variant. RE names the winner where the board does not, and has to agree with it where it does.
 """
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.records.psq import read_rule
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
-from pipeline_src.records.sgf import SgfGame, count_variations, read_result, read_tree, read_trees
+from pipeline_src.records.sgf import SgfGame, choose, count_variations, read_bytes, read_result, read_tree, read_trees
 from pipeline_src.records.sgf_text import text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}
@@ -59,6 +60,15 @@ def parse_games(data: bytes, gid: int = 0, *, name: str = "record") -> list[SgfG
         name: name of the file, with which the details of rejects begin.
     """
     return read_trees(data, gid, name, lambda tree, number: _read(tree, number, name))
+
+
+def read_game(path: Path | str, number: int | None = None) -> SgfGame:
+    """Read a game of a file: the only one, or the one with a ``number`` from 1 on.
+
+    Raises:
+        ZugwerkError: the file is missing; as `pipeline_src.records.sgf.choose`.
+    """
+    return choose(parse_games(read_bytes(path), 1, name=str(path)), path, number)
 
 
 def _read(tree: Any, gid: int, name: str) -> SgfGame:

@@ -38,6 +38,14 @@ def test_show_a_record_up_to_a_move(game):
     assert run("show", game).stdout.splitlines()[-2] == "White won by 6.5 after 4 plies"
 
 
+def test_show_a_game_of_a_collection(tmp_path):
+    path = tmp_path / "two.sgf"
+    path.write_text("(;SZ[19]PB[ann]PW[bob];B[pd])\n(;SZ[9]PB[cid]KM[7];B[ee];W[cc])")
+    assert run("show", str(path), "--game", "2").stdout.splitlines()[-2] == "Black to move after 2 plies"
+    error = str(run("show", str(path)).exception)
+    assert "2 games; choose one by its number (--game):\n   1  ann - bob, 1 moves\n   2  cid - , 2 moves" in error
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -48,6 +56,8 @@ def test_show_a_record_up_to_a_move(game):
         (["perft", "2", "--fen", "3/3/3 b", "--size", "9"], "--fen contains size and komi"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),
         (["show", "3/3/3 b", "--move", "1"], "a FEN has none"),
+        (["show", "3/3/3 b", "--game", "1"], "a FEN has none"),
+        (["show", "GAME", "--game", "2"], "game.sgf: no game 2; it has 1"),
         (["show", "no/game.sgf"], "no/game.sgf: no such file"),
         (["show", "GAME", "--move", "5"], r"game.sgf: --move must be 0 to 4, not 5"),
     ],

@@ -102,9 +102,25 @@ def test_show_a_record(tmp_path, name):
     assert run("show", str(path), "--variant", "exact").stdout.splitlines()[-1].endswith(" b exact")
 
 
+def test_show_an_sgf_record(tmp_path):
+    path = tmp_path / "two.sgf"
+    setup = "AB[hh][ig]AW[gi][gh]PL[B]"
+    path.write_text(f"(;GM[4]SZ[15]RU[Renju]PB[A]{setup};B[jj];W[kk])(;GM[18];W[d1-d7/g7])")
+    lines = run("show", str(path), "--game", "1").stdout.splitlines()
+    assert lines[:2] == ["x A, o ", "j6 k5"]
+    assert lines[-1] == "15/15/15/15/15/15/8x6/6ox7/6o8/9x5/10o4/15/15/15/15 b renju"
+    for words, message in (
+        ([], "2 games; choose one"),
+        (["--game", "2"], "a game of amazons, not of gomoku"),
+        (["--game", "1", "--variant", "caro"], "names its rule"),
+    ):
+        assert message in str(run("show", str(path), *words).exception)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["show", "3/1x1/3 w freestyle-3", "--game", "1"], "--game is for SGF records"),
         (["perft", "2", "--fen", "nonsense"], "bad FEN 'nonsense'"),
         (["perft", "13"], "perft depth must be 0 to 12"),
         (["perft", "2", "--size", "26"], "no Gomoku board of size 26"),

@@ -1,6 +1,7 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -73,6 +74,15 @@ def test_recommend_prints_candidates_and_draws_them(library, game, tmp_path):
     )
     assert len(rows) == 2
     assert "100</text>" in (tmp_path / "a.svg").read_text()
+
+
+def test_recommend_for_a_game_of_a_collection(library, game, tmp_path):
+    path = tmp_path / "two.sgf"
+    path.write_bytes(b"(;SZ[19];B[aa])\n" + Path(game).read_bytes())
+    words = ("--move", 2, "--corner", "bottom-right", "--library", library)
+    assert run("recommend", path, "--game", 2, *words) == run("recommend", game, *words)
+    with pytest.raises(ZugwerkError, match="2 games; choose one"):
+        run("recommend", path, *words)
 
 
 def test_recommend_says_where_it_knows_nothing(library, tmp_path):

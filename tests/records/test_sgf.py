@@ -215,7 +215,7 @@ def test_a_game_of_a_collection_is_chosen_by_its_number(tmp_path):
     path = tmp_path / "many.sgf"
     path.write_text(f"{HEAD}PB[ann]PW[bob];B[pd])(;SZ[9];B[cc])\n{HEAD}PB[\u674e];B[dd];W[qq])", encoding="utf-8")
     assert points(read_sgf(path, number=3).record) == ["D16", "R3"]
-    with pytest.raises(ZugwerkError, match="3 games; choose one by its number:") as caught:
+    with pytest.raises(ZugwerkError, match=r"3 games; choose one by its number \(--game\):") as caught:
         read_sgf(path)
     lines = str(caught.value).splitlines()[1:]
     assert lines == ["   1  ann - bob, 1 moves", "   2  other_variant", "   3  \u674e - , 2 moves"]
