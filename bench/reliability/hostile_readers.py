@@ -10,13 +10,14 @@ from pipeline_src.arena.conversation import converse
 from pipeline_src.arena.gomocup.session import Session as GomocupSession
 from pipeline_src.arena.uci.session import Session as UciSession
 from pipeline_src.games.game import get_game
+from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.games import Kept, Usable, read_game
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.psq import parse_psq
 from pipeline_src.records.raw import RawGame, Seat
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
-from pipeline_src.records.sgf import SgfGame, parse_sgf
+from pipeline_src.records.sgf import parse_sgf
 from spiders.pages import check_record, games_of, read_api_games, read_game_list, read_players
 
 Found = list[GameRecord | Reject | RawGame]

@@ -1,13 +1,17 @@
-"""Convert the coloured moves of a Go record to the actions of a game: one a ply, alternating sides, all legal."""
+"""The contents of a Go record: its coloured moves as the actions of a game, one a ply, all legal; and its komi."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from pipeline_src.games.go import format_move
-from pipeline_src.games.go.board import KO, PASSES, SIDE
+from pipeline_src.games.go.board import KO, MAX_KOMI, PASSES, SIDE
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.games.go.setup import initial_state
+from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError
+
+_KOMI = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,6})?")
 
 
 class GoMoves(NamedTuple):
@@ -19,6 +23,19 @@ class GoMoves(NamedTuple):
     missing."""
     cut: int
     """Number of moves left out because they follow two passes in a row, which end the game."""
+
+
+class SgfGame(NamedTuple):
+    """The contents of one record."""
+
+    record: GameRecord
+    name: str
+    """Name of its file or page, for messages."""
+    variations: int
+    """Number of variations beside the main line."""
+    passes_added: int
+    cut: int
+    """See `GoMoves`."""
 
 
 def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoMoves:
@@ -50,3 +67,15 @@ def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoM
         play(state, action)
         actions.append(action)
     return GoMoves(tuple(actions), added, cut)
+
+
+def half_points(text: str) -> int | None:
+    """Return the komi in half points for any way of writing it; None for one that is missing or that no rules have."""
+    if not _KOMI.fullmatch(text.strip()):
+        return None
+    points = float(text.replace(",", "."))
+    points = points / 100 if abs(points) >= 100 else points
+    if abs(points * 2) % 1 == 0.5:  # 3.75 of one side's stones are 7.5 points
+        points *= 2
+    halves = points * 2
+    return int(halves) if halves % 1 == 0 and abs(halves) <= MAX_KOMI else None

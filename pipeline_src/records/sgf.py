@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sgfmill import sgf
 from sgfmill.sgf_properties import interpret_go_point
@@ -20,7 +20,6 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.go.board import (
     FIRST,
     LETTERS,
-    MAX_KOMI,
     MAX_SIDE,
     MIN_SIDE,
     SECOND,
@@ -28,7 +27,9 @@ from pipeline_src.games.go.board import (
     format_variant,
     parse_variant,
 )
-from pipeline_src.records.go_moves import read_moves
+from pipeline_src.records.go_moves import SgfGame, half_points, read_moves
+from pipeline_src.records.littlegolem.go import read_file
+from pipeline_src.records.littlegolem.text import of_site
 from pipeline_src.records.record import GameRecord, Source, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.records.sgf_text import text_of, trees
@@ -37,21 +38,7 @@ SIZE = 19
 LISTED = 50
 """Largest number of games in a list to choose from."""
 _RESULT = re.compile(r"([BW])\+\s*(r|resign)?", re.IGNORECASE)
-_KOMI = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,6})?")
 _DRAWN = ("0", "draw", "jigo")
-
-
-class SgfGame(NamedTuple):
-    """The contents of one record."""
-
-    record: GameRecord
-    name: str
-    """Name of its file or page, for messages."""
-    variations: int
-    """Number of variations beside the main line."""
-    passes_added: int
-    cut: int
-    """See `pipeline_src.records.go_moves.GoMoves`."""
 
 
 def read_sgf(path: Path | str, gid: int = 0, size: int | None = SIZE, number: int | None = None) -> SgfGame:
@@ -112,12 +99,15 @@ def parse_sgf(
     """Read the games of a file's bytes, numbered from ``gid`` on. The list has at least one entry.
 
     Args:
-        data: one game or a collection, in any charset that it declares (CA); see `sgf_text`.
+        data: one game or a collection, in any charset that it declares (CA); see `sgf_text`. LittleGolem's text, in
+            which names are not escaped, is read as such.
         gid: number of the first game.
         name: name of the file, with which the details of rejects begin.
         size: size of the board; games of other sizes are rejected. None accepts any size.
         source: source of the games, for the records.
     """
+    if of_site(data):
+        return read_file(data, gid, name, size)
     return read_trees(data, gid, name, lambda tree, number: read_tree(tree, number, size, source, name))
 
 
@@ -225,18 +215,6 @@ def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple
             action = size * size if point is None else (size - 1 - point[0]) * size + point[1]
             moves.append((FIRST if colour == "b" else SECOND, action))
     return sorted(stones), moves
-
-
-def half_points(text: str) -> int | None:
-    """Return the komi in half points for any way of writing it; None for one that is missing or that no rules have."""
-    if not _KOMI.fullmatch(text.strip()):
-        return None
-    points = float(text.replace(",", "."))
-    points = points / 100 if abs(points) >= 100 else points
-    if abs(points * 2) % 1 == 0.5:  # 3.75 of one side's stones are 7.5 points
-        points *= 2
-    halves = points * 2
-    return int(halves) if halves % 1 == 0 and abs(halves) <= MAX_KOMI else None
 
 
 def read_result(text: str) -> tuple[Winner | None, bool]:

@@ -18,10 +18,11 @@ from pipeline_src.games import amazons, gomoku
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku.board import BLACK, MAX_SIDE, MIN_SIDE, WHITE
 from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.psq import read_rule
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
-from pipeline_src.records.sgf import SgfGame, choose, count_variations, read_bytes, read_result, read_tree, read_trees
+from pipeline_src.records.sgf import choose, count_variations, read_bytes, read_result, read_tree, read_trees
 from pipeline_src.records.sgf_text import text_of
 
 NUMBERS = {"amazons": 18, "gomoku": 4}

@@ -12,11 +12,12 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.project.params import load, load_value
+from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import list_shards, read_raw
 from pipeline_src.records.rejects import Reject, write_rejects
-from pipeline_src.records.sgf import SgfGame, parse_sgf
+from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
 from pipeline_src.systems.joseki.made import EVENT, make_games
 from pipeline_src.systems.joseki.params import JosekiRecordsParams, MadeGames

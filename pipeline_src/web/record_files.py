@@ -8,12 +8,12 @@ journal of a match, also of one under way.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.records.littlegolem.text import of_site
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import RecordError, Reject, shown
 from pipeline_src.web.archives import record_of
@@ -26,9 +26,7 @@ SUFFIXES = (".parquet", ".jsonl", ".psq", ".sgf", ".txt")
 MOST_GAMES, MOST_VALUES = 20_000, 4_000_000
 """Limits of an uploaded archive: games, and values of all columns."""
 _AMAZONS = re.compile(rb";\s*[WB]\[[a-j](?:10|[1-9])-?[a-j]")
-_KIND_OF_GAME = re.compile(rb"\bGM\[\s*(\d+)\s*\]")
-_SIZE = re.compile(rb"\bSZ\[(\d{1,2})\]")
-_SITE = re.compile(rb"\bSO\[[^\]]{0,20}littlegolem")
+_KIND_OF_GAME = re.compile(rb"\bGM\[")
 
 
 class Found(NamedTuple):
@@ -53,8 +51,8 @@ def kind_of(data: bytes) -> Kind:
     if text.startswith(b"{"):
         return "journal"
     if text.startswith(b"("):
-        of_site = _KIND_OF_GAME.search(text) is None and (_AMAZONS.search(text) or _SITE.search(text))
-        return "littlegolem" if of_site else "sgf"
+        turns = _KIND_OF_GAME.search(text) is None and _AMAZONS.search(text)
+        return "littlegolem" if turns or of_site(text) else "sgf"
     raise ZugwerkError(
         "not a record: expected LittleGolem's text, SGF, a Piskvorky record (.psq), a Parquet archive or the journal "
         f"of a match, found {shown(text[:60].decode('latin-1')) if text else 'nothing'}"
@@ -150,24 +148,22 @@ def _journal(data: bytes, name: str) -> list[GameRecord]:
 
 
 def _littlegolem(data: bytes, name: str) -> Sequence[GameRecord | Reject]:
-    """Return the site's records in a file: turns of the Amazons, or else Go."""
-    from pipeline_src.records.littlegolem.go import read_go
+    """Return the site's records in a file, turns of the Amazons or moves of Go."""
+    from pipeline_src.records.littlegolem.go import read_file
     from pipeline_src.records.littlegolem.text import split_file
-    from pipeline_src.records.raw import RawGame
 
     found: list[GameRecord | Reject] = []
-    for number, text in enumerate(split_file(data), 1):
+    texts = split_file(data)
+    for number, text in enumerate(texts, 1):
+        label = f"{name} (record {number} of {len(texts)})" if len(texts) > 1 else name
         if _AMAZONS.search(text):
-            one = _amazons(text, number)
+            found.append(_amazons(text, number, label))
         else:
-            size = _SIZE.search(text)
-            game = read_go(RawGame(number, name, 0, text), int(size[1]) if size else 19)
-            one = game if isinstance(game, Reject) else game.record
-        found.append(replace(one, detail=f"{name}, record {number}: {one.detail}") if isinstance(one, Reject) else one)
+            found += [one if isinstance(one, Reject) else one.record for one in read_file(text, number, label, None)]
     return found
 
 
-def _amazons(text: bytes, number: int) -> GameRecord | Reject:
+def _amazons(text: bytes, number: int, name: str) -> GameRecord | Reject:
     from pipeline_src.records.littlegolem.amazons import SIZE, read_amazons
     from pipeline_src.records.littlegolem.text import follows, pick_legal, readings
 
@@ -177,7 +173,7 @@ def _amazons(text: bytes, number: int) -> GameRecord | Reject:
         if follows(record):
             raise RecordError("several_records", "another record follows that cannot be told apart")
     except RecordError as error:
-        return Reject(number, error.ply, error.reason, error.detail)
+        return Reject(number, error.ply, error.reason, f"{name}: {error.detail}")
     names = [record.header.get(key, "") for key in ("PB", "PW", "EV")]
     return GameRecord(
         "amazons", number, "file", game.variant, SIZE, SIZE, game.actions, game.winner, game.resigned,

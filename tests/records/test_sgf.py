@@ -193,6 +193,22 @@ def test_a_first_node_without_its_semicolon_is_read():
     assert [points(found.record) for found in parse_sgf(f"{text}\n\n{text}".encode())] == [points(game.record)] * 2
 
 
+def test_the_text_of_littlegolem_is_read_as_such():
+    head = "(;FF[4]EV[null]PB[lazy\\player]PW[x];W[aa]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[2]AB[pd]AB[dp]"
+    found = parse_sgf(f"{head};W[fq];B[tt];W[resign])\n{head.replace('19', '9')};W[ee])".encode(), 5, name="site.sgf")
+    record = found[0].record
+    assert (record.first_name, record.second_name, record.variant) == (
+        "lazy\\player",
+        "x];W[aa",
+        "komi-0.5/handicap-2:pd,dp",
+    )
+    assert (points(record), record.winner, record.source, record.gid) == (["F3", "pass"], "first", "file", 5)
+    assert (found[1].gid, found[1].reason) == (6, "other_variant")
+    assert found[1].detail == "site.sgf (record 2 of 2): a board of size '9'; wanted: 19"
+    edited = one(f"{head.replace('x];W[aa', 'x').replace('FF[4]', 'FF[4]GM[1]')}CA[UTF-8];W[fq](;B[dd])(;B[qq]))")
+    assert edited.variations == 1, "an editor has made it SGF"
+
+
 @given(st.binary(max_size=60), st.integers(0, 80))
 def test_no_bytes_crash(noise, at):
     data = f"{HEAD}KM[6.5]HA[2]AB[pd][dp]RE[B+R];W[qf];B[nc](;W[rd])(;W[qc]))".encode()

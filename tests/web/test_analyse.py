@@ -134,7 +134,7 @@ def test_the_journal_and_the_archive_of_a_tournament_tell_why_a_game_was_forfeit
         (b"(;GM[18]SZ[10];W[a1-a2/a3])", "move 1, a1-a2/a3, is not legal"),
         (b"(;GM[4]SZ[x];B[hh])", "SZ is not a size"),
         (b"(;GM[4]SZ[15];B[hh];W[hh])", "move 2"),
-        (b"(;W[d1-d7/g7];B[d1-d7/g7])", "x, record 1: d1-d7/g7 is not legal from either start"),
+        (b"(;W[d1-d7/g7];B[d1-d7/g7])", "x: d1-d7/g7 is not legal from either start"),
         (b"(;GM[2];B[hh])", "GM['2']"),
         (b"(;GM[18]SZ[10]AW[d1]AB[d10];W[d1-d7/g7])", "a start position that is set up"),
         (b"(;GM[1]SZ[19]PB[\xc0\xee];B[dd])", "no charset (CA)"),
@@ -187,7 +187,7 @@ def test_all_records_of_the_site_are_listed(client):
         assert rejects == []
     games, rejects = read_games(first + b"\n\n(;EV[null]PB[cut", "bulk.txt")
     assert (len(games), rejects[0].gid) == (1, 2)
-    assert rejects[0].detail.startswith("bulk.txt, record 2: cut off")
+    assert rejects[0].detail.startswith("bulk.txt (record 2 of 2): cut off")
 
 
 def test_a_game_from_a_position_that_is_set_up_is_shown(client):

@@ -8,9 +8,10 @@ comes from the lists or from a resignation, and is left open if neither names a 
 """
 
 import re
+from dataclasses import replace
 
-from pipeline_src.games.go.board import FIRST, LETTERS, SECOND, format_variant
-from pipeline_src.records.go_moves import GoMoves, read_moves
+from pipeline_src.games.go.board import FIRST, LETTERS, MAX_SIDE, MIN_SIDE, SECOND, format_variant
+from pipeline_src.records.go_moves import GoMoves, SgfGame, half_points, read_moves
 from pipeline_src.records.littlegolem.result import Players, match_players
 from pipeline_src.records.littlegolem.text import (
     Node,
@@ -20,12 +21,13 @@ from pipeline_src.records.littlegolem.text import (
     only_text,
     pick_legal,
     readings,
+    split_file,
 )
 from pipeline_src.records.raw import RawGame
 from pipeline_src.records.record import GameRecord, Winner
 from pipeline_src.records.rejects import RecordError, Reject, shown
-from pipeline_src.records.sgf import SgfGame, half_points
 
+_SIZE = re.compile(rb"\bSZ\[(\d{1,2})\]")
 _POINT = re.compile(r"[a-y]{2}")
 _PASSES = ("tt", "", "pass")
 _AFTER_THE_GAME = ("score", "accept")
@@ -41,6 +43,21 @@ def read_go(raw: RawGame, size: int = 19) -> SgfGame | Reject:
         return _read(raw, size)
     except RecordError as error:
         return Reject(raw.gid, error.ply, error.reason, error.detail)
+
+
+def read_file(data: bytes, gid: int, name: str, size: int | None) -> list[SgfGame | Reject]:
+    """Read the records of a user's file, numbered from ``gid`` on, on boards of a size; None accepts any size."""
+    results: list[SgfGame | Reject] = []
+    texts = split_file(data)
+    for number, text in enumerate(texts):
+        found = _SIZE.search(text)
+        side = int(found[1]) if found and MIN_SIDE <= int(found[1]) < MAX_SIDE else 19
+        game = read_go(RawGame(gid + number, name, 0, text), size or side)
+        if isinstance(game, Reject):
+            which = f" (record {number + 1} of {len(texts)})" if len(texts) > 1 else ""
+            game = replace(game, detail=f"{name}{which}: {game.detail}")
+        results.append(game)
+    return results
 
 
 def _read(raw: RawGame, size: int) -> SgfGame:

@@ -36,6 +36,8 @@ _BETWEEN = ("KM", "SZ", "HA", "AB", "VA", "GC", "RE")
 """Properties that the site may write between the players' names and ``SO``."""
 _GGF = re.compile(r"\(\s*;\s*GM\[\w*\]\s*PC\[GGS")
 _NUMBERED_MOVE = re.compile(r"\d+\s*\.")
+_SITE = re.compile(rb"\bSO\[[^\]]{0,20}littlegolem")
+_GAME = re.compile(rb"\bGM\[")
 _STONES = re.compile(rb"AB\[[a-y]{2}\](?:\s*AB\[[a-y]{2}\])+")
 """A run of handicap stones in a record of Go. In the site's other records, a property occurs only once."""
 _HTML = ("<!doctype", "<html", "<head", "<body")
@@ -111,6 +113,11 @@ def only_text(body: bytes) -> bytes:
         readings(texts[0])
         raise RecordError("several_records", f"{len(texts)} records, not the same, under one gid")
     return texts[0]
+
+
+def of_site(data: bytes) -> bool:
+    """Whether a file of SGF-like text is the site's: it names the site, and no kind of game (GM)."""
+    return _SITE.search(data, 0, 4096) is not None and _GAME.search(data, 0, 4096) is None
 
 
 def join_stones(text: bytes) -> bytes:

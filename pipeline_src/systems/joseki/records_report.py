@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.record import SOURCES
 from pipeline_src.records.rejects import REASONS, Reject
-from pipeline_src.records.sgf import SgfGame
 from pipeline_src.systems.joseki.made import EVENT
 
 
