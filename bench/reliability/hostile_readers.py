@@ -18,6 +18,7 @@ from pipeline_src.records.raw import RawGame, Seat
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
+from pipeline_src.records.sgf_games import parse_games
 from spiders.pages import check_record, games_of, read_api_games, read_game_list, read_players
 
 Found = list[GameRecord | Reject | RawGame]
@@ -63,6 +64,10 @@ def _go(body: bytes) -> Found:
 
 def _sgf(body: bytes) -> Found:
     return [_of_go(result) for result in parse_sgf(body, name="hostile.sgf")]
+
+
+def _sgf_games(body: bytes) -> Found:
+    return [_of_go(result) for result in parse_games(body, name="hostile.sgf")]
 
 
 def _of_go(result: SgfGame | Reject) -> GameRecord | Reject:
@@ -125,6 +130,7 @@ READERS = (
     Reader("what lists say of a game", texts.SAID, _said, 2),
     Reader("Go records of the site", texts.GO, _go, 6),
     Reader("SGF", texts.SGF, _sgf, 8),
+    Reader("SGF of all games", texts.SGF_GOMOKU, _sgf_games, 4),
     Reader("Piskvorky records", texts.PSQ, _psq, 6),
     Reader("player lists", texts.PLAYERS, _players, 3),
     Reader("lists of games", texts.LIST, _list, 4),

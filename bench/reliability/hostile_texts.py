@@ -73,6 +73,9 @@ DEEP = 100_000
 AMAZONS = "(;FF[4]EV[null]PB[NAME]PW[OTHER]SO[http://www.littlegolem.com];W[d1-d7/g7];B[d10-d8/a8];W[resign])"
 GO = "(;FF[4]EV[null]PB[NAME]PW[OTHER]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[2]AB[pd]AB[dp];W[fq];B[fp];W[tt];B[tt])"
 SGF = "(;GM[1]FF[4]CA[UTF-8]SZ[19]KM[6.5]PB[NAME]PW[OTHER]EV[cup]RE[B+R]HA[2]AB[pd][dp];W[qp](;B[dd];W[cc])(;B[dc]))"
+SGF_GOMOKU = (
+    "(;GM[4]FF[4]CA[UTF-8]SZ[15]PB[NAME]PW[OTHER]EV[cup]RE[B+R]RU[Renju]AB[hh]AW[ii]PL[B];B[hg](;W[gg])(;W[gh]))"
+)
 PSQ = "Piskvorky 20x20, 7:7, 0\n10,10,456\n11,12,4500\n12,12,99\nNAME\nOTHER\n0\n"
 PLAYERS = (
     '<table><tr><td><a href="player.jsp?plid=2674">NAME</a></td><td><a href="player.jsp?plid=17">OTHER</a></td></table>'

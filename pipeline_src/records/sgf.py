@@ -206,7 +206,7 @@ def _read_nodes(game: Any, size: int) -> tuple[list[tuple[int, int]], list[tuple
             if moves or white or empty:
                 raise RecordError("other_variant", "stones are set up, beyond a handicap before the first move", ply)
             stones |= {(size - 1 - row, column) for row, column in black}
-        if node.has_property("B") and node.has_property("W"):
+        if sum(len(node.get_raw_list(letter)) for letter in "BW" if node.has_property(letter)) > 1:
             raise RecordError("bad_text", "two moves in one node", ply)
         colour, raw = node.get_raw_move()
         if colour is not None:

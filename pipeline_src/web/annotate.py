@@ -1,7 +1,10 @@
 """Games with an analysis as SGF, for Sabaki and other editors. This package reads the games back without comments."""
 
+import numpy as np
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
+from pipeline_src.games.gomoku.board import BLACK, WHITE, GomokuState, format_variant, to_play
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS
@@ -22,16 +25,17 @@ def annotated(record: GameRecord, analyses: list[tuple[AnalysisRequest, dict[int
     """
     if record.game == "go":
         return write_sgf(record).decode()
-    if " " in record.variant:
+    if " " in record.variant and record.game != "gomoku":
         raise ZugwerkError("the game begins from a position without a name, which this export cannot write")
     rules, letters, state = get_game(record.game), LETTERS[record.game], start_of(record)
+    setup = _setup(state) if " " in record.variant else ""
     size = f"{record.width}" if record.width == record.height else f"{record.width}:{record.height}"
     root = {
         "FF": "4",
         "CA": "UTF-8",
         "GM": str(NUMBERS[record.game]),
         "SZ": size,
-        "RU": record.variant,
+        "RU": format_variant(state) if record.game == "gomoku" else record.variant,
         "PB": record.first_name,
         "PW": record.second_name,
         "EV": record.event,
@@ -39,11 +43,11 @@ def annotated(record: GameRecord, analyses: list[tuple[AnalysisRequest, dict[int
         "AP": "Zugwerk",
         "C": comment(0, analyses),
     }
-    nodes = ["".join(f"{key}[{_escaped(value)}]" for key, value in root.items() if value)]
+    nodes = ["".join(f"{key}[{_escaped(value)}]" for key, value in root.items() if value) + setup]
     for ply, action in enumerate(record.actions):
         letter = letters[rules.to_play(state)]
         move = rules.format_move(action, record.height, record.width)
-        text = move if record.game == "amazons" else _point(action, record)
+        text = move if record.game == "amazons" else _point(action, record.width)
         state = rules.play(state, action)
         lost = max((found[ply + 1].lost or 0.0 for _, found in analyses if ply + 1 in found), default=0.0)
         mark = "BM[1]" if lost >= BAD else "DO[]" if lost >= DOUBTFUL else ""
@@ -70,9 +74,18 @@ def comment(ply: int, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysi
     return "\n".join(lines)
 
 
-def _point(action: int, record: GameRecord) -> str:
+def _setup(state: GomokuState) -> str:
+    """Return the stones of a start position of Gomoku, and the side to move."""
+    width, text = state.board.shape[1], ""
+    for key, colour in (("AB", BLACK), ("AW", WHITE)):
+        points = [f"[{_point(int(cell), width)}]" for cell in np.flatnonzero(state.board == colour)]
+        text += key + "".join(points) if points else ""
+    return text + f"PL[{'BW'[to_play(state)]}]"
+
+
+def _point(cell: int, width: int) -> str:
     """Return a point as SGF writes it: column, then row from the top."""
-    row, column = divmod(action, record.width)
+    row, column = divmod(cell, width)
     return chr(ord("a") + column) + chr(ord("a") + row)
 
 

@@ -44,6 +44,8 @@ def kind_of(data: bytes) -> Kind:
         ZugwerkError: the format is unknown.
     """
     text = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = data[:4096].decode("utf-16", "ignore").encode()
     if data.startswith(b"PAR1"):
         return "archive"
     if text.startswith(b"Piskvorky"):

@@ -149,6 +149,8 @@ def test_a_capture_and_the_ko_after_it():
         (f"{HEAD};B[pd];W[zz])", "bad_text", 1, "no point: 'zz'"),
         (f"{HEAD};B[pd];W[q])", "bad_text", 1, "no point: 'q'"),
         (f"{HEAD};B[pd]W[qf])", "bad_text", 0, "two moves in one node"),
+        (f"{HEAD};B[pd][qf])", "bad_text", 0, "two moves in one node"),
+        (f"{HEAD};B[pd];W[dp]W[dd])", "bad_text", 1, "two moves in one node"),
         (f"{HEAD};B[pd];W[dp];B[pd])", "illegal_move", 2, "Black's move Q16 is occupied"),
         (f"{HEAD};B[ba];W[pd];B[ab];W[aa])", "illegal_move", 3, "White's move A19 has no liberty"),
         (f"{HEAD}AB[dd]AW[pp];B[pd])", "other_variant", 0, "stones are set up"),

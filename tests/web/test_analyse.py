@@ -66,6 +66,9 @@ def record_file(web_folder):
         ("c.sgf", write_sgf(GO), GO),
         ("d.sgf", annotated(AMAZONS, []).encode(), AMAZONS),
         ("e.sgf", annotated(GOMOKU, []).encode(), GOMOKU),
+        ("f.sgf", annotated(GOMOKU, []).encode("utf-16"), GOMOKU),
+        ("g.sgf", annotated(GOMOKU, []).encode("utf-8-sig"), GOMOKU),
+        ("h.psq", write_psq(GOMOKU).encode("utf-8-sig"), GOMOKU),
     ],
 )
 def test_a_file_of_each_format_is_read_by_its_content(client, name, data, game):
@@ -198,6 +201,10 @@ def test_a_game_from_a_position_that_is_set_up_is_shown(client):
     assert [one["move"] for one in replay["plies"]] == ["j6", "k5"]
     messages = analysed(client, source=source, number=1, player="alphabeta:depth=1", movetime=5)
     assert messages[-1]["state"] == "done", messages[-1]
+    exported = client.post("/api/analyse/export", json={"source": source, "number": 1}).json()["text"]
+    assert "AB[ig][hh]AW[gh][gi]PL[B]" in exported
+    (back,), _ = read_games(exported.encode(), "back")
+    assert (back.variant, back.actions) == (replay["fen"], read_games(text.encode(), "x").games[0].actions)
 
 
 def test_no_file_outside_the_folders(client, tmp_path):
