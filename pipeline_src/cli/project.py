@@ -5,7 +5,7 @@ import json
 import typer
 
 
-def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, smoke, paper or long.")) -> None:
+def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, published_run, smoke or paper.")) -> None:
     """Write a profile's values into params.yaml; all other keys keep yours. Example: zugwerk profile smoke.
 
     Says how much disk and memory the whole graph needs, and warns where there is less.

@@ -47,7 +47,7 @@ def test_features_are_unrounded_json():
         (["amazons", "features", "--fen", OVER], "has 1 amazons"),
         (["amazons", "move", "--model", "no/nets.pt"], r"no/nets.pt.*dvc repro amazons_train"),
         (["amazons", "move", "--fen", "3"], "bad FEN '3'"),
-        (["profile", "desktop"], "no profile 'desktop'; there are: gomoku_15, laptop, long, overnight, paper, smoke"),
+        (["profile", "desktop"], "no profile 'desktop'; there are: laptop, overnight, paper, published_run, smoke"),
     ],
 )
 def test_errors_are_one_line_and_a_status(words, message):

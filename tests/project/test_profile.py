@@ -204,7 +204,7 @@ def test_dvc_reads_what_is_written():
 
     command = ["git", "show", "HEAD:./params.yaml"]
     laptop = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for profile in ("smoke", "paper", "long"):
+    for profile in ("smoke", "paper", "overnight"):
         merged = merged_text(profile, ROOT, laptop)
         assert parse_yaml(merged, "params.yaml")["profile"] == profile
         assert parse_yaml(merged, "params.yaml") == yaml.safe_load(merged)
