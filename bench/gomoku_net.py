@@ -21,7 +21,7 @@ import numpy.typing as npt
 from bench.measure import row
 from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.search.mcts.puct_forest import PuctOptions
-from pipeline_src.search.mcts.puct_trees import PuctTrees, sample_step
+from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 from pipeline_src.systems.gomoku_zero.planes import plane_count
 
@@ -62,33 +62,34 @@ class TimedNet:
 class SelfPlay:
     """Games in lock step, begun by four random stones each."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, games: int = GAMES, evaluate: EvaluateBatch | None = None) -> None:
+        """``evaluate`` takes the place of the net of three convolutions."""
         self.net = TimedNet()
-        evaluate = ZeroEvaluator(self.net, POSITIONS, CHUNK)
+        evaluate = evaluate or ZeroEvaluator(self.net, POSITIONS, CHUNK)
         options = PuctOptions(c=1.25, c_base=0.0)
         start = initial_state(SIZE)
-        self.trees = PuctTrees(start, GAMES, evaluate, options, 2 * SIMULATIONS + 16)
+        self.trees = PuctTrees(start, games, evaluate, options, 2 * SIMULATIONS + 16)
         for array in self.trees.forest:  # touched once, as after the first moves of a long run
             array[...] = np.zeros((), array.dtype)
         self.rng = np.random.default_rng(seed)
-        for g in range(GAMES):
+        for g in range(self.trees.count):
             self.trees.plant(g, start)
-        for cells in self.rng.permuted(np.tile(np.arange(SIZE * SIZE, dtype=np.int32), (GAMES, 1)), axis=1)[:, :4].T:
+        for cells in self.rng.permuted(np.tile(np.arange(SIZE * SIZE, dtype=np.int32), (games, 1)), axis=1)[:, :4].T:
             self.trees.advance_all(cells)
 
     def simulate(self, upto: int) -> None:
         """Bring all games to so many simulations of their present move."""
-        self.trees.simulate(np.full(GAMES, upto, np.int32))
+        self.trees.simulate(np.full(self.trees.count, upto, np.int32))
 
     def begin_move(self) -> None:
         """Evaluate the roots and add noise to their priors."""
         self.simulate(0)
-        for g in range(GAMES):
+        for g in range(self.trees.count):
             self.trees.add_noise(g, self.rng, 0.05, 0.25)
 
     def end_move(self) -> None:
         """Draw each game's move and keep the tree below it; so few moves end no game."""
-        drawn = [sample_step(self.trees.steps(g), self.trees.visits(g), self.rng) for g in range(GAMES)]
+        drawn = [sample_step(self.trees.steps(g), self.trees.visits(g), self.rng) for g in range(self.trees.count)]
         self.trees.advance_all(np.array(drawn, np.int32))
 
 
