@@ -6,11 +6,12 @@ threatens to win, the prior is distributed over the moves that meet the threat. 
 With `PuctOptions.solve`, the tree backs all of this up as certain.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.games import kernels
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.jit import njit
@@ -20,6 +21,8 @@ from pipeline_src.search.gomoku.fours import FourSpace, first_cell, win_by_fours
 from pipeline_src.search.gomoku.lines import FIRST, STRIDE, At, Int, Lines, begin, lines_need, make_lines, place
 from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.threats import ProofTable, ThreatSpace, prove, write_defences
+from pipeline_src.search.mcts.batches import stack
+from pipeline_src.search.mcts.puct_kernels import evaluate
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch
 
 UNSURE = np.float32(0.9999)
@@ -124,6 +127,50 @@ def _keep(
             priors[At(b), At(i)] = prior / total if total > 0.0 else 1.0 / left
 
 
+class ProvingNet(NamedTuple):
+    """A net that is a kernel, with the threat search beside it, as searches in compiled code take it."""
+
+    net: Any
+    lines: Lines
+    table: ProofTable
+    space: ThreatSpace
+    found: FourSpace
+    limit: npt.NDArray[np.int64]
+    """[1]: positions that a threat search may look at."""
+    decided: npt.NDArray[np.int64]
+    """[1]: number of positions so far that were certainly won or lost."""
+    counts: npt.NDArray[np.int32]
+    """[1]: room; likewise ``values``."""
+    values: npt.NDArray[np.float32]
+    """[1]"""
+
+
+@njit(cache=True)
+def evaluate_proving(
+    beside: ProvingNet, state: GomokuState, steps: npt.NDArray[np.int32], count: int, priors: npt.NDArray[np.float32]
+) -> float:
+    """`evaluate` of the net, corrected by `settle`."""
+    (height, width), most = state.board.shape, steps.size
+    beside.counts[0], beside.values[0] = count, evaluate(beside.net, state, steps, count, priors)
+    beside.decided[0] += settle(
+        beside.lines,
+        beside.table,
+        beside.space,
+        beside.found,
+        state.board.reshape((1, height, width)),
+        state.turn.reshape((1, state.turn.size)),
+        steps.reshape((1, most)),
+        beside.counts,
+        beside.limit[0],
+        priors.reshape((1, priors.size)),
+        beside.values,
+    )
+    return float(beside.values[0])
+
+
+kernels.implement(evaluate, ProvingNet, evaluate_proving)
+
+
 class ProvingEvaluator:
     """An evaluator of leaves and the threat search beside it."""
 
@@ -158,6 +205,18 @@ class ProvingEvaluator:
             values,
         )
         return priors, values
+
+    def inside(self, state: GomokuState) -> ProvingNet | None:
+        """See `PuctTrees`; None if the evaluator has no net that is a kernel."""
+        inside = getattr(self.evaluate_batch, "inside", None)
+        if inside is None:
+            return None
+        if self._lines is None or self._shape != state.board.shape:
+            self._begin(stack(state, 1))
+        assert self._lines is not None
+        counts, values = np.zeros(1, np.int32), np.zeros(1, np.float32)
+        memory = (self._lines, self._table, self._space, self._fours)
+        return ProvingNet(inside(state), *memory, np.array([self.nodes]), np.zeros(1, np.int64), counts, values)
 
     def needs(self, state: GomokuState) -> list[Need]:
         """See `Puct.needs`."""

@@ -22,6 +22,7 @@ from pipeline_src.search.gomoku.line_net import (
     windows,
     write_table,
 )
+from pipeline_src.search.gomoku.proving import ProvingEvaluator
 from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
@@ -156,6 +157,21 @@ def test_a_search_in_one_kernel_makes_the_trees_of_rounds() -> None:
         )
         found.append((chosen.steps.tolist(), chosen.policies.tolist()))
     assert found[:3] == found[3:]
+
+
+def test_the_threat_search_runs_beside_the_net_in_the_kernel_too() -> None:
+    evaluator = LineEvaluator(tabulate(trained()))
+    states = [state for state in random_states(9, 3) if len(gomoku.legal_actions(state)) > 30][::6]
+    found = []
+    for net in (evaluator, lambda *leaves: evaluator(*leaves)):
+        proving = ProvingEvaluator(net, 50)
+        trees = PuctTrees(states[0], len(states), proving, PuctOptions(c=1.0, c_base=0.0, solve=True), 200)
+        for g, state in enumerate(states):
+            trees.plant(g, state)
+        trees.simulate(np.full(len(states), 40, np.int32))
+        found.append([(trees.visits(g).tolist(), trees.proven(g), trees.value(g)) for g in range(len(states))])
+    assert found[0] == found[1]
+    assert {proven for _, proven, _ in found[0]} == {True, False}
 
 
 def test_the_same_net_gives_the_same_file_and_comes_back(tmp_path: Path) -> None:
