@@ -13,7 +13,7 @@ app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 
 
 MODEL = Path("artifacts/models/amazons/cross_entropy/nets.pt")
 
-FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers empty; then w or b."
+FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers empty; then w or b, as in UCI."
 Fen = typer.Option(None, "--fen", help=FEN_HELP, metavar="FEN")
 
 

@@ -41,7 +41,7 @@ def read_position(game: Game, words: Sequence[str]) -> Placed:
     if match:
         start = game.initial_state(int(match[1][:4])) if match[1] else game.initial_state()
     elif len(head) >= 3 and head[0] == "fen":
-        start = game.from_fen(" ".join(head[1:3]))
+        start = game.from_fen(" ".join(head[1:]))
     else:
         raise ZugwerkError("position: expected startpos, or fen RANKS w|b, then moves MOVE...")
     if hasattr(start, "amazons") and start.amazons.shape[1] > AMAZONS:

@@ -4,9 +4,12 @@ Coordinates: square s = (rank - 1) * W + (file - 1); ``board[rank - 1, file - 1]
 ``board.ravel()[s]`` is square s.
 
 FEN, as chess programs write it for this game: the ranks from the top down with ``Q`` for a white amazon, ``q`` for a
-black one, ``*`` for an arrow and a number for a run of empty squares; then ``w`` or ``b`` for the side to move.
+black one, ``*`` for an arrow and a number for a run of empty squares; then ``w`` or ``b`` for the side to move. What
+chess programs write beside these is read over: a hand in brackets after the ranks, and up to four fields that are ``-``
+or a number after the side to move.
 """
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -133,9 +136,11 @@ def from_fen(fen: str) -> AmazonsState:
         FenError: wrong number of fields, an unknown letter, ranks of unequal length, a size outside 3..10.
     """
     fields = fen.split()
-    if len(fields) not in (2, 4) or fields[1] not in ("w", "b"):
-        raise FenError(f"bad FEN {fen!r}: expected ranks, a space, and 'w' or 'b'")
-    ranks = [_read_rank(text, fen) for text in fields[0].split("/")]
+    if not 2 <= len(fields) <= 6 or fields[1] not in ("w", "b"):
+        raise FenError(f"bad FEN {fen[:200]!r}: expected ranks, a space, and 'w' or 'b'")
+    if odd := [field for field in fields[2:] if not _COUNTER.fullmatch(field)]:
+        raise FenError(f"bad FEN {fen[:200]!r}: {odd[0]!r} after the side to move is neither '-' nor a number")
+    ranks = [_read_rank(text, fen) for text in _HAND.sub("", fields[0]).split("/")]
     if len({len(rank) for rank in ranks}) != 1:
         raise FenError(f"bad FEN {fen!r}: its ranks have {', '.join(str(len(r)) for r in ranks)} squares")
     height, width = len(ranks), len(ranks[0])
@@ -144,6 +149,9 @@ def from_fen(fen: str) -> AmazonsState:
     return from_board(np.array(ranks[::-1], dtype=np.int8), FIRST if fields[1] == "w" else SECOND)
 
 
+_COUNTER = re.compile(r"-|\d{1,9}", re.ASCII)
+_HAND = re.compile(r"\[[A-Za-z-]*\]$")
+"""Pieces in hand, such as the arrows that Fairy-Stockfish lists there."""
 _CODE = {"Q": WHITE, "q": BLACK, "*": ARROW}
 
 

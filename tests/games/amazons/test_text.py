@@ -53,6 +53,9 @@ def test_fen_round_trip(height, width, seed, side):
     [
         ("", "expected ranks"),
         (board.STANDARD[:-1] + "x", "expected ranks"),
+        (f"{board.STANDARD} - - 0 1 2", "expected ranks"),
+        (f"{board.STANDARD} KQkq - 0 1", "'KQkq' after the side to move is neither '-' nor a number"),
+        (board.STANDARD.replace(" w", "[PPp w"), "unknown letter"),
         (board.STANDARD.replace("3q2q3", "3q2q2"), "9, 10, 10"),
         (board.STANDARD.replace("q8q", "q8k"), "unknown letter 'k'"),
         ("2/2 w", "board 2x2"),
@@ -64,6 +67,13 @@ def test_fen_round_trip(height, width, seed, side):
 def test_bad_fen_says_what_is_wrong(fen, message):
     with pytest.raises(board.FenError, match=message):
         board.from_fen(fen)
+
+
+@pytest.mark.parametrize("more", ["", " 0", " 0 1", " - -", " - - 0 1", "\t- -  12 34"])
+@pytest.mark.parametrize("hand", ["", "[]", "[-]", "[" + "P" * 46 + "p" * 46 + "]"])
+def test_fields_of_chess_programs_are_read_over(hand, more):
+    ranks, side = board.STANDARD.split()
+    assert board.to_fen(board.from_fen(f"{ranks}{hand} {side}{more}")) == board.STANDARD
 
 
 def test_unknown_start_lists_the_known():

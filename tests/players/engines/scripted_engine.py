@@ -3,9 +3,11 @@
 Modes: good, none, illegal, garbage (lines that mean nothing, then the move), gibberish (a move that is none), hang,
 crash, leaves (with status 0), late=MS, flood, silent (never says uciok), child (starts a process that outlives it),
 dead (ends at once), once (crashes in its first life's first search, by the file LOG, and is good after that), fat=MIB
-(has an option Hash, and takes so much memory).
+(has an option Hash, and takes so much memory), pairs (writes ``d1d7,d7g7`` and reads nothing else; like Fairy-Stockfish
+it stops at the first move that it cannot read), variant (like pairs, and plays e2e4 before UCI_Variant is amazons).
 """
 
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.games.amazons.reference import SlowAmazons
 
+PAIR = re.compile(r"([a-z]\d+)([a-z]\d+),\2([a-z]\d+)")
 START = "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w"
 
 
@@ -32,11 +35,13 @@ def squares(text):
     return [(int(part[1:]) - 1, "abcdefghij".index(part[0])) for part in found]
 
 
-def place(words):
+def place(words, pairs):
     at = words.index("moves") if "moves" in words else len(words)
     board = SlowAmazons(START if words[0] == "startpos" else " ".join(words[1:3]))
     for move in words[at + 1 :]:
-        turn = tuple(squares(move))
+        if pairs and not PAIR.fullmatch(move):
+            break
+        turn = tuple(squares(PAIR.sub(r"\1\2\3", move)))
         assert turn in board.turns(), move
         board.play(*turn)
     return board
@@ -51,6 +56,8 @@ def search(mode, board, log):
     mode, _, number = mode.partition("=")
     turns = board.turns()
     best = "".join(map(name, turns[0])) if turns else "(none)"
+    if mode in ("pairs", "variant"):
+        best = re.sub(r"(?<=\d)([a-z]\d+)([a-z]\d+)$", r"\1,\1\2", best)
     if mode == "once":
         if log.exists():
             mode = "good"
@@ -75,13 +82,14 @@ def search(mode, board, log):
             say("info string more")
     if mode == "child":
         subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
-    say("bestmove " + {"none": "(none)", "illegal": "a1a1a1", "gibberish": "e4 e5"}.get(mode, best))
+    say("bestmove " + {"none": "(none)", "illegal": "a1a1a1", "gibberish": "e4 e5", "chess": "e2e4"}.get(mode, best))
 
 
 def main():
     mode, log = sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if mode == "dead":
         sys.exit(1)
+    variant = False
     for line in sys.stdin:
         if log is not None and mode != "once":
             with open(log, "a") as file:
@@ -96,9 +104,11 @@ def main():
         elif words[:1] == ["isready"]:
             say("readyok")
         elif words[:1] == ["position"]:
-            board = place(words[1:])
+            board = place(words[1:], pairs=mode in ("pairs", "variant"))
+        elif words == ["setoption", "name", "UCI_Variant", "value", "amazons"]:
+            variant = True
         elif words[:1] == ["go"]:
-            search(mode, board, log)
+            search("chess" if mode == "variant" and not variant else mode, board, log)
         elif words[:1] == ["quit"]:
             return
 

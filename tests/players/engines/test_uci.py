@@ -86,12 +86,50 @@ def test_what_is_sent(player, tmp_path):
     engine.new_game()
     assert log.read_text().splitlines() == [
         *("uci", "setoption name Hash value 16", "ucinewgame", "isready"),
+        *("position startpos", "go movetime 50 nodes 7", "ucinewgame", "isready"),
         *("position startpos moves d1c1b1", "go movetime 50 nodes 7"),
         *(f"position fen {SMALL}", "go movetime 50 nodes 7"),
         *(f"position fen {SMALL}", "go movetime 50 nodes 7"),
         *("position startpos moves d1c1b1", "go wtime 4000 btime 5000 winc 20 binc 20"),
         *("ucinewgame", "isready"),
     ]
+
+
+@pytest.mark.parametrize("ready", [False, True])
+def test_moves_are_written_as_the_engine_writes_them(player, tmp_path, ready):
+    log = tmp_path / "log"
+    engine = player("pairs", log, options="nodes=7")
+    first = int(amazons.legal_actions(amazons.initial_state())[0])
+    if ready:
+        engine.ready(position(START).start)
+    where = position(START, [first])
+    assert amazons.is_legal(where.state, engine.choose([where])[0])
+    sent = log.read_text().splitlines()
+    assert sent[-2:] == ["position startpos moves d1c1,c1b1", "go nodes 7"]
+    assert sent.count("go movetime 50 nodes 7") == 1
+
+
+def test_the_form_of_moves_may_be_given(player, tmp_path):
+    log = tmp_path / "log"
+    first = int(amazons.legal_actions(amazons.initial_state())[0])
+    for form, text in (("joined", "d1c1b1"), ("pairs", "d1c1,c1b1"), ("comma", "d1c1,b1")):
+        engine = player("gibberish", log, options=f"movetime=50,moves={form}")
+        with pytest.raises(PlayerError):
+            engine.choose([position(START, [first])])
+        sent = log.read_text().splitlines()
+        assert [line for line in sent if line.startswith("position")][-1] == f"position startpos moves {text}"
+        assert "position startpos" not in sent
+
+
+def test_the_first_answer_shows_the_form(player, tmp_path):
+    log = tmp_path / "log"
+    engine = player("pairs", log)
+    own = engine.choose([position(START)])[0]
+    state = amazons.play(amazons.initial_state(), own)
+    other = int(amazons.legal_actions(state)[0])
+    where = position(START, [own, other])
+    assert amazons.is_legal(where.state, engine.choose([where])[0])
+    assert log.read_text().count("go ") == 2
 
 
 @pytest.mark.parametrize(
