@@ -20,7 +20,11 @@ def _group() -> None:
 
 @app.command(epilog="Example: zugwerk engines check './pbrain-engine --quiet' --game gomoku --json")
 def check(
-    command: str = typer.Argument(..., metavar="CMD", help="Command line that starts the engine."),
+    command: str = typer.Argument(
+        ...,
+        metavar="CMD",
+        help="Command line that starts the engine, with options as in a player's text: CMD,option.NAME=VALUE.",
+    ),
     game: str = typer.Option("gomoku", help="Game of the engine: gomoku (Gomocup protocol) or amazons (UCI)."),
     limits: str = typer.Option("50,500,5000", help="Limits to check, in milliseconds per move."),
     start: float = typer.Option(
@@ -29,6 +33,8 @@ def check(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Check an engine: start, limits, boards and rules, malformed input, memory, whole games, exit.
+
+    `option.NAME=VALUE` after the command line sets an option of a UCI engine, `info.NAME=VALUE` adds an INFO line.
 
     The exit status is 1 if a check is broken.
     """

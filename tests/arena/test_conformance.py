@@ -12,6 +12,7 @@ from pipeline_src.arena.conformance.brain import BrainExaminer
 from pipeline_src.arena.conformance.examine import examine
 from pipeline_src.arena.conformance.uci import UciExaminer
 from pipeline_src.cli.app import app
+from pipeline_src.errors import ZugwerkError
 from tests.players.engines.test_brain import SCRIPT
 from tests.players.engines.test_uci import command
 
@@ -51,6 +52,34 @@ def test_what_need_not_be_played_is_told(monkeypatch):
     assert "ERROR too big" in found["5x5 exact"].detail
     told = found["boards of all sizes"]
     assert (told.verdict, told.detail) == ("good", "a move on 15x15; refuses 25x25, 20x15")
+
+
+@pytest.mark.parametrize(
+    ("mode", "verdict", "said"),
+    [
+        ("plain", "note", "Scripted 1.0 by nobody"),
+        ("unknown", "broken", "answers 'UNKNOWN command' to ABOUT"),
+    ],
+)
+def test_any_line_about_itself_is_an_answer(monkeypatch, mode, verdict, said):
+    found = findings(mode, monkeypatch, only="names itself")["names itself"]
+    assert (found.verdict, found.detail) == (verdict, said)
+
+
+def test_options_reach_the_engine_in_every_check(monkeypatch, tmp_path):
+    monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
+    assert UciExaminer(command("variant,option.UCI_Variant=amazons"), start_ms=60_000.0).moves(100)[0] == "good"
+    with pytest.raises(ZugwerkError, match="a move that cannot be read: not a turn: 'e2e4'"):
+        UciExaminer(command("variant"), start_ms=60_000.0).moves(100)
+    sent = tmp_path / "sent"
+    UciExaminer(command("good", f"{sent},option.A B=c d")).leaves("quit")
+    assert sent.read_text().splitlines()[:3] == ["uci", "setoption name A B value c d", "isready"]
+    log = tmp_path / "log"
+    brain_text = f"'{sys.executable}' -S '{SCRIPT}' good '{log}',info.max_memory=1000"
+    assert BrainExaminer(brain_text, [100.0]).names_itself() == ("good", 'name="scripted"')
+    assert log.read_text().splitlines() == ["START 15", "INFO max_memory 1000", "ABOUT", "END"]
+    with pytest.raises(ZugwerkError, match=r"player 'uci' has no option 'info\.x'"):
+        UciExaminer("./engine,info.x=3")
 
 
 @pytest.mark.parametrize(

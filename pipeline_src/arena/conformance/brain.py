@@ -20,7 +20,7 @@ MEMORY_MIB = 350
 class BrainExaminer(Examiner):
     """Checks for engines of Gomoku that speak the Gomocup protocol."""
 
-    game, player, farewell = "gomoku", "brain", "END"
+    game, player, setting, farewell = "gomoku", "brain", "info", "END"
     boards = ((15, "freestyle"), (15, "exact"), (15, "renju"), (15, "caro"))
     sizes: Sequence[tuple[int, int]] = (*((side, side) for side in range(5, 26)), (20, 15))
     """Boards to try, as (width, height). The engine may refuse all but the first of ``boards``."""
@@ -31,10 +31,13 @@ class BrainExaminer(Examiner):
         yield "boards of all sizes", self.plays_on_all_sizes
 
     def names_itself(self) -> Outcome:
-        """See `Examiner.names_itself`."""
+        """See `Examiner.names_itself`. The protocol recommends ``name="..."``, and allows any text."""
         with closing(EngineProcess(self.words, "END")) as process:
             self._greet(process)
-            return "good", self._await(process, "ABOUT", lambda line: "name=" in line.lower(), "name=")
+            said = self._await(process, "ABOUT", lambda line: not begins(line, "MESSAGE DEBUG"), "a line about itself")
+        if begins(said, "UNKNOWN ERROR"):
+            return "broken", f"answers {said[:200]!r} to ABOUT"
+        return ("good" if "name=" in said.lower() else "note"), said
 
     def plays_on_all_sizes(self) -> Outcome:
         """Check one move on each size of the board that the engine accepts."""
@@ -45,6 +48,7 @@ class BrainExaminer(Examiner):
                 if not begins(self._ask(process, start, "OK ERROR UNKNOWN", self.start_ms / 1000), "OK"):
                     refused.append(f"{width}x{height}")
                     continue
+                self._inform(process)
                 process.send(f"INFO timeout_turn {SIZE_MS}")
                 cell = self._cell(process, "BEGIN")
                 try:
@@ -86,3 +90,8 @@ class BrainExaminer(Examiner):
     def _greet(self, process: EngineProcess) -> None:
         if not begins(self._ask(process, "START 15", "OK ERROR", self.start_ms / 1000), "OK"):
             raise process.fault("does not play on 15x15")
+        self._inform(process)
+
+    def _inform(self, process: EngineProcess) -> None:
+        for name, value in self.settings.items():
+            process.send(f"INFO {name} {value}")

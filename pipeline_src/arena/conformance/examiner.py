@@ -12,11 +12,12 @@ from pipeline_src.arena import program_memory
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel.tasks import nothing
-from pipeline_src.players.engines.engine import EnginePlayer, command_words
+from pipeline_src.players.engines.engine import EnginePlayer, ProgramOptions
 from pipeline_src.players.engines.process import LEAVE_S, EngineProcess
 from pipeline_src.players.errors import RefusalError
-from pipeline_src.players.player import Position
-from pipeline_src.players.registry import make_player
+from pipeline_src.players.options import read_options
+from pipeline_src.players.player import PlayerText, Position
+from pipeline_src.players.registry import make_player, maker_of, open_maker
 
 LIMITS_MS = (50.0, 500.0, 5000.0)
 MARGIN_MS = 100.0
@@ -55,14 +56,29 @@ class Examiner:
     game: str
     player: str
     """Name of the player that speaks the protocol."""
+    setting: str
+    """Option of that player for the settings that the engine gets: ``option`` or ``info``."""
     farewell: str
     boards: Sequence[tuple[int, str | None]]
     """Boards to try, as (size, variant). The engine must play on the first."""
 
     def __init__(self, command: str, limits_ms: Sequence[float] = LIMITS_MS, start_ms: float = 300_000.0) -> None:
-        """``command`` is a command line; ``start_ms`` is the time that the engine has to become ready."""
+        """Read what is to be examined.
+
+        Args:
+            command: command line and options, as in a player's text: ``./engine --quiet,option.Threads=1``.
+            limits_ms: limits of a move to check, in milliseconds.
+            start_ms: milliseconds that the engine has to become ready.
+
+        Raises:
+            ZugwerkError: the text has no command, or an option that the player of this protocol does not have.
+        """
         self.command, self.limits_ms, self.start_ms = command, limits_ms, start_ms
-        self.words, self.rules = command_words(command), get_game(self.game)
+        self.rules, text = get_game(self.game), PlayerText.parse(f"{self.player}:{command}")
+        options = read_options(open_maker(maker_of(self.game, text))[1], text)
+        assert isinstance(options, ProgramOptions)
+        self.words: tuple[str, ...] = options.command
+        self.settings: dict[str, str] = getattr(options, self.setting)
 
     def checks(self) -> Iterator[Check]:
         """Yield all checks by name."""

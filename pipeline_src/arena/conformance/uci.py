@@ -7,7 +7,7 @@ from contextlib import closing
 from pipeline_src.arena.conformance.examiner import ANSWER_S, MEMORY_MS, MOVES, Check, Examiner, Outcome, Peak, begins
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.engines.process import EngineProcess
-from pipeline_src.players.engines.uci_text import read_move, write_move
+from pipeline_src.players.engines.uci_text import read_move
 
 HASH_MIB = 64
 """Value of the option ``Hash`` in the memory check, in MiB."""
@@ -18,7 +18,7 @@ BESIDE_HASH_MIB = 32
 class UciExaminer(Examiner):
     """Checks for engines of the Amazons that speak UCI."""
 
-    game, player, farewell = "amazons", "uci", "quit"
+    game, player, setting, farewell = "amazons", "uci", "option", "quit"
     boards = ((10, None), (8, None), (6, None), (10, "cross"))
 
     def checks(self) -> Iterator[Check]:
@@ -83,6 +83,7 @@ class UciExaminer(Examiner):
         self._await(process, "uci", ends, "uciok", self.start_ms / 1000)
         if not has_hash:
             return "note", "offers no option Hash"
+        self._set_options(process)
         self._ask(process, "isready", "readyok", self.start_ms / 1000)
         before = Peak(process).mib
         process.send(f"setoption name Hash value {HASH_MIB}")
@@ -98,13 +99,17 @@ class UciExaminer(Examiner):
                 MEMORY_MS / 1000 + ANSWER_S,
                 peak.look,
             )
-            action = read_move(self.rules, state, " ".join(answer.split()[1:2]))
-            state = self.rules.play(state, action)
-            played.append(write_move(self.rules, state, action))
+            state = self.rules.play(state, read_move(self.rules, state, " ".join(answer.split()[1:2])))
+            played.append(answer.split()[1])
         grown = peak.mib - before
         said = f"grows by {grown} MiB with Hash {HASH_MIB}, to {peak.mib} MiB"
         return "broken" if grown > HASH_MIB + BESIDE_HASH_MIB else "good", said
 
     def _greet(self, process: EngineProcess) -> None:
         self._ask(process, "uci", "uciok", self.start_ms / 1000)
+        self._set_options(process)
         self._ask(process, "isready", "readyok", self.start_ms / 1000)
+
+    def _set_options(self, process: EngineProcess) -> None:
+        for name, value in self.settings.items():
+            process.send(f"setoption name {name} value {value}")

@@ -6,7 +6,7 @@ suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, s
 flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
 START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
 first move, by the file LOG, and is good after that), fifteen (refuses other boards than 15x15), fat=MIB (a process that
-it starts takes so much memory), stays (after END).
+it starts takes so much memory), stays (after END), plain (answers ABOUT without name=), unknown (does not know ABOUT).
 """
 
 import subprocess
@@ -91,7 +91,7 @@ class Brain:
             self.stones.add((x, y))
             self.move()
         elif name == "ABOUT":
-            say('name="scripted"')
+            say({"plain": "Scripted 1.0 by nobody", "unknown": "UNKNOWN command"}.get(self.mode, 'name="scripted"'))
         elif name == "XYZZY":
             say("UNKNOWN command")
         elif name == "BOARD":
