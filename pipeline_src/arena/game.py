@@ -61,6 +61,10 @@ class PlayedGame:
         """Text ``forfeit:KIND: move N: ...``; empty if the game ended on the board."""
         return "" if self.ended == "board" else f"forfeit:{self.ended}: {self.detail}"
 
+    def moves_by(self, side: int) -> int:
+        """Return the number of moves of one side after the opening."""
+        return len(self.actions[len(self.fixture.opening) :][0 if side == self.mover else 1 :: 2])
+
     def spent_by(self, side: int) -> tuple[float, ...]:
         """Return the costs of one side's moves."""
         return self.spent[0 if side == self.mover else 1 :: 2]

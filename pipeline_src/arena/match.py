@@ -21,6 +21,7 @@ from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.players.player import PlayerText
+from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.records.parquet import write_records
 
 GROUP = 16
@@ -111,9 +112,11 @@ def run_match(
         The match. `Match.status` says whether all of it was played. Ctrl-C ends it with the finished pairs.
 
     Raises:
-        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, or the journal belongs
-            to another match.
+        ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder,
+            or the journal belongs to another match.
     """
+    if out is not None and out.is_dir():
+        raise ZugwerkError(f"{out} is a folder; name a Parquet file for the games, e.g. {out / 'games.parquet'}")
     board = replace(spec.board, logs="" if out is None else str(engine_logs_of(out).resolve()))
     match = Match(spec.a, spec.b, {}, sprt=sprt)
     fixtures = [
@@ -232,19 +235,20 @@ def with_limits(game: str, text: str, limits: Mapping[str, float | None]) -> str
     """Add the given limits (movetime, nodes, depth) to a player's text, if the player takes limits and has none.
 
     Raises:
-        ZugwerkError: the text names no player.
+        ZugwerkError: the text names no player, or the player takes other limits than those given.
     """
     given = {name: value for name, value in limits.items() if value is not None}
     parsed = PlayerText.parse(text)
-    if not given or any(name in parsed.options for name in limits):
+    _, kind = open_maker(maker_of(game, parsed))
+    taken = [name for name in limits if name in kind.model_fields]
+    own = {kind.ALIASES.get(name, name) for name in parsed.options} & limits.keys()
+    if not given or not taken or own:
         return text
+    if missing := [name for name in given if name not in taken]:
+        raise ZugwerkError(
+            f"player {text!r} has no {' or '.join(missing)}; its limits: {', '.join(taken)}. "
+            f"Give it one of its own, as in {kind.EXAMPLE or f'{parsed.name}:{taken[0]}=...'}"
+        )
     bare = not parsed.value and not parsed.options
-    added = (
-        text.rstrip(":") + (":" if bare else ",") + ",".join(f"{name}={value:.15g}" for name, value in given.items())
-    )
-    try:
-        pool.player(game, added)
-    except ZugwerkError:
-        pool.player(game, text)  # no limits; raises the error of a malformed text
-        return text
-    return added
+    words = ",".join(f"{name}={value:.15g}" for name, value in given.items())
+    return f"{text.rstrip(':')}{':' if bare else ','}{words}"

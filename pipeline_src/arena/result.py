@@ -161,6 +161,19 @@ class Match:
         """Count the games that ``a`` (0) or ``b`` (1) lost by forfeit, by reason."""
         return Counter(one.kind for one in self.forfeited if one.player == player)
 
+    @property
+    def mute(self) -> int | None:
+        """The player, 0 or 1, who lost by forfeit and made no legal move in time in any game; None if both moved."""
+        for player in (0, 1):
+            if self.forfeits(player) and not any(game.moves_by(side) for game, side in self.seated(player)):
+                return player
+        return None
+
+    @property
+    def no_result(self) -> str:
+        """Reason why the games say nothing about the players; empty if they do."""
+        return "" if self.mute is None else f"{(self.a, self.b)[self.mute]} made no legal move in time in any game"
+
     def side(self, player: int) -> SideFigures:
         """Return statistics of the timed moves of ``a`` (0) or ``b`` (1)."""
         spent = [game.spent_by(side) for game, side in self.seated(player)]
@@ -204,6 +217,7 @@ class Match:
     def as_json(self) -> dict[str, Any]:
         """Return everything but the games as JSON data. Infinite Elo differences and means without data are null."""
         standing, (elo, low, high), test = self.standing, self.score.elo(), self.test
+        valid = not self.no_result
         found = finite(
             {
                 "a": self.a,
@@ -212,16 +226,17 @@ class Match:
                 "wins": standing.wins,
                 "draws": standing.draws,
                 "losses": standing.losses,
-                "score": self.score.as_metrics(),
+                "no_result": self.no_result or None,
+                "score": self.score.as_metrics() if valid else None,
                 "pentanomial": self.pentanomial,
                 "first_side_score": self.first_side_score,
                 "plies_per_game": self.plies_per_game,
                 "sides": {name: self.side(player)._asdict() for player, name in enumerate("ab")},
                 "forfeits": [one._asdict() | {"player": "ab"[one.player]} for one in self.forfeited],
                 "sprt": None if test is None else test._asdict(),
-                "elo": elo,
-                "elo_low": low,
-                "elo_high": high,
+                "elo": elo if valid else None,
+                "elo_low": low if valid else None,
+                "elo_high": high if valid else None,
                 "games": standing.games,
             }
         )

@@ -186,9 +186,13 @@ class Standings:
 
     @property
     def ratings(self) -> dict[str, Rating]:
-        """Ratings of the players relative to the first one; empty before games link all of them."""
+        """Ratings of the players relative to the first one; empty before games link all of them.
+
+        Meetings without a result (`Match.no_result`) are left out.
+        """
+        valid = {pair: match for pair, match in self.matches.items() if match.mute is None}
         try:
-            return rate_players((match.standing.result(*pair) for pair, match in self.matches.items()), self.names[0])
+            return rate_players((match.standing.result(*pair) for pair, match in valid.items()), self.names[0])
         except ZugwerkError:
             return {}
 
@@ -197,6 +201,11 @@ class Standings:
         """Names of the players, the best first."""
         ratings, totals = self.ratings, self.totals
         return sorted(self.names, key=lambda n: (-ratings[n].elo if n in ratings else math.inf, -totals[n].points))
+
+    @property
+    def no_results(self) -> list[str]:
+        """Reasons of the meetings without a result (`Match.no_result`)."""
+        return [f"{match.a} - {match.b}: {match.no_result}" for match in self.matches.values() if match.no_result]
 
     def forfeits(self, name: str) -> int:
         """Return the number of games that a player lost by forfeit."""
@@ -244,8 +253,10 @@ def run_tournament(
         on_pair: called with the standings at the start and after each pair.
 
     Raises:
-        ZugwerkError: as `run_match`.
+        ZugwerkError: as `run_match`; ``out`` is a file.
     """
+    if out is not None and out.exists() and not out.is_dir():
+        raise ZugwerkError(f"{out} is a file; name a folder for the games and the results")
     spec, texts = tournament.spec(), tournament.texts()
     games = None if out is None else out / "games.parquet"
     board = replace(spec.board, logs="" if games is None else str(engine_logs_of(games).resolve()))

@@ -1,6 +1,7 @@
 """``zugwerk match``: two players against each other."""
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -48,13 +49,20 @@ def match(
     """Play A against B and print A's score with its 95 % interval."""
     from pipeline_src.arena.match import MatchSpec, run_match, with_limits
     from pipeline_src.arena.sprt import Sprt
+    from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
     from pipeline_src.parallel import Parallel
     from pipeline_src.project.params import build
 
     rules = get_game(game)
     limits = {"movetime": movetime, "nodes": nodes, "depth": depth}
+    given = [f"--{name}" for name, value in limits.items() if value is not None]
+    for name, value in limits.items():
+        if value is not None and not 0 < value < math.inf:
+            raise ZugwerkError(f"--{name} must be above 0, not {value}")
     one, other = (with_limits(game, text, limits) for text in (a, b))
+    if given and (one, other) == (a, b):
+        raise ZugwerkError(f"{' and '.join(given)}: both players have limits of their own or take none; leave it out")
     board = max(rules.initial_state().board.shape) if size is None else size
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
     parallel = build(
@@ -66,6 +74,8 @@ def match(
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         _print(found)
+    if found.mute is not None and found.status not in ("interrupted", "incomplete"):
+        raise typer.Exit(1)
     if found.status in ("interrupted", "incomplete"):
         again = "; the same command goes on with the rest" if out is not None else ""
         typer.echo(f"{found.status}: {len(found.games)} of {games} games played{again}", err=True)
@@ -128,8 +138,11 @@ def _print(found: "Match") -> None:
     table.add_row("ms, first move, at most", *(f"{side.first_max_ms:,.1f}" for side in sides))
     table.add_row("moves a game", *(f"{side.moves_per_game:.1f}" for side in sides))
     console.print(table)
-    console.print(f"score {score.value:.1%} ({score.low:.1%} to {score.high:.1%})")
-    console.print(f"Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})")
+    if found.no_result:
+        console.print(f"no result: {found.no_result}", markup=False)
+    else:
+        console.print(f"score {score.value:.1%} ({score.low:.1%} to {score.high:.1%})")
+        console.print(f"Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})")
     console.print(f"pairs by points 0, 0.5, 1, 1.5, 2: {', '.join(map(str, found.pentanomial))}")
     console.print(f"plies a game {found.plies_per_game:.1f}, to who moved first {found.first_side_score:.1%}")
     for one in found.forfeited[:FORFEITS]:

@@ -59,10 +59,14 @@ def tournament(
         _print_forfeits(found)
         if out is not None:
             typer.echo(f"{out / 'index.html'}: table, forfeits and every game on a board")
+    for reason in found.no_results:
+        typer.echo(f"no result: {reason}", err=True)
     if found.status != "finished":
         again = "; the same command goes on with the rest" if out is not None else ""
         typer.echo(f"{found.status}{again}", err=True)
         raise typer.Exit(130 if found.status == "interrupted" else 1)
+    if found.no_results:
+        raise typer.Exit(1)
 
 
 def _table(found: "Standings", status: str) -> "Table":

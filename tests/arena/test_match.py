@@ -255,7 +255,9 @@ def test_what_engines_write_on_standard_error_is_kept_beside_the_journal(tmp_pat
 
 
 def test_an_engine_that_crashed_plays_the_next_game(tmp_path):
-    spec = MatchSpec("amazons", uci("once", tmp_path / "mark"), "random", games=4, size=6)
+    spec = MatchSpec(
+        "amazons", uci("once", tmp_path / "mark", options="movetime=1000,moves=joined"), "random", games=4, size=6
+    )
     found = run_match(spec)
     assert found.side(0).forfeits == {"crash": 1}
     assert found.side(0).moves_per_game > 2
@@ -297,8 +299,57 @@ def test_default_limits_go_to_those_who_take_them():
     assert with_limits("amazons", "uci:x -y", limits) == "uci:x -y,movetime=250"
     assert with_limits("amazons", "uci:x,nodes=3", limits) == "uci:x,nodes=3"
     assert with_limits("amazons", "fake", {"movetime": None, "nodes": 1_000_000, "depth": None}) == "fake:nodes=1000000"
+    assert with_limits("amazons", "uct:iterations=9", limits) == "uct:iterations=9"
+    assert with_limits("gomoku", "mcts", limits) == "mcts:movetime=250"
     with pytest.raises(ZugwerkError, match="no player 'nobody'"):
         with_limits("amazons", "nobody", limits)
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "said"),
+    [
+        (
+            "mcts",
+            {"movetime": 300.0, "nodes": None, "depth": 3},
+            "player 'mcts' has no depth; its limits: movetime, nodes",
+        ),
+        ("mcts", {"movetime": None, "nodes": None, "depth": 3}, "has no depth"),
+        ("minimax", {"movetime": 300.0, "nodes": 5, "depth": None}, "has no movetime or nodes; its limits: depth"),
+        (
+            "brain:x",
+            {"movetime": None, "nodes": 5, "depth": None},
+            "player 'brain:x' has no nodes; its limits: movetime",
+        ),
+    ],
+)
+def test_limits_that_a_player_does_not_have_are_refused(text, limits, said):
+    with pytest.raises(ZugwerkError, match=said):
+        with_limits("gomoku", text, limits)
+
+
+def test_a_match_against_an_engine_of_another_dialect():
+    found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2))
+    assert found.side(0).forfeits == {}
+    assert {game.ended for game in found.games} == {"board"}
+    assert found.no_result == ""
+
+
+def test_a_side_without_a_legal_move_makes_no_result():
+    spec = MatchSpec("amazons", "random", uci("variant"), games=4, size=6)
+    found = run_match(spec)
+    assert (found.standing.wins, found.mute) == (4, 1)
+    assert found.no_result == f"{spec.b} made no legal move in time in any game"
+    told = found.as_json()
+    assert (told["score"], told["elo"], told["no_result"]) == (None, None, found.no_result)
+
+
+def test_out_is_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(match, "play_group", None)
+    for out in (tmp_path, Path()):
+        with pytest.raises(
+            ZugwerkError, match=r"is a folder; name a Parquet file for the games, e\.g\. .*games.parquet"
+        ):
+            run_match(SPEC, out)
 
 
 @pytest.mark.parametrize("changes", [{"games": 3}, {"games": 0}, {"clock": (0.0, 1.0)}, {"margin": -1.0}, {"seed": -1}])

@@ -155,7 +155,8 @@ def test_a_forfeit_says_why_everywhere(file, tmp_path):
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}' crash"
     file.write_text(FILE.replace("chance: random", f'chance: "{brain}"').replace("-4", "") + "format: gauntlet\n")
     done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(out)])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
+    assert "no result: deep - chance: chance made no legal move in time in any game" in done.stderr
     why = "crashed (status 3); its last lines: OK; on stderr: warming up | no memory ?[31mleft"
     assert "8 games, finished" in done.stdout
     assert re.search(
@@ -215,11 +216,19 @@ def test_the_command_prints_a_table_and_the_forfeits(file, tmp_path):
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}' suggest"
     file.write_text(FILE.replace("chance: random", f'chance: "{brain}"').replace("-4", ""))
     done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, done.output
+    assert "no result: flat - chance: chance made no legal move in time in any game" in done.stderr
     assert "12 games, finished" in done.stdout
     assert "game 5: chance forfeits to deep (illegal), move 2: engine" in done.stdout
     as_json = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out"), "--json"])
-    assert json.loads(as_json.stdout)["ranking"][-1]["forfeits"] == 8
+    ranking = json.loads(as_json.stdout)["ranking"]
+    assert [(row["player"], row["forfeits"], row["elo"] is None) for row in ranking][-1] == ("chance", 8, True)
+    assert [row["elo"]["n"] for row in ranking[:2]] == [4, 4]
+
+
+def test_out_is_no_file(file, tmp_path):
+    with pytest.raises(ZugwerkError, match="is a file; name a folder"):
+        run_tournament(read_tournament(file), file)
 
 
 def test_the_table_is_live_in_a_terminal_and_written_once_elsewhere(file):

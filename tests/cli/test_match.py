@@ -50,6 +50,15 @@ def test_limits_and_clocks_reach_the_players():
         (["random", "random", "--clock", "fast"], "clock 'fast'"),
         (["random", "random", "--sprt", "5,5"], "elo0 must be below elo1"),
         (["random", "random", "--size", "7"], "no Amazons start of size 7"),
+        (["alphabeta", "random", "--movetime", "-5"], "--movetime must be above 0, not -5"),
+        (["alphabeta", "random", "--movetime", "0"], "--movetime must be above 0, not 0"),
+        (["alphabeta", "random", "--movetime", "nan"], "--movetime must be above 0, not nan"),
+        (["alphabeta", "random", "--movetime", "inf"], "--movetime must be above 0, not inf"),
+        (["alphabeta", "random", "--nodes", "-3"], "--nodes must be above 0, not -3"),
+        (["alphabeta", "random", "--depth", "0"], "--depth must be above 0, not 0"),
+        (["puct", "random", "--depth", "3"], "player 'puct' has no depth; its limits: movetime, nodes"),
+        (["random", "random", "--depth", "3"], "--depth: both players have limits of their own or take none"),
+        (["alphabeta", "random", "--out", "."], ". is a folder"),
         (["random", "random", "--openings", "random:x"], "expected random:PLIES"),
     ],
 )
@@ -68,6 +77,20 @@ def test_a_forfeit_is_told_in_words_and_a_refusal_is_no_lost_game():
     refused = run("match", "gomoku", "random", f"{brain} refuses", "--games", "2")
     assert refused.exit_code == 1
     assert "does not play on 15x15: ERROR too big" in str(refused.exception)
+
+
+def test_a_match_without_a_legal_move_of_one_side_is_no_result():
+    brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
+    words = ["match", "gomoku", "random", f"{brain} gibberish", "--size", "5", "--games", "2"]
+    done = run(*words)
+    told = " ".join(done.stdout.split())
+    assert done.exit_code == 1
+    assert "made no legal move in time in any game" in told
+    assert "score" not in told
+    done = run(*words, "--json")
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["score"], found["wins"]) == (1, None, 2)
+    assert "made no legal move" in found["no_result"]
 
 
 @pytest.mark.slow
