@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable
+from typing import Any
 
 INTERRUPTED = 128 + signal.SIGINT
 """Exit status of what Ctrl-C has ended, as shells have it."""
@@ -21,9 +22,16 @@ def end_on_interrupt(at_once: bool) -> None:
 
     Within imports the exception is printed with a traceback, or lost in a callback, and the process goes on.
     """
-    raising, ending = signal.default_int_handler, signal.SIG_DFL
-    if signal.getsignal(signal.SIGINT) is (raising if at_once else ending):  # it may be ignored, as by nohup
-        signal.signal(signal.SIGINT, ending if at_once else raising)
+    now = signal.getsignal(signal.SIGINT)
+    if at_once and callable(now):  # it may be ignored, as by nohup
+        _RAISING.append(now)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    elif not at_once and now is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, _RAISING.pop() if _RAISING else signal.default_int_handler)
+
+
+_RAISING: list[Any] = []
+"""The handler in whose place the process ends at once."""
 
 
 def run_main(main: Callable[[], None]) -> None:

@@ -2,7 +2,7 @@
 
 import typer
 
-from pipeline_src import __version__
+from pipeline_src import __version__, interrupts
 from pipeline_src.cli import (
     amazons,
     any_game,
@@ -23,7 +23,7 @@ from pipeline_src.cli import (
     warm,
     web,
 )
-from pipeline_src.errors import run_main
+from pipeline_src.errors import end_on_interrupt, run_main
 from pipeline_src.games.game import GAMES
 
 app = typer.Typer(
@@ -72,4 +72,11 @@ def _options(
 
 def main() -> None:
     """Entry point of the command."""
-    run_main(app)
+    end_on_interrupt(False)
+    interrupts.watch()
+    try:
+        run_main(app)
+    except (Exception, SystemExit) as error:  # numba makes an error of its own of an interrupt while it compiles
+        if interrupts.HAPPENED.is_set() and getattr(error, "code", interrupts.STATUS) == interrupts.STATUS:
+            interrupts.leave()
+        raise

@@ -12,7 +12,7 @@ from pipeline_src.jit import njit
 MAX_DEPTH = 12
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_sequences(
     state: Any, actions: npt.NDArray[np.int32], counts: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
 ) -> int:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.interrupts import STOPPABLE
+
 if TYPE_CHECKING:
     from pipeline_src.jit.needs import Need
 
@@ -88,11 +90,14 @@ class Searcher(Protocol):
         """Return all kernels that searches of positions like ``state`` call, so that none is compiled on a clock."""
 
 
-@dataclass
+@dataclass(eq=False)
 class StopFlag:
-    """A byte that compiled code checks between two nodes, set by `set` or by a timer."""
+    """A byte that compiled code checks between two nodes, set by `set`, by a timer or by Ctrl-C."""
 
     raised: npt.NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
+
+    def __post_init__(self) -> None:
+        STOPPABLE.add(self)
 
     def set(self) -> None:
         """Ask the search to end."""

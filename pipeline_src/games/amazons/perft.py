@@ -16,7 +16,7 @@ from pipeline_src.jit import njit
 MAX_DEPTH = 12
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _perft(state: AmazonsState, depth: int, scratch: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
     if depth == 0:
         return 1
