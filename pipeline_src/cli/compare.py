@@ -79,10 +79,12 @@ def _print_pairs(title: str, pairs: "list[Pair]", console: "Console") -> None:
 
 
 def _print_table(title: str, columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]", console: "Console") -> None:
-    """Print a table. The first column is never cut; in a narrow window the others are wrapped."""
+    """Print a table. The first column is never cut; in a narrow window the others are wrapped, between words."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
+
+    from pipeline_src.cli.tables import print_table
 
     if not rows:
         console.print(f"{title}: none\n", highlight=False)
@@ -92,4 +94,4 @@ def _print_table(title: str, columns: tuple[str, ...], rows: "Sequence[tuple[str
         table.add_column(name, no_wrap=number == 0, overflow="fold")
     for row in rows:
         table.add_row(*map(Text, row))  # as Text, no name is read as markup
-    console.print(table)
+    print_table(console, table)

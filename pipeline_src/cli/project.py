@@ -4,6 +4,9 @@ import json
 
 import typer
 
+WORDS_WIDTH = 16
+"""Columns below which a figure's words are not squeezed."""
+
 
 def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, published_run, smoke or paper.")) -> None:
     """Write a profile's values into params.yaml; all other keys keep yours. Example: zugwerk profile smoke.
@@ -50,20 +53,21 @@ def report(
     from rich.console import Console
     from rich.table import Column, Table
 
+    from pipeline_src.cli.tables import print_table
     from pipeline_src.report.systems import SYSTEMS
     from pipeline_src.report.table import lines, with_unit
 
     console = Console()
     for system, rows in found.items():
         table_lines = lines(rows)
-        figure = Column("figure", overflow="fold")
+        figure = Column("figure", overflow="fold", min_width=WORDS_WIDTH)
         others = [Column(head, no_wrap=True) for head in ("published", "ours", "95 % CI", "n", "profile")]
         table = Table(figure, *others, title=SYSTEMS[system].title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for line in table_lines:
             words = "  again" if line.below else with_unit(line.words, line.unit)
             words += f" ({line.player})" if line.player else ""
             table.add_row(words, line.published, line.ours, line.interval, line.n, line.profile)
-        console.print(table)
+        print_table(console, table)
         commands = dict.fromkeys(line.command for line in table_lines)
         console.print("rerun: " + ", ".join(commands), style="dim")
 

@@ -38,6 +38,7 @@ def tournament(
     from rich.live import Live
 
     from pipeline_src.arena.tournament import read_tournament, run_tournament
+    from pipeline_src.cli.tables import print_table
     from pipeline_src.parallel import Parallel
     from pipeline_src.report.tournament_page import write_page
 
@@ -54,7 +55,7 @@ def tournament(
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
-        console.print(_table(found, found.status))
+        print_table(console, _table(found, found.status))
         _print_tests(found)
         _print_forfeits(found)
         if out is not None:
@@ -71,11 +72,12 @@ def tournament(
 
 def _table(found: "Standings", status: str) -> "Table":
     """Return the ranking with the points of each player against each of the others."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     ranking, ratings, totals = found.ranking, found.ratings, found.totals
     against = {(a, b): standing for a, b, standing in found.rows}
-    table = Table("", "player", "Elo", "95 %", "score", "+ = -", *map(str, range(1, len(ranking) + 1)), "forfeits")
+    heads = ("", "player", "Elo", "95 %", "score", "+ = -", *map(str, range(1, len(ranking) + 1)), "forfeits")
+    table = Table(*(Column(head, no_wrap=True) for head in heads))
     played = len(found.games)
     table.title = f"{played}{'' if status == 'finished' else f' of {found.planned}'} games, {status}"
     for place, name in enumerate(ranking, 1):

@@ -69,5 +69,23 @@ def test_report_prints_figures_in_words_with_their_profiles():
     assert "measured" in told
 
 
+@pytest.mark.parametrize("columns", [30, 40, 60, 80, 100])
+def test_report_cuts_nothing_in_a_narrow_window(columns, monkeypatch):
+    def words(width):
+        monkeypatch.setenv("COLUMNS", str(width))
+        return run("report").stdout
+
+    wide, narrow = words(300), words(columns)
+    assert max(map(len, narrow.splitlines())) <= columns
+    numbers = [re.findall(r"\d[\d,.]*\d", text.replace("95 % CI", "")) for text in (wide, " ".join(narrow.split()))]
+    assert sorted(numbers[0]) == sorted(numbers[1])
+    assert "…" not in narrow
+    if columns < 80:  # each figure is a line of its own
+        names = {found[1] for line in wide.splitlines() if (found := re.match(r" ?(\w.*?)  ", line))} - {"figure"}
+        flat = " ".join(narrow.split())
+        assert len(names) > 20
+        assert [name for name in names if name not in flat] == []
+
+
 def test_report_is_json_on_request():
     assert "amazons_net" in json.loads(run("report", "--json").stdout)
