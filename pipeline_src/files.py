@@ -46,6 +46,36 @@ def written_aside(path: Path | str) -> Iterator[Path]:
         raise
 
 
+OUTPUTS = Path("artifacts")
+"""The folder of all files that the graph makes, in the project's folder."""
+
+
+def remedy(path: Path | str, words: str) -> str:
+    """Return ``; words`` if the graph makes the file, and nothing for a user's own file, which no command brings back.
+
+    >>> remedy("artifacts/models/nets.pt", "`dvc repro` makes it")
+    '; `dvc repro` makes it'
+    >>> remedy("mine.pt", "`dvc repro` makes it")
+    ''
+    """
+    return f"; {words}" if OUTPUTS.resolve() in Path(path).resolve().parents else ""
+
+
+def why_no_model(error: Exception) -> str:
+    """Return why torch could not read a file, in a few words.
+
+    torch's own message advises to load the file without ``weights_only``, which runs whatever code the file contains.
+    """
+    text = str(error).strip()
+    if type(error).__name__ == "UnpicklingError" or "weights_only" in text:
+        return "it holds other things than weights and plain values"
+    if isinstance(error, KeyError) and isinstance(error.args[0], str):
+        return f"without {error.args[0]!r}"
+    if isinstance(error, RuntimeError | ValueError) and text:
+        return text.splitlines()[0]
+    return f"other contents, {type(error).__name__}"
+
+
 def write_json(path: Path | str, value: Any) -> None:
     """Write ``value`` as sorted, indented JSON; NaN and infinity become null, so that any reader can parse it."""
     text = json.dumps(finite(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)

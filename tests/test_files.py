@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
+from pipeline_src.files import read_json, read_table, why_no_model, write_json, write_table, written_aside
 
 
 def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -121,3 +121,13 @@ def test_what_cannot_be_moved_names_both_ends(tmp_path):
     """Lightning writes a checkpoint to the temporary folder and moves it to where the disk is full."""
     with pytest.raises(SystemExit, match=r"none -> \S+/there: No such file or directory"):
         run_main(lambda: (tmp_path / "none").rename(tmp_path / "there"))
+
+
+def test_torch_s_advice_is_left_out():
+    script = RuntimeError(
+        "Cannot use ``weights_only=True`` with TorchScript archives. Set weights_only=False, if trusted"
+    )
+    assert why_no_model(script) == "it holds other things than weights and plain values"
+    assert why_no_model(RuntimeError("size mismatch for a\nfor b")) == "size mismatch for a"
+    assert why_no_model(KeyError("kind")) == "without 'kind'"
+    assert why_no_model(EOFError()) == "other contents, EOFError"

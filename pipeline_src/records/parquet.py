@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.files import remedy, written_aside
 from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
 
 if TYPE_CHECKING:
@@ -71,14 +71,13 @@ def read_table(path: Path | str) -> "pa.Table":
             table = file.read()
         missing = [name for name in schema().names if name not in table.column_names]
     except FileNotFoundError:
-        raise ZugwerkError(f"{path}: no such file; `dvc repro` makes it") from None
+        raise ZugwerkError(f"{path}: no such file{remedy(path, '`dvc repro` makes it')}") from None
     except PermissionError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).split("\n", maxsplit=1)[0]
-        raise ZugwerkError(
-            f"{path}: damaged, or not a Parquet file ({reason}); remove it, `dvc repro` makes it"
-        ) from None
+        again = remedy(path, "remove it, `dvc repro` makes it")
+        raise ZugwerkError(f"{path}: damaged, or not a Parquet file ({reason}){again}") from None
     if missing:
         raise ZugwerkError(f"{path}: not an archive of game records: column {missing[0]!r} is missing")
     try:

@@ -89,7 +89,7 @@ def test_workers_change_nothing(model, monkeypatch):
     [
         ("nobody", "random", "no player 'nobody' for amazons; there are: random, one_ply"),
         ("random", "one_ply:depth=3", "has no option 'depth'"),
-        ("nets:missing.pt", "random", "missing.pt.*dvc repro"),
+        ("nets:missing.pt", "random", "missing.pt: no such model$"),
     ],
 )
 def test_a_wrong_player_is_named_before_any_game(a, b, complaint):

@@ -1,5 +1,6 @@
 import dataclasses
 import random
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -66,8 +67,19 @@ def test_two_games_of_one_gid_leave_the_old_archive(archive):
 
 
 def test_a_missing_archive_is_named(tmp_path):
-    with pytest.raises(ZugwerkError, match=r"none\.parquet: no such file"):
+    with pytest.raises(ZugwerkError, match=r"none\.parquet: no such file$"):
         read_records(tmp_path / "none.parquet")
+    with pytest.raises(ZugwerkError, match=r"none\.parquet: no such file; `dvc repro` makes it$"):
+        read_records("artifacts/none.parquet")
+
+
+def test_no_advice_to_remove_a_file_that_nothing_makes_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("artifacts").mkdir()
+    for name, said in (("mine.parquet", r"\)$"), ("artifacts/a.parquet", r"\); remove it, `dvc repro` makes it$")):
+        Path(name).write_text("no archive")
+        with pytest.raises(ZugwerkError, match=said):
+            read_records(name)
 
 
 @pytest.mark.parametrize("length", [0, 1, 4, 8, 100, -1, -8])

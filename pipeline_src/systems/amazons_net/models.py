@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.files import remedy, why_no_model, written_aside
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from pipeline_src.systems.amazons_net.protocol import Nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
@@ -42,17 +42,16 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
     Raises:
         ZugwerkError: the file is missing, damaged, or of other nets; names the file and the command that makes it.
     """
-    remedy = "`dvc repro amazons_train` makes it"
+    again = remedy(path, "`dvc repro amazons_train` makes it")
     try:
         content = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise ZugwerkError(f"{path}: no such model; {remedy}") from None
+    except (FileNotFoundError, IsADirectoryError):
+        raise ZugwerkError(f"{path}: no such model{again}") from None
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
         config, make = KINDS[saved["kind"]]
         nets: Nets = make(config(**saved["config"]))
         nets.load_state_dict(saved["state_dict"])
     except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ZugwerkError(f"{path}: damaged, or not a model of these nets ({reason}); {remedy}") from None
+        raise ZugwerkError(f"{path}: damaged, or not a model of these nets ({why_no_model(error)}){again}") from None
     return nets.to(device).eval()

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.files import remedy, why_no_model, written_aside
 from pipeline_src.systems.gomoku_zero.backend import ModelInfo
 from pipeline_src.systems.gomoku_zero.blocks import Normed
 from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
@@ -123,17 +123,17 @@ def load_model(path: Path | str, game: str = "gomoku") -> ZeroModel:
     Raises:
         ZugwerkError: the file is missing or damaged, or the model is of another game or other rules; names the file.
     """
-    remedy = f"`dvc repro` makes the models of {game}"
+    again = remedy(path, f"`dvc repro` makes the models of {game}")
     try:
         content = Path(path).read_bytes()
     except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such model; {remedy}") from None
+        raise ZugwerkError(f"{path}: no such model{again}") from None
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         whose, version = saved["game"], saved["version"]
         variant = str(saved["variant"])
     except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
-        raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({_reason(error)}); {remedy}") from None
+        raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({why_no_model(error)}){again}") from None
     if whose != game:
         raise ZugwerkError(f"{path}: a model of {whose!r}, not of {game}")
     if version != VERSIONS.get(game):
@@ -144,10 +144,5 @@ def load_model(path: Path | str, game: str = "gomoku") -> ZeroModel:
         net: ZeroNet = make(config(**fields))
         net.load_state_dict(saved["state_dict"])
     except Exception as error:
-        raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({_reason(error)}); {remedy}") from None
+        raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({why_no_model(error)}){again}") from None
     return ZeroModel(net.eval(), game, variant, version)
-
-
-def _reason(error: Exception) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.files import remedy, why_no_model, written_aside
 from pipeline_src.systems.search_depth.head import Head
 from pipeline_src.systems.search_depth.net import (
     DepthConfig,
@@ -81,11 +81,11 @@ def load_depth_net(
         ZugwerkError: the file is missing or damaged, or the model is for another label or other classes; names the
             file and the stage.
     """
-    remedy = "`dvc repro depth_train` makes it"
+    again = remedy(path, "`dvc repro depth_train` makes it")
     try:
         content = Path(path).read_bytes()
     except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such model; {remedy}") from None
+        raise ZugwerkError(f"{path}: no such model{again}") from None
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         if (saved["format"], saved["version"]) != (FORMAT, VERSION):
@@ -95,16 +95,14 @@ def load_depth_net(
         net.load_state_dict(saved["state_dict"])
         what = {name: saved[name] for name in ("label", "lowest", "highest", "head", "inputs")}
     except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ZugwerkError(
-            f"{path}: damaged, or not a model that chooses the search depth ({reason}); {remedy}"
-        ) from None
+        why = why_no_model(error)
+        raise ZugwerkError(f"{path}: damaged, or not a model that chooses the search depth ({why}){again}") from None
     model = SavedDepthNet(net.eval(), **what)
     if label is not None and model.label != label:
-        raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'; {remedy} anew")
+        raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'{again and again + ' anew'}")
     if classes is not None and (model.lowest, model.highest) != classes:
         wanted = f"{classes[0]} to {classes[1]}"
         raise ZugwerkError(
-            f"{path}: trained for classes {model.lowest} to {model.highest}, not {wanted}; {remedy} anew"
+            f"{path}: trained for classes {model.lowest} to {model.highest}, not {wanted}{again and again + ' anew'}"
         )
     return model

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -135,8 +136,30 @@ def test_a_model_is_read_once_and_anew_when_it_changes(tmp_path):
     assert NetsPlayer.load(str(path)).turns(state) == NetsPlayer(small_residual(6, seed=3)).turns(state)
 
 
-def test_a_damaged_model_is_named(tmp_path):
+def test_a_damaged_model_is_named(tmp_path, monkeypatch):
     path = tmp_path / "nets.pt"
     path.write_bytes(b"not a model")
-    with pytest.raises(ZugwerkError, match=r"nets\.pt: damaged.*dvc repro amazons_train"):
+    with pytest.raises(ZugwerkError, match=r"nets\.pt: damaged, or not a model of these nets \([^)]*\)$"):
         NetsPlayer.load(str(path))
+    monkeypatch.chdir(tmp_path)
+    path = Path("artifacts/models/nets.pt")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"not a model")
+    with pytest.raises(ZugwerkError, match=r"nets\.pt: damaged.*; `dvc repro amazons_train` makes it$"):
+        NetsPlayer.load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (torch.nn.Linear(1, 1), "it holds other things than weights and plain values"),
+        ({"weights": 1}, "without 'kind'"),
+        ([1], "other contents, TypeError"),
+    ],
+)
+def test_no_advice_to_run_code_of_a_file(tmp_path, content, why):
+    path = tmp_path / "nets.pt"
+    torch.save(content, path)
+    with pytest.raises(ZugwerkError) as caught:
+        NetsPlayer.load(str(path))
+    assert str(caught.value) == f"{path}: damaged, or not a model of these nets ({why})"

@@ -52,8 +52,10 @@ def test_the_version_is_that_of_the_rules() -> None:
 
 def test_a_missing_model_names_the_command(tmp_path: Path) -> None:
     for path in (tmp_path / "none.pt", tmp_path):
-        with pytest.raises(ZugwerkError, match=r": no such model; `dvc repro` makes"):
+        with pytest.raises(ZugwerkError, match=r": no such model$"):
             load_model(path)
+    with pytest.raises(ZugwerkError, match=r": no such model; `dvc repro` makes the models of gomoku$"):
+        load_model("artifacts/models/none.pt")
 
 
 def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:

@@ -103,14 +103,14 @@ def test_saved_models_come_back_equal(tmp_path: Path, config: DepthConfig) -> No
 def test_a_model_for_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.pt"
     save_depth_net(path, saved())
-    with pytest.raises(ZugwerkError, match=r"model\.pt: trained for classes 3 to 7, not 2 to 7; `dvc repro depth_tra"):
+    with pytest.raises(ZugwerkError, match=r"model\.pt: trained for classes 3 to 7, not 2 to 7$"):
         load_depth_net(path, classes=(2, 7))
     with pytest.raises(ZugwerkError, match=r"model\.pt: trained for the label 'reached', not 'needed'"):
         load_depth_net(path, label="needed")
 
 
 def test_missing_and_damaged_models_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model; `dvc repro depth_train`"):
+    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model$"):
         load_depth_net(tmp_path / "none.pt")
     path = tmp_path / "model.pt"
     save_depth_net(path, saved())
