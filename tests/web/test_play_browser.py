@@ -5,6 +5,8 @@ import re
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.web.conftest import PHONE, alive, fits, violations
 
 SETUP = "zugwerk.play.setup"
@@ -214,3 +216,55 @@ def test_it_fits_a_phone_and_everybody_can_use_it(open_page):
         page.get_by_text("White to move.").wait_for()
         assert fits(page)
         assert violations(page) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("game=amazons&size=7", "There is no board of size 7 for amazons, standard. Sizes: 10, 8, 6."),
+        ("game=amazons&size=40", "There is no board of size 40 for amazons, standard. Sizes: 10, 8, 6."),
+        ("game=amazons&size=99", "There is no board of size 99 for amazons"),
+        ("size=99", "There is no board of size 99 for amazons"),
+        ("game=amazons&size=8&variant=cross", "There is no board of size 8 for amazons, cross. Sizes: 10."),
+        ("game=gomoku&size=99", "There is no board of size 99 for gomoku, freestyle. Sizes: 3 to 25."),
+        ("game=gomoku&size=1e9", "There is no board of size 1e9 for gomoku"),
+        ("game=gomoku&size=-3", "There is no board of size -3 for gomoku"),
+        ("game=gomoku&size=7.5", "There is no board of size 7.5 for gomoku"),
+        ("game=gomoku&size=7abc", "There is no board of size 7abc for gomoku"),
+        ("game=gomoku&variant=chess", "There is no variant chess of gomoku. Variants: freestyle, exact, renju, caro."),
+        ("game=gomoku&size=5&variant=exact-6", "There is no variant exact-6 of gomoku on a board of size 5."),
+        ("game=gomoku&variant=renju-4", "There is no variant renju-4 of gomoku"),
+        ("game=constructor", "There is no game constructor to play here. Games: amazons, gomoku."),
+        ("game=go&size=9", "There is no game go to play here."),
+    ],
+)
+def test_a_link_to_a_board_that_there_is_not_says_which_there_are(open_page, query, said):
+    page = open_page(f"#/play?{query}")
+    page.get_by_text(said).wait_for()
+    assert page.locator(".board").count() == 0
+    page.get_by_role("link", name="Begin from the start").click()
+    page.wait_for_selector(".board")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("game=gomoku&size=7&moves=d4,z9", "This position cannot be shown: not a move: 'z9'"),
+        ("game=amazons&size=99&fen=x", "This position cannot be shown: bad FEN 'x'"),
+    ],
+)
+def test_a_link_to_a_position_that_there_is_not_says_why(open_page, query, said):
+    page = open_page()
+    page.expected = ["400"]
+    page.goto(page.url.partition("#")[0] + f"#/play?{query}")
+    page.get_by_text(said).wait_for()
+    page.get_by_role("link", name="Begin from the start").click()
+    page.wait_for_selector(".board")
+
+
+def test_a_link_may_name_the_game_alone_or_a_position(open_page):
+    page = open_page("#/play?game=gomoku&size=25&variant=exact-4")
+    page.locator("[data-cell=y25]").wait_for()
+    page = open_page("#/play?game=amazons&fen=3Q/4/4/q3%20w%20-%20-%200%201")
+    page.get_by_role("gridcell", name="d4, white amazon").wait_for()
+    assert page.locator("[role=gridcell]").count() == 16

@@ -14,7 +14,7 @@ export async function show(root, params) {
   let ended = null;
   const at = (values) => history.replaceState(null, "", `#/analyse?${new URLSearchParams(values)}`);
   const begin = async (view, ...more) => { ended?.(); ended = null; try { ended = await view(...more) ?? null; } catch (error) { put(root, notice(error.message, "bad", h("button", { type: "button", onclick: () => begin(choose) }, "Open another"))); } };
-  if (params.source && params.game) await begin(study, params.source, Number(params.game), Number(params.ply || 0));
+  if (params.source && params.game) await begin(study, params.source, Number(params.game), Number(params.ply) || 0);
   else if (params.source) await begin(list, params.source, 0);
   else await begin(choose);
   return () => ended?.();

@@ -18,6 +18,7 @@ export async function show(root, params) {
     moves: (params.moves || "").split(",").filter(Boolean), ahead: [], corner: CORNERS[params.corner] ? Number(params.corner) : -1,
     position: null, game: null, number: 0,
   };
+  if (params.library && state.library !== params.library) toast(`There is no library ${params.library.slice(0, 100)} here; this is ${state.library}.`, "bad");
   const boardBox = h("div", {}), board = new StoneBoard(boardBox, { size: 19, files: GO_FILES, label: "Go board", onmove: (name) => play(name) });
   const turn = h("p", { class: "turn", "aria-live": "polite" }), list = h("div", {}), corner = h("div", { class: "card hidden" }), game = h("div", {});
   const clashes = h("details", { class: "card" }, h("summary", {}, "Patterns of this library that share a code"));

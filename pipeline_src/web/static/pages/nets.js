@@ -20,6 +20,9 @@ export async function show(root, params) {
     moves: (params.moves || "").split(",").filter(Boolean), ahead: [], layer: first.game === "amazons" ? "start" : "to", source: "policy",
     simulations: 50, half: "", position: null, number: 0,
   };
+  for (const wanted of [params.model, params.other]) {
+    if (wanted && !models.some((one) => one.model === wanted)) toast(`There is no net ${wanted.slice(0, 100)} here; choose one from the list.`, "bad");
+  }
   const panels = { a: panel(), b: panel() };
   const boards = h("div", { class: "nets-boards" }, panels.a.box, panels.b.box), status = h("span", { class: "note", role: "status" });
   const layers = h("div", {}), where = h("span", { class: "turn", "aria-live": "polite" }), trouble = h("div", {});

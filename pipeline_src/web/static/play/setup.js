@@ -5,13 +5,15 @@ import { choice, field, h, notice, put, select, toast } from "../dom.js";
 import { GameBoard, SIDES, startFen } from "./board.js";
 import { PlayerPicker } from "./player.js";
 
+const PLACE = ["game", "size", "variant", "fen", "moves"];
 const KEPT = "zugwerk.play.setup", LAST = "zugwerk.play.last";
 
 export function showSetup(root, params) {
   const kept = JSON.parse(localStorage.getItem(KEPT) || "{}");
   const shared = params.moves || params.fen || params.size;
   const setup = { game: "amazons", size: 10, variant: "standard", mode: "player", side: 0, minutes: "", increment: "", ...kept };
-  if (params.game) Object.assign(setup, { game: params.game, size: Number(params.size) || (params.game === "amazons" ? 10 : 15), variant: params.variant || "" });
+  const asked = PLACE.some((key) => params[key] !== undefined);
+  if (asked) Object.assign(setup, { game: params.game ?? "amazons", size: params.size, variant: params.variant || "" });
   const moves = params.moves ? params.moves.split(",") : [];
   if (shared && !params.first) setup.mode = "people";
   let board = null, all = null, closed = false, seats = null;
@@ -19,8 +21,15 @@ export function showSetup(root, params) {
   const place = h("div", { class: "board-place" }), form = h("form", { class: "card stack setup", onsubmit: begin });
   root.append(h("div", { class: "beside play-layout" }, place, h("div", { class: "stack" }, again(), form)));
   put(form, h("h1", {}, "New game"), h("p", { class: "note" }, "Loading the players …"));
-  preview();
-  get("play/choices").then((found) => { if (!closed) { all = found; fillForm(); } })
+  if (!asked) preview();
+  get("play/choices").then((found) => {
+    if (closed) return;
+    all = found;
+    const refused = asked && settle(setup, found.games, Boolean(params.fen));
+    if (refused) { refuse(refused); return; }
+    if (asked) preview();
+    fillForm();
+  })
     .catch((error) => put(form, notice(error.message, "bad", h("button", { type: "button", onclick: () => location.reload() }, "Try again"))));
 
   function again() {
@@ -28,17 +37,24 @@ export function showSetup(root, params) {
     return last && !shared ? h("a", { class: "button", href: `#/play?id=${encodeURIComponent(last)}` }, "Go on with your last game") : null;
   }
 
+  function refuse(why) {
+    board?.remove();
+    put(root, notice(why, "bad", h("a", { href: "#/play" }, "Begin from the start")));
+  }
+
   function preview() {
     board?.remove();
-    board = new GameBoard(place, { game: setup.game, height: setup.size, width: setup.size });
-    board.show({ fen: startFen(setup.game, setup.size, setup.variant) });
+    if (!params.fen) {
+      board = new GameBoard(place, { game: setup.game, height: setup.size, width: setup.size });
+      board.show({ fen: startFen(setup.game, setup.size, setup.variant) });
+    }
     if (!moves.length && !params.fen) return;
     post("play/board", { game: setup.game, size: setup.size, variant: setup.variant, fen: params.fen || "", moves }).then((position) => {
       if (closed) return;
-      board.remove();
+      board?.remove();
       board = new GameBoard(place, { game: position.game, height: position.height, width: position.width });
       board.show({ ...position, cells: [], turns: {} });
-    }).catch((error) => toast(error.message, "bad"));
+    }).catch((error) => { if (!closed) refuse(`This position cannot be shown: ${error.message}`); });
   }
 
   function fillForm() {
@@ -92,6 +108,24 @@ export function showSetup(root, params) {
   }
 
   return () => { closed = true; board?.remove(); };
+}
+
+/** Make what a link asks for a board that there is, from the server's choices; return why that is not possible, or "". */
+function settle(setup, games, hasFen) {
+  const about = games.find((one) => one.game === setup.game);
+  if (!about) return `There is no game ${setup.game} to play here. Games: ${games.map((one) => one.game).join(", ")}.`;
+  const asked = setup.size, [base, length] = (setup.variant ||= about.variants[0].name).split("-");
+  const rule = about.variants.find((one) => one.name === base);
+  if (!rule) return `There is no variant ${setup.variant} of ${about.game}. Variants: ${about.variants.map((one) => one.name).join(", ")}.`;
+  setup.size = asked === undefined || hasFen ? about.size : Number(asked);
+  if (!rule.sizes.includes(setup.size)) return `There is no board of size ${asked} for ${about.game}, ${base}. Sizes: ${spanned(rule.sizes)}.`;
+  const fits = /^[1-9]\d?$/.test(length) && Number(length) <= setup.size && about.game === "gomoku" && base !== "renju";
+  return length === undefined || fits ? "" : `There is no variant ${setup.variant} of ${about.game} on a board of size ${setup.size}.`;
+}
+
+function spanned(sizes) {
+  const low = Math.min(...sizes), high = Math.max(...sizes);
+  return sizes.length > 2 && high - low === sizes.length - 1 ? `${low} to ${high}` : sizes.join(", ");
 }
 
 /** The link to a game's position. */
