@@ -72,8 +72,8 @@ def _amazons(words: str, unit: str, file: str, key: str, stage: str, published: 
     return Figure(words, unit, f"{REPORTS}/{file}", key, f"amazons_{stage}", published, CRAWLED)
 
 
-def _nets(words: str, name: str, unit: str = "fraction", published: float | None = None) -> Figure:
-    return _amazons(words, unit, "evaluate/{amazons_match.loss}.json", f"nets.{name}", "evaluate", published)
+def _nets(words: str, name: str, unit: str = "fraction") -> Figure:
+    return _amazons(words, unit, "evaluate/{amazons_match.loss}.json", f"nets.{name}", "evaluate")
 
 
 def _residual(words: str, name: str, unit: str = "fraction") -> Figure:
@@ -145,7 +145,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         "turn_top1": _nets("Amazons-Net: top-1 accuracy, whole turn", "turn_top1"),
         "value_accuracy": _nets("Arrow-Net: value accuracy", "value_accuracy"),
         "value_brier": _nets("Arrow-Net: Brier score", "value_brier", "squared error"),
-        "legal_rate": _nets("Amazons-Net: legal turns", "legal_rate", published=1.0),
+        "legal_rate": _nets("Amazons-Net: legal turns", "legal_rate"),
         "baseline_turn_top1": _amazons(
             "one-ply player: top-1 accuracy, whole turn",
             "fraction",
