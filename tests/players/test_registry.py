@@ -55,7 +55,7 @@ def test_a_text_taken_apart(text, name, value, options):
         ("one_ply:noise=-1", "noise must be at least 0"),
         ("one_ply:noise=nan", "noise must be at least 0"),
         ("one_ply:noise=inf", "noise must be at least 0"),
-        ("nets:no/such/nets.pt", "no/such/nets.pt: no such model; `dvc repro amazons_train` makes it"),
+        ("nets:no/such/nets.pt", "no/such/nets.pt: no such model"),
         ("nets:no/such/nets.pt,temperature=1", "has no option 'temperature'"),
     ],
 )

@@ -63,7 +63,7 @@ def test_the_bytes_do_not_depend_on_the_name(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_missing_model_names_the_command(tmp_path: Path) -> None:
-    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model; `dvc repro amazons_train`"):
+    with pytest.raises(ZugwerkError, match=r"none\.pt: no such model$"):
         load_nets(tmp_path / "none.pt")
 
 
