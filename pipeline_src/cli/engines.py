@@ -1,6 +1,7 @@
 """``zugwerk engines``: checks of other programs' engines."""
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import typer
@@ -47,7 +48,9 @@ def check(
     try:
         times = [float(limit) for limit in limits.split(",")]
     except ValueError:
-        raise ZugwerkError(f"limits {limits!r}: expected milliseconds, e.g. 50,500,5000") from None
+        times = []
+    if not times or not all(0 < time < math.inf for time in times):
+        raise ZugwerkError(f"limits {limits!r}: expected milliseconds above 0, e.g. 50,500,5000")
     findings = examine(EXAMINERS[game](command, times, start), nothing if as_json else _print)
     broken = sum(one.verdict == "broken" for one in findings)
     if as_json:

@@ -156,3 +156,10 @@ def test_a_broken_engine_ends_with_status_1():
     assert done.exit_code == 1
     assert "engine '/no/such' cannot be started" in done.stdout
     assert "13 checks, 13 broken" in done.stdout
+
+
+@pytest.mark.parametrize("limits", ["", "fast", "50,-5", "0", "nan", "inf"])
+def test_limits_are_times(limits):
+    done = CliRunner().invoke(app, ["engines", "check", "/no/such", "--limits", limits])
+    assert done.exit_code == 1
+    assert "expected milliseconds above 0" in str(done.exception)
