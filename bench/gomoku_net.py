@@ -42,7 +42,7 @@ class TimedNet:
     def __init__(self) -> None:
         import torch
 
-        from pipeline_src.systems.gomoku_zero.backend import open_backend
+        from pipeline_src.systems.gomoku_zero.backends import open_backend
         from pipeline_src.systems.gomoku_zero.models import ZeroModel
         from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
 

@@ -22,9 +22,8 @@ from pipeline_src.systems.gomoku_zero.backend import (
     ModelInfo,
     Planes,
     Run,
-    open_backend,
-    resolve,
 )
+from pipeline_src.systems.gomoku_zero.backends import open_backend, resolve
 from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, planes_need, zero_planes
 
 Ints = npt.NDArray[np.int32]

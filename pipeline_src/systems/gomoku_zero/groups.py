@@ -53,7 +53,7 @@ def joined(parts: Iterable[SelfPlayGames]) -> SelfPlayGames:
 
 
 def summary(new: SelfPlayGames, evaluations: int) -> dict[str, Any]:
-    """What the report says of a generation's games."""
+    """Counts of a generation's games, for its report."""
     return {
         "games": len(new),
         "positions": len(new.policy),

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.systems.gomoku_zero.backend import open_backend
+from pipeline_src.systems.gomoku_zero.backends import open_backend
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 from pipeline_src.systems.gomoku_zero.player import check_state
 

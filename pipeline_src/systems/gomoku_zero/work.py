@@ -9,7 +9,7 @@ from pipeline_src.systems.gomoku_zero.setting import Setting
 
 
 class Made(Protocol):
-    """What a round begins with: the files of the generation or of the round before it."""
+    """The files that a round begins with: those of the generation or of the round before it."""
 
     @property
     def model(self) -> Path:
@@ -62,9 +62,9 @@ class Work:
     folder: Path
     """Folder of the round."""
     number: int
-    """Of the generation, from 1."""
+    """Number of the generation, from 1."""
     index: int
-    """Of the round in its generation, from 0."""
+    """Number of the round in its generation, from 0."""
     before: Made | None
     """The round before; None for the first one of all."""
     setting: Setting
@@ -84,5 +84,5 @@ class Work:
 
     @property
     def round(self) -> Round:
-        """What this round makes."""
+        """The files that this round makes."""
         return Round(self.folder)

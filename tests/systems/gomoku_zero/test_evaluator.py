@@ -186,7 +186,7 @@ def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
     path.write_bytes(export_onnx(model(CONFIG)))
     code = (
         "import sys\n"
-        "from pipeline_src.systems.gomoku_zero.backend import open_backend\n"
+        "from pipeline_src.systems.gomoku_zero.backends import open_backend\n"
         "from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator\n"
         f"ZeroEvaluator(open_backend({str(path)!r}), 2, 4)\n"
         "assert not {'torch', 'lightning', 'onnx'} & set(sys.modules)\n"
