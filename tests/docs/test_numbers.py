@@ -25,6 +25,7 @@ ALLOWED = {
     "docs/gomoku.md": {"(13 to 28)": "published models"},
     "docs/growing-boards.md": {"0.96": "published", "0.01": "published", "0.002": "parameter", "6-9-11": "boards"},
     "docs/how-it-works/amazons-net.md": {"0.3": "published dropout"},
+    "docs/how-it-works/gomoku-zero.md": {"2503.13178": "number of a paper"},
     "docs/how-it-works/joseki.md": {"2.69": "published"},
     "docs/how-it-works/search-depth.md": {"72.3 %": "published", "73.4 %": "published", "1.65": "published"},
     "docs/how-to/explore-in-the-browser.md": {"10 %": "threshold", "20 %": "threshold"},

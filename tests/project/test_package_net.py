@@ -25,19 +25,19 @@ SCORE = {"value": 0.75, "low": 0.5, "high": 0.9, "n": 40}
 def checkout(tmp_path):
     """The laptop's params as committed, a gomoku model as the last generation left it, and its score."""
     folder = tmp_path / "checkout"
-    save_model(folder / "artifacts/models/gomoku/13/best.pt", fresh(SMALL["residual"]), variant="exact")
+    save_model(folder / "artifacts/models/gomoku/10/best.pt", fresh(SMALL["residual"]), variant="exact")
     shutil.copy(ROOT / "params.yaml", folder)
     identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
     for command in (["init", "-q"], ["add", "params.yaml"], [*identity, "commit", "-qm", "laptop"]):
         subprocess.run(["git", *command], cwd=folder, check=True)
-    write_json(folder / "artifacts/reports/gomoku/evaluate.json", {"generations": 13, "score_vs_alphabeta2": SCORE})
+    write_json(folder / "artifacts/reports/gomoku/evaluate.json", {"generations": 10, "score_vs_alphabeta2": SCORE})
     return folder
 
 
 def test_the_card_tells_of_params_commands_and_figures(checkout, tmp_path):
     params = checkout / "params.yaml"
     params.write_text(params.read_text().replace("  own_visit: true # published: false", "  own_visit: false", 1))
-    model = checkout / "artifacts/models/gomoku/13/best.pt"
+    model = checkout / "artifacts/models/gomoku/10/best.pt"
     net = package_net(model, "gomoku_zero", hours=1.5, checkout=checkout, folder=tmp_path / "nets")
     assert packaged_nets(folder=tmp_path / "nets") == [net]
     card = net.card
@@ -54,7 +54,7 @@ def test_the_card_tells_of_params_commands_and_figures(checkout, tmp_path):
 
 
 def test_its_weights_have_16_bits_and_its_play_stays(checkout, tmp_path):
-    model = checkout / "artifacts/models/gomoku/13/best.pt"
+    model = checkout / "artifacts/models/gomoku/10/best.pt"
     net = package_net(model, "gomoku_zero", checkout=checkout, folder=tmp_path / "nets")
     assert net.card.bytes < model.stat().st_size
     planes = some_planes(SMALL["residual"], batch=16)
@@ -72,7 +72,7 @@ def test_figures_are_told_of_the_net_alone_that_they_were_measured_of(checkout, 
 
 
 def test_a_second_net_for_a_board_is_refused_before_anything_is_written(checkout, tmp_path):
-    model, nets = checkout / "artifacts/models/gomoku/13/best.pt", tmp_path / "nets"
+    model, nets = checkout / "artifacts/models/gomoku/10/best.pt", tmp_path / "nets"
     net = package_net(model, "gomoku_zero", checkout=checkout, folder=nets)
     with pytest.raises(ZugwerkError, match=r"gomoku_zero-6x6-exact\.pt is for the same board; remove it"):
         package_net(model, "growing_boards", checkout=checkout, folder=nets)
@@ -85,7 +85,7 @@ def test_a_full_disk_leaves_no_net_without_its_card(checkout, tmp_path, monkeypa
 
     monkeypatch.setattr(module, "write_card", full)
     with pytest.raises(OSError, match="No space left"):
-        package_net(checkout / "artifacts/models/gomoku/13/best.pt", "gomoku_zero", checkout=checkout, folder=tmp_path)
+        package_net(checkout / "artifacts/models/gomoku/10/best.pt", "gomoku_zero", checkout=checkout, folder=tmp_path)
     assert not list(tmp_path.glob("*.pt"))
 
 
@@ -102,7 +102,7 @@ def test_amazons_figures_of_the_residual_net_are_its_own(checkout, tmp_path):
 
 
 def test_too_many_bytes_are_refused_and_nothing_is_written(checkout, tmp_path, monkeypatch):
-    model, nets = checkout / "artifacts/models/gomoku/13/best.pt", tmp_path / "nets"
+    model, nets = checkout / "artifacts/models/gomoku/10/best.pt", tmp_path / "nets"
     monkeypatch.setattr(module, "MOST_BYTES", 1000)
     with pytest.raises(ZugwerkError, match=r"gomoku_zero-6x6-exact\.pt: .* bytes beside 0 of the other nets; 1,000"):
         package_net(model, "gomoku_zero", checkout=checkout, folder=nets)

@@ -60,7 +60,7 @@ class ZeroPlayer(SearchPlayer):
 
     def check(self, state: GomokuState) -> None:
         """See `Player.check`."""
-        check_state(self.info, state)
+        check_state(self.info, state, any_size=self.info.kind == "lines")
 
     def consider(self, positions: Sequence[Position]) -> list[Thought]:
         """See `Player.consider`.
@@ -204,14 +204,14 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     return ZeroPlayer(searcher, limit, info, considered, options.temperature, options.temperature_plies)
 
 
-def check_state(info: ModelInfo, state: GomokuState) -> None:
-    """Refuse a position that is not of the model's board and rules.
+def check_state(info: ModelInfo | OneBoard, state: GomokuState, any_size: bool = False) -> None:
+    """Refuse a position that is not of the model's board and rules; ``any_size``: or only of its rules.
 
     Raises:
         ZugwerkError: says which they are.
     """
     height, width = state.board.shape
-    if (height, width) != (info.height, info.width) and info.kind != "lines":  # whose layers know no size
+    if (height, width) != (info.height, info.width) and not any_size:
         raise ZugwerkError(f"a {height}x{width} board, but this model plays on {info.height}x{info.width}")
     variant = format_variant(state)
     if variant != info.variant:

@@ -45,7 +45,15 @@ def read_setting(path: Path = PARAMS_FILE) -> Setting:
     Raises:
         ZugwerkError: a section is missing or malformed.
     """
-    return _read("gomoku", load(GomokuGame, "gomoku_game", path), path)
+    sections = {
+        "seed": load_value(int, "seed", path),
+        "game": load(GomokuGame, "gomoku_game", path),
+        "net": load(GomokuNet, "gomoku_net", path),
+        "self_play": load(GomokuSelfPlay, "gomoku_self_play", path),
+        "train": load(GomokuTrainParams, "gomoku_train", path),
+        "gate": load(GomokuGate, "gomoku_gate", path),
+    }
+    return build(Setting, sections, "gomoku", str(path))
 
 
 def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
@@ -54,19 +62,15 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     Raises:
         ZugwerkError: a section is missing or malformed.
     """
-    return _read("growing", GomokuGame(size=size, variant=variant), path)
-
-
-def _read(system: str, game: GomokuGame, path: Path) -> Setting:
     sections = {
         "seed": load_value(int, "seed", path),
-        "game": game,
-        "net": load(GomokuNet, f"{system}_net", path),
-        "self_play": load(GomokuSelfPlay, f"{system}_self_play", path),
-        "train": load(GomokuTrainParams, f"{system}_train", path),
-        "gate": load(GomokuGate, f"{system}_gate", path),
+        "game": GomokuGame(size=size, variant=variant),
+        "net": load(GomokuNet, "growing_net", path),
+        "self_play": load(GomokuSelfPlay, "growing_self_play", path),
+        "train": load(GomokuTrainParams, "growing_train", path),
+        "gate": load(GomokuGate, "growing_gate", path),
     }
-    return build(Setting, sections, system, str(path))
+    return build(Setting, sections, "growing", str(path))
 
 
 def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:

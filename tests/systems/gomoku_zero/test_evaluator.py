@@ -10,7 +10,8 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.systems.gomoku_zero.backend import Backend, BackendName, Synchronous, open_backend, resolve
+from pipeline_src.systems.gomoku_zero.backend import Backend, BackendName, Synchronous
+from pipeline_src.systems.gomoku_zero.backends import open_backend, resolve
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
