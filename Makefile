@@ -19,7 +19,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
 
-.PHONY: help setup repro compare test check lock docs bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_15 measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-reliability measure-search_depth audit rehearse serve clean
+.PHONY: help setup repro compare test test-slow test-all check lock docs build bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-levels measure-reliability measure-search_depth audit rehearse serve clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z0-9_-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 24
@@ -29,26 +29,37 @@ setup: $(STAMP)  ## Make .venv with the locked versions of all packages, and com
 $(STAMP): pyproject.toml requirements.lock pipeline_src/project/plots_page.py
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 to 3.13 is needed; choose one: make setup PYTHON=python3.11" if not (3, 11) <= sys.version_info[:2] <= (3, 13) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint requirements.lock --editable '.[reproduce,dev,cluster,s3]'
 	@# pip compiles on one core what this does on all of them, beside the kernels; some packages carry files for no Python.
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib > /dev/null & \
-	$(BIN)/python -m pipeline_src.project.plots_page && $(BIN)/python -m pipeline_src.cli warm; status=$$?; wait; exit $$status
+	$(BIN)/python -m pipeline_src.project.plots_page && $(BIN)/python -c 'from pipeline_src.project.new import write_local; write_local()' && $(BIN)/python -m pipeline_src.cli warm; status=$$?; wait; exit $$status
 	touch $@
 
-repro: $(STAMP)  ## Run the whole graph on all cores: make repro [PROFILE=smoke|long|overnight|paper] [JOBS=N].
+repro: $(STAMP)  ## Run the whole graph on all cores: make repro [PROFILE=NAME, a file of profiles/] [JOBS=N].
 	$(if $(PROFILE),$(BIN)/zugwerk profile $(PROFILE))
 	$(BIN)/zugwerk repro $(if $(JOBS),--jobs $(JOBS))
 
 compare: $(STAMP)  ## Compare two versions: make compare A=REV B=REV; by default A is HEAD and B the working tree.
 	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
-test: $(STAMP)  ## Run the tests, on all cores.
-	$(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
 
-check: $(STAMP)  ## Check lint rules, format and types.
+test: $(STAMP)  ## Run the tests on all cores, without the slow ones.
+	$(PYTEST) -m 'not slow'
+
+test-slow: $(STAMP)  ## Run the tests that start servers, browsers, clusters or other slow processes, or compile kernels.
+	$(PYTEST) -m slow
+
+test-all: test test-slow  ## Run all tests.
+
+check: $(STAMP)  ## Check lint rules (of Python and JavaScript), format and types.
 	$(BIN)/ruff check .
+	$(BIN)/oxlint pipeline_src
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+build: $(STAMP)  ## Make the wheel and the sdist in dist/; the same sources give the same bytes.
+	$(BIN)/python -m hatchling build
 
 bench: $(STAMP)  ## Measure speeds and those of their references, and write bench/results.json.
 	$(BIN)/python -m bench.run
@@ -65,9 +76,6 @@ measure-amazons_net: $(STAMP)  ## Play the packaged Amazons net's search against
 
 measure-crawl: rehearse
 
-measure-gomoku_15: $(STAMP)  ## Play the packaged net of 15x15 against searches without a net for docs/measured/gomoku_15.json; resumes.
-	$(BIN)/python -m bench.strength.gomoku_15
-
 measure-gomoku_engine: $(STAMP)  ## Measure forced wins (POSITIONS=file), matches and late moves of Gomoku's engine for docs/measured/gomoku_engine.json; resumes.
 	$(BIN)/python -m bench.strength.gomoku_engine $(if $(POSITIONS),--positions '$(POSITIONS)')
 
@@ -79,6 +87,9 @@ measure-growing_boards: $(STAMP)  ## Compare growth with training from scratch f
 
 measure-joseki: $(STAMP)  ## Measure the library on real games for docs/measured/joseki.json: GAMES=folder or tar of SGF, DATA=their origin in words.
 	$(BIN)/python -m bench.strength.joseki --games '$(GAMES)' --data '$(DATA)'
+
+measure-levels: $(STAMP)  ## Play the ladders of the levels for their Elo in pipeline_src/players/levels.yaml and docs/measured; resumes.
+	$(BIN)/python -m bench.strength.levels
 
 measure-search_depth: $(STAMP)  ## Play thousands of games on a clock for docs/measured/search_depth.json; resumes.
 	$(BIN)/python -m bench.strength.search_depth

@@ -1,1 +1,1 @@
-"""Speeds, each beside a reference measured in the same run; never asserted in tests."""
+"""Measurements: speeds as ratios to a reference in the same run, strength, costs and reliability."""

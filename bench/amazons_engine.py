@@ -1,36 +1,28 @@
-"""The Amazons evaluation and turn generation of the engine, beside plain C++ that takes one position at a time."""
+"""Evaluation and turn generation of the Amazons engine, against plain C++ that processes one position at a time."""
 
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import row, seconds
+from bench.measure import Row, compiled, row, seconds
 from pipeline_src.games.amazons import board, moves, turns
 from pipeline_src.games.amazons.board import AmazonsState
 from pipeline_src.games.amazons.moves import write_turns
 from pipeline_src.jit import njit
-from pipeline_src.search.amazons.evaluation import (
-    AmazonsEvaluator,
-    evaluate_words,
-    make_evaluator,
-    rank_all,
-    value_of,
-)
+from pipeline_src.search.amazons.evaluation import AmazonsEvaluator, evaluate_words, make_evaluator, rank_all
 from pipeline_src.search.amazons.flood import amazon_squares, empty_squares
 
 GAMES = 40
 REPEATS = 15
 PLIES = range(0, 60, 2)
-"""Positions are taken after these plies of games played one ply deep from four random plies."""
+"""Plies after which positions are taken, from games played one ply deep after four random plies."""
 
 
 class Stack(NamedTuple):
-    """Positions of one size, array by array, with their number in front of the shape."""
+    """Positions of one board size, stacked along the first axis of each array."""
 
     boards: npt.NDArray[np.int8]
     lines: npt.NDArray[np.uint16]
@@ -41,7 +33,7 @@ class Stack(NamedTuple):
 
 @njit(cache=True)
 def generate_all(stack: Stack, scratch: npt.NDArray[np.int32], out: npt.NDArray[np.int32]) -> int:
-    """Turns of all positions, generated and stored."""
+    """Generate and store the turns of all positions; return their number."""
     total = 0
     for i in range(stack.boards.shape[0]):
         state = AmazonsState(stack.boards[i], stack.lines[i], stack.amazons[i], stack.turns[i], stack.hashes[i])
@@ -49,20 +41,10 @@ def generate_all(stack: Stack, scratch: npt.NDArray[np.int32], out: npt.NDArray[
     return total
 
 
-@njit(cache=True)
-def evaluate_all(stack: Stack, evaluator: AmazonsEvaluator) -> float:
-    """Sum of the values, one position at a time."""
-    total = 0.0
-    for i in range(stack.boards.shape[0]):
-        state = AmazonsState(stack.boards[i], stack.lines[i], stack.amazons[i], stack.turns[i], stack.hashes[i])
-        total += value_of(state, evaluator)
-    return total
-
-
 def summing(mobility: bool) -> AmazonsEvaluator:
-    """An evaluator whose value is t1 + t2 + c1 + c2 + w, and + m where that is asked for.
+    """Return an evaluator with the value t1 + t2 + c1 + c2 + w, and + m with ``mobility``.
 
-    w comes in as a constant that rises with w.
+    The term w is a constant that rises with w.
     """
     m = 1.0 if mobility else 0.0
     knots = np.array([[0.0, 1, 1, 1, 1, m, 0, 0, 0], [128.0, 1, 1, 1, 1, m, 0, 128, 1 / 128]])
@@ -70,7 +52,7 @@ def summing(mobility: bool) -> AmazonsEvaluator:
 
 
 def positions() -> list[AmazonsState]:
-    """Unfinished positions of every phase, far more than a processor could learn by heart."""
+    """Return unfinished positions of every phase, too many for a branch predictor to learn."""
     evaluator, rng, found = make_evaluator(), np.random.default_rng(7), []
     _, actions = moves.buffers(board.initial_state())
     values = np.empty(actions.size, np.float32)
@@ -86,7 +68,7 @@ def positions() -> list[AmazonsState]:
 
 
 def words_of(states: list[AmazonsState]) -> npt.NDArray[np.uint64]:
-    """uint64 [N, 6], as `evaluate_words` takes them."""
+    """Return uint64 [N, 6], the input of `evaluate_words`."""
     rows = []
     for state in states:
         side, width = board.to_play(state), state.board.shape[1]
@@ -96,7 +78,7 @@ def words_of(states: list[AmazonsState]) -> npt.NDArray[np.uint64]:
 
 
 def children(states: list[AmazonsState]) -> list[AmazonsState]:
-    """A few turns of each position, as a search meets them: side by side."""
+    """Return positions after a few successive turns of each position, as a search evaluates them."""
     rng, found = np.random.default_rng(8), []
     for state in states:
         actions = turns.legal_actions(state)
@@ -105,8 +87,8 @@ def children(states: list[AmazonsState]) -> list[AmazonsState]:
     return [child for child in found if turns.has_turn(child)]
 
 
-def measure() -> list[dict[str, Any]]:
-    """Rates per second: the best of some passes, taken in turns with the C++, whose sums must be the same."""
+def measure() -> list[Row]:
+    """Rates a second, the best of `REPEATS` passes in turns with the C++, whose sums must be the same."""
     parents = positions()
     batch = children(parents)
     some = [board.initial_state(), *parents[6 :: len(parents) // 12]]
@@ -115,7 +97,7 @@ def measure() -> list[dict[str, Any]]:
     scratch, actions = moves.buffers(parents[0])
     ranked = np.empty(actions.size, np.float32)
     plain, mobile = summing(mobility=False), summing(mobility=True)
-    stack, few = (Stack(*map(np.stack, zip(*states, strict=True))) for states in (batch, some))
+    few = Stack(*map(np.stack, zip(*some, strict=True)))
 
     def evaluate(evaluator: AmazonsEvaluator) -> float:
         evaluate_words(words, evaluator, values)
@@ -135,34 +117,25 @@ def measure() -> list[dict[str, Any]]:
         "amazons_generation_per_s": (lambda: generate_all(few, scratch, actions), evaluated),
         "amazons_one_ply_per_s": (lambda: one_ply()[0], evaluated),
     }
-    single = (lambda: evaluate_all(stack, mobile), len(batch))
-    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    best = dict.fromkeys([*ours, "single"], 0.0)
-    theirs: dict[str, float] = dict.fromkeys(ours, 0.0)
-    with tempfile.TemporaryDirectory() as folder:
-        program = str(Path(folder) / "engine")
-        files = [Path(folder) / "batch", Path(folder) / "few"]
+    best, theirs = dict.fromkeys(ours, 0.0), dict.fromkeys(ours, 0.0)
+    with compiled(Path(__file__).with_suffix(".cpp")) as (program, folder):
+        files = [folder / "batch", folder / "few"]
         for path, data in zip(files, (words, few_words), strict=True):
             path.write_bytes(data.astype("<u8").tobytes())
-        if compiler:
-            source = str(Path(__file__).with_suffix(".cpp"))
-            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, source], check=True)
         for _ in range(REPEATS):  # interleaved, so that noise of the machine falls on both
             for name, (function, count) in ours.items():
                 best[name] = max(best[name], count / seconds(function))
-            best["single"] = max(best["single"], single[1] / seconds(single[0]))
-            if compiler:
+            if program:
                 for name, (rate, total) in _reference(program, files, len(batch), evaluated).items():
                     theirs[name] = max(theirs[name], rate)
                     expected = float(ours[name][0]())
                     assert abs(total - expected) <= 1e-6 * max(1e3, abs(expected)), (name, total, expected)
-    label = "C++ -O3, bitboards, one at a time" if compiler else None
-    rows = [row(name, best[name], theirs[name] if compiler else None, label, "1/s") for name in ours]
-    return [*rows, row("amazons_evaluation_single_per_s", best["single"], None, None, "1/s")]
+    label = "C++ -O3, bitboards, one at a time" if program else None
+    return [row(name, best[name], theirs[name] if program else None, label, "1/s") for name in ours]
 
 
 def _reference(program: str, files: list[Path], batch: int, evaluated: int) -> dict[str, tuple[float, float]]:
-    """Rate and sum by name."""
+    """Return rate and sum of the C++ by name."""
     lines = []
     for path in files:
         command = [program, str(path), "0.2", "1"]

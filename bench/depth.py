@@ -1,14 +1,12 @@
-"""The chosen depth: one position's forward pass beside torch's, and SMOTE in blocks beside imbalanced-learn's whole.
+"""Search depth: one position's forward pass against torch, and SMOTE in blocks against imbalanced-learn on all rows.
 
-``depth_predict_us`` is all that a player waits for, the planes included: the paper's net with 16 filters a layer,
-random weights, on one thread. ``smote_rows_per_s`` fills up a class of 40,000 rows of 100 squares to twice as many.
+``depth_predict_us`` is the time for which a player waits, with the planes: the paper's net with 16 filters a layer and
+random weights on one thread. ``smote_rows_per_s`` doubles a class of 40,000 rows of 100 squares.
 """
-
-from typing import Any
 
 import numpy as np
 
-from bench.measure import medians, row, seconds
+from bench.measure import Row, medians, row, seconds
 from pipeline_src.games.amazons import initial_state
 from pipeline_src.systems.search_depth.params import DepthBalancing
 
@@ -16,7 +14,7 @@ CALLS, ROWS = 200, 40_000
 
 
 def predict() -> tuple[float, float]:
-    """Microseconds of a choice, ours and with torch's forward pass."""
+    """Return the microseconds of a choice, ours and with torch's forward pass."""
     import torch
 
     from pipeline_src.systems.search_depth.chooser import DepthModel
@@ -46,7 +44,7 @@ def predict() -> tuple[float, float]:
 
 
 def smote() -> tuple[float, float]:
-    """Rows made a second, in blocks and whole."""
+    """Return the rows made a second, in blocks and on all rows."""
     from imblearn.over_sampling import SMOTE
 
     from pipeline_src.systems.search_depth.balance import smote_in_blocks
@@ -64,7 +62,7 @@ def smote() -> tuple[float, float]:
     return medians(lambda: ROWS / seconds(ours), lambda: ROWS / seconds(theirs), repeats=1)
 
 
-def measure() -> list[dict[str, Any]]:
+def measure() -> list[Row]:
     """``depth_predict_us`` and ``smote_rows_per_s``."""
     return [
         row("depth_predict_us", *predict(), "the same net in torch", "us"),

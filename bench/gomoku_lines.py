@@ -1,8 +1,7 @@
-"""The line net on 15x15, one thread: positions a second, and simulations a second of self-play.
+"""The line net on 15x15 with one thread: positions a second, and simulations a second of self-play.
 
-The reference of the positions is the packaged convolutional net of that board in ONNX Runtime, 64 positions at a time.
-The reference of the simulations is the self-play of `bench.gomoku_net`, the net of three convolutions. Ours plays
-with the same openings and noise; its net has random weights, as that one has.
+The reference is the net of three convolutions of `bench.gomoku_net` in ONNX Runtime, 64 positions at a time, for
+positions and for simulations. Both have the same openings and noise, and random weights.
 """
 
 from functools import partial
@@ -10,18 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bench.gomoku_net import CHUNK, SIMULATIONS, SIZE, SLICE, WARM, SelfPlay, seconds
-from bench.measure import row
+from bench.gomoku_net import CHUNK, POSITIONS, SIMULATIONS, SIZE, SLICE, WARM, SelfPlay, TimedNet, seconds
+from bench.measure import Row, row
 from pipeline_src.games import gomoku
-from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.search.mcts.batches import stack
-from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, make_evaluator
+from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, ZeroEvaluator
 
 REPEATS = 5
 
 
 def line_evaluator() -> LineEvaluator:
-    """A line net whose policy says something."""
+    """Return a line net with random heads."""
     import torch
 
     from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, tabulate
@@ -34,7 +32,7 @@ def line_evaluator() -> LineEvaluator:
 
 
 def positions(count: int) -> tuple[Any, Any, Any]:
-    """Stacked positions of random games in order, with their legal steps, as evaluators take them."""
+    """Return stacked positions of random games with their legal steps, as input of evaluators."""
     rng, state = np.random.default_rng(0), gomoku.initial_state(SIZE)
     states = stack(state, count)
     steps, counts = np.zeros((count, SIZE * SIZE), np.int32), np.zeros(count, np.int32)
@@ -50,11 +48,10 @@ def positions(count: int) -> tuple[Any, Any, Any]:
     return states, steps, counts
 
 
-def measure() -> list[dict[str, Any]]:
-    """``gomoku_lines_evals_per_s`` and ``gomoku_lines_sims_per_s``, both sides in turn, the best of each."""
+def measure() -> list[Row]:
+    """``gomoku_lines_evals_per_s`` and ``gomoku_lines_sims_per_s``, the best of each side in interleaved runs."""
     ours = line_evaluator()
-    packaged = next(net for net in packaged_nets("gomoku") if net.card.size == SIZE)
-    theirs, _ = make_evaluator(packaged.checked(), "onnx", CHUNK)
+    theirs = ZeroEvaluator(TimedNet(), POSITIONS, CHUNK)
     asked = positions(CHUNK * 8)
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     for _ in range(REPEATS + 1):  # the first one compiles
@@ -62,13 +59,13 @@ def measure() -> list[dict[str, Any]]:
         times["theirs"].append(seconds(partial(theirs, *asked)))
     fast, slow = (len(asked[2]) / min(times[side][1:]) for side in ("ours", "theirs"))
     return [
-        row("gomoku_lines_evals_per_s", fast, slow, "packaged net in ONNX Runtime", "positions/s"),
+        row("gomoku_lines_evals_per_s", fast, slow, "three convolutions in ONNX Runtime", "positions/s"),
         _simulations(ours),
     ]
 
 
-def _simulations(evaluator: LineEvaluator) -> dict[str, Any]:
-    games, reference = SelfPlay(evaluate=evaluator), SelfPlay(games=CHUNK)  # full batches of its net
+def _simulations(evaluator: LineEvaluator) -> Row:
+    games, reference = SelfPlay(evaluate=evaluator), SelfPlay(games=CHUNK)  # full batches for its net
     spent = [0.0, 0.0]
     for side, one in enumerate((games, reference)):
         one.begin_move()

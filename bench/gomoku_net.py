@@ -1,24 +1,21 @@
-"""Simulations a second of Gomoku self-play with a net, beside OpenSpiel's Python MCTS with the same net.
+"""Simulations a second of Gomoku self-play with a net, against OpenSpiel's Python MCTS with the same net.
 
 15x15, 300 simulations a move, the plain net of three convolutions (32, 64, 128 filters, 11 planes, random weights) in
 ONNX Runtime on one thread. Ours plays 256 games in lock step, with root noise, sampled moves and tree reuse, as
-self-play does. The reference searches one position at a time, as it does, and sees its own three planes in place of
-eleven, which costs it less; it is null where open_spiel is not installed (``pip install -e '.[bench]'``).
+self-play does. The reference searches one position at a time and has three planes in place of eleven, which cost it
+less; it is null if open_spiel is not installed (``pip install -e '.[bench]'``).
 """
 
 import importlib.util
-import multiprocessing
-import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import row
+from bench.measure import Row, row
 from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
@@ -28,16 +25,14 @@ from pipeline_src.systems.gomoku_zero.planes import plane_count
 SIZE, POSITIONS, FILTERS = 15, 5, (32, 64, 128)
 GAMES, SIMULATIONS, CHUNK = 256, 300, 64
 WARM = 2
-"""Simulations before the clock runs."""
+"""Simulations before the measurement."""
 SLICE = 60
-"""Simulations of ours between two searches of the reference, so that noise of the machine falls on both."""
-PAIR_SIMULATIONS, PAIR_REPEATS = 16, 6
-"""Of each game, for one process and for two in turn."""
+"""Our simulations between two searches of the reference, so that noise of the machine falls on both."""
 Planes = npt.NDArray[np.float32]
 
 
 class TimedNet:
-    """The net; sums up the processor's seconds in it."""
+    """The net, with the sum of its CPU seconds."""
 
     def __init__(self) -> None:
         import torch
@@ -52,7 +47,7 @@ class TimedNet:
         self.seconds = 0.0
 
     def __call__(self, planes: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Policy and values, as the backend finds them."""
+        """Return policy and values of the backend."""
         start = time.process_time()
         found = self.backend.run(planes)
         self.seconds += time.process_time() - start
@@ -60,16 +55,16 @@ class TimedNet:
 
 
 class SelfPlay:
-    """Games in lock step, begun by four random stones each."""
+    """Games in lock step, each with four random stones at the start."""
 
     def __init__(self, seed: int = 0, games: int = GAMES, evaluate: EvaluateBatch | None = None) -> None:
-        """``evaluate`` takes the place of the net of three convolutions."""
+        """``evaluate`` replaces the net of three convolutions."""
         self.net = TimedNet()
         evaluate = evaluate or ZeroEvaluator(self.net, POSITIONS, CHUNK)
         options = PuctOptions(c=1.25, c_base=0.0)
         start = initial_state(SIZE)
         self.trees = PuctTrees(start, games, evaluate, options, 2 * SIMULATIONS + 16)
-        for array in self.trees.forest:  # touched once, as after the first moves of a long run
+        for array in self.trees.forest:  # touch all memory, as after the first moves of a long run
             array[...] = np.zeros((), array.dtype)
         self.rng = np.random.default_rng(seed)
         for g in range(self.trees.count):
@@ -78,7 +73,7 @@ class SelfPlay:
             self.trees.advance_all(cells)
 
     def simulate(self, upto: int) -> None:
-        """Bring all games to so many simulations of their present move."""
+        """Continue the search of all games up to this number of simulations."""
         self.trees.simulate(np.full(self.trees.count, upto, np.int32))
 
     def begin_move(self) -> None:
@@ -88,13 +83,13 @@ class SelfPlay:
             self.trees.add_noise(g, self.rng, 0.05, 0.25)
 
     def end_move(self) -> None:
-        """Draw each game's move and keep the tree below it; so few moves end no game."""
+        """Sample each game's move and keep the tree below it; no game ends after so few moves."""
         drawn = [sample_step(self.trees.steps(g), self.trees.visits(g), self.rng) for g in range(self.trees.count)]
         self.trees.advance_all(np.array(drawn, np.int32))
 
 
 def opponent() -> Any:
-    """A function that searches one position with OpenSpiel's MCTS, or None where that is not installed."""
+    """Return a function that searches one position with OpenSpiel's MCTS; None if that is not installed."""
     if importlib.util.find_spec("pyspiel") is None:
         return None
     import pyspiel
@@ -103,7 +98,7 @@ def opponent() -> Any:
     net = TimedNet()
 
     class NetEvaluator(mcts.Evaluator):  # type: ignore[misc]
-        """Asks the net once a position, for its prior and its value."""
+        """Evaluates each position once, for prior and value."""
 
         def __init__(self) -> None:
             self.seen: dict[str, tuple[npt.NDArray[np.float32], float]] = {}
@@ -146,14 +141,14 @@ def opponent() -> Any:
 
 
 def seconds(function: Callable[[], None]) -> float:
-    """The processor's seconds of one call; both sides have one thread, and other processes do not count."""
+    """Return the CPU seconds of one call; both sides have one thread, and other processes do not count."""
     start = time.process_time()
     function()
     return time.process_time() - start
 
 
-def measure() -> list[dict[str, Any]]:
-    """``gomoku_net_sims_per_s``, ``gomoku_in_net_share`` of its loop, and ``gomoku_two_process_speedup``."""
+def measure() -> list[Row]:
+    """``gomoku_net_sims_per_s`` and ``gomoku_in_net_share``, the net's fraction of its loop."""
     games, search = SelfPlay(), opponent()
     if search is not None:
         search()
@@ -173,49 +168,4 @@ def measure() -> list[dict[str, Any]]:
     return [
         row("gomoku_net_sims_per_s", rate, reference, name, "simulations/s"),
         row("gomoku_in_net_share", games.net.seconds / ours, None, None, "fraction of loop time"),
-        row("gomoku_two_process_speedup", two_process_speedup(), None, None, "times one process"),
     ]
-
-
-def two_process_speedup() -> float:
-    """Simulations a second of two processes by that of one, each with games and a thread of its own; a median."""
-    context = multiprocessing.get_context("spawn")
-    ends = [context.Pipe() for _ in range(2)]
-    workers = [context.Process(target=work, args=(theirs, seed), daemon=True) for seed, (_, theirs) in enumerate(ends)]
-    for worker, (_, theirs) in zip(workers, ends, strict=True):
-        worker.start()
-        theirs.close()  # so that a worker's end is noticed
-    connections = [ours for ours, _ in ends]
-    try:
-        together(connections)  # loaded and warm
-        ratios = []
-        for repeat in range(PAIR_REPEATS):
-            alone = together(connections[repeat % 2 :][:1])
-            ratios.append(2 * alone / together(connections))
-        for connection in connections:
-            connection.send(None)
-    finally:
-        for connection, worker in zip(connections, workers, strict=True):
-            connection.close()
-            worker.join()
-    return statistics.median(ratios)
-
-
-def together(connections: list[Any]) -> float:
-    """Seconds until all of these workers have searched on in their games."""
-    start = time.perf_counter()
-    for connection in connections:
-        connection.send(PAIR_SIMULATIONS)
-    for connection in connections:
-        connection.recv()
-    return time.perf_counter() - start
-
-
-def work(connection: Connection, seed: int) -> None:
-    """A worker: searches on by as many simulations as come in, until None does or nobody is there."""
-    games, upto = SelfPlay(seed), 0
-    games.begin_move()
-    while (more := connection.recv()) is not None:
-        upto += more
-        games.simulate(upto)
-        connection.send(upto)

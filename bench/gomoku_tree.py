@@ -1,11 +1,9 @@
-"""PUCT alone: 256 games of 15x15 Gomoku in lock step, 300 simulations a move, trees reused, beside the same in C++.
+"""PUCT alone, against the same in C++: 256 games of 15x15 Gomoku in lock step, 300 simulations a move, trees reused.
 
-The evaluator is a constant array, read at another place for each batch, so that what is measured is the tree.
+The evaluator reads its answers from an array, so that the time is that of the tree.
 """
 
-import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bench.measure import row
+from bench.measure import Row, compiled, row
 from pipeline_src.games import gomoku
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
@@ -27,7 +25,7 @@ KINDS = {"gomoku_tree_sims_per_s": 6.0, "gomoku_tree_uniform_sims_per_s": 0.0}
 
 
 class Answers:
-    """Priors and values that cost nothing: rows of an array, from another one on for each batch."""
+    """Priors and values that cost nothing: rows of an array, from a different row on for each batch."""
 
     def __init__(self, spread: float) -> None:
         rng = np.random.default_rng(1)
@@ -44,7 +42,7 @@ class Answers:
 
 
 def play(trees: PuctTrees, answers: Answers) -> tuple[float, int]:
-    """The processor's seconds for all moves from the empty board, and the checksum of all root visits."""
+    """Return the CPU seconds of all moves from the empty board, and a checksum of all root visits."""
     state = gomoku.initial_state(15)
     for g in range(TREES):
         trees.plant(g, state)
@@ -62,17 +60,12 @@ def play(trees: PuctTrees, answers: Answers) -> tuple[float, int]:
     return seconds, total
 
 
-def measure() -> list[dict[str, Any]]:
-    """Simulations a second, the best of some runs taken in turns with the C++, whose visits must be the same."""
-    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+def measure() -> list[Row]:
+    """Simulations a second, the best of `REPEATS` runs taken in turns with the C++, whose visits must be the same."""
     simulations, rows = TREES * SIMULATIONS * MOVES, []
-    with tempfile.TemporaryDirectory() as folder:
-        program, data = str(Path(folder) / "tree"), Path(folder) / "answers"
-        if compiler:
-            source = str(Path(__file__).with_suffix(".cpp"))
-            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, source], check=True)
-        sizes = map(str, (ROWS, TREES, SIMULATIONS, MOVES, NODES, OPTIONS.c))
-        command = [program, str(data), *sizes]
+    with compiled(Path(__file__).with_suffix(".cpp")) as (program, folder):
+        data = folder / "answers"
+        command = [program or "", str(data), *map(str, (ROWS, TREES, SIMULATIONS, MOVES, NODES, OPTIONS.c))]
         for name, spread in KINDS.items():
             answers = Answers(spread)
             data.write_bytes(answers.priors.tobytes() + answers.values.tobytes())
@@ -82,10 +75,10 @@ def measure() -> list[dict[str, Any]]:
             for _ in range(REPEATS):
                 seconds, total = play(trees, answers)
                 ours = min(ours, seconds)
-                if compiler:
+                if program:
                     out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
                     theirs = min(theirs, float(out[0]))
-                    assert int(out[1]) == total, "the C++ tree was searched in another way"
-            reference = simulations / theirs if compiler else None
-            rows.append(row(name, simulations / ours, reference, "C++ -O3, the same tree" if compiler else None, "1/s"))
+                    assert int(out[1]) == total, "the C++ tree has other visits"
+            against = (simulations / theirs, "C++ -O3, the same tree") if program else (None, None)
+            rows.append(row(name, simulations / ours, *against, "1/s"))
     return rows

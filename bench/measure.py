@@ -1,34 +1,43 @@
-"""Time two ways of doing one thing, turn by turn, so that noise of the machine falls on both."""
+"""Time two ways of doing one thing in turns, so that noise of the machine falls on both; compare with older results."""
 
+import json
+import shutil
 import statistics
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from bench.compare import TIMES
+LESS = ("ms", "us", "s", "MB")
+"""Units in which less is better; in all others more is better."""
+NOTABLE = 1.2
+"""A change by a factor below this is noise on the machines that this runs on."""
+
+Row = dict[str, Any]
 
 
 def seconds(function: Callable[[], Any]) -> float:
-    """Wall time of one call."""
+    """Return the wall time of one call in seconds."""
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
 
 
 def medians(ours: Callable[[], float], reference: Callable[[], float], repeats: int) -> tuple[float, float]:
-    """Median of each side's own figure over ``repeats`` interleaved calls, after one that does not count."""
+    """Return the median of each side's own figure over ``repeats`` interleaved calls, after a warm-up call of each."""
     ours(), reference()
     pairs = [(ours(), reference()) for _ in range(repeats)]
     return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
 
 
-def row(
-    name: str, ours: float, reference: float | None, reference_name: str | None, unit: str
-) -> dict[str, str | float | None]:
-    """One line of bench/results.json; the ratio is above 1 where ours is faster, for times and for rates alike."""
+def row(name: str, ours: float | None, reference: float | None, reference_name: str | None, unit: str) -> Row:
+    """Return one row of bench/results.json; the ratio is above 1 where ours is faster, for times and for rates."""
     ratio = None
-    if reference is not None:
-        ratio = reference / ours if unit in TIMES else ours / reference
+    if ours is not None and reference is not None:
+        ratio = reference / ours if unit in LESS else ours / reference
     return {
         "name": name,
         "ours": ours,
@@ -37,3 +46,51 @@ def row(
         "ratio": ratio,
         "unit": unit,
     }
+
+
+@contextmanager
+def compiled(source: Path) -> Iterator[tuple[str | None, Path]]:
+    """Compile a C++ file for this processor; yield the program (None without a compiler) and a scratch folder."""
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    with tempfile.TemporaryDirectory() as name:
+        program = str(Path(name) / "program") if compiler else None
+        if compiler and program:
+            subprocess.run([compiler, "-std=c++20", "-O3", "-march=native", "-o", program, str(source)], check=True)
+        yield program, Path(name)
+
+
+def committed(folder: Path) -> list[Row]:
+    """Return the rows of results.json in ``folder`` at HEAD; none without git, or if the file was never committed."""
+    try:
+        done = subprocess.run(["git", "show", "HEAD:./results.json"], cwd=folder, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    rows: list[Row] = json.loads(done.stdout)
+    return rows
+
+
+def changes(rows: Iterable[Row], before: Iterable[Row]) -> dict[str, float]:
+    """Return how many times as fast each row is as before, by name, for the rows that both have.
+
+    With a reference the ratios to it are compared, so that a slower machine does not count as a change.
+    """
+    then, found = {row["name"]: row for row in before}, {}
+    for row in rows:
+        old = then.get(row["name"])
+        if old and old["ours"] and row["ours"]:
+            if row["ratio"] and old["ratio"]:
+                found[row["name"]] = row["ratio"] / old["ratio"]
+            else:
+                faster = row["ours"] / old["ours"]
+                found[row["name"]] = 1 / faster if row["unit"] in LESS else faster
+    return found
+
+
+def notable(found: dict[str, float]) -> list[str]:
+    """Return a line for each change by more than a fifth, slowest first, or one line that says there is none."""
+    lines = [
+        f"{name}: {factor:.2f} times the committed speed"
+        for name, factor in sorted(found.items(), key=lambda one: one[1])
+        if not 1 / NOTABLE <= factor <= NOTABLE
+    ]
+    return lines or ["nothing changed by more than 20 % since the committed results"]

@@ -2,11 +2,11 @@
 
     zugwerk match amazons alphabeta "uci:python -m bench.openspiel_uci,movetime=1000" --movetime 1000
 
-To OpenSpiel a turn is three actions of one player: amazon, square, arrow. Its bot searches each of them and keeps no
-tree between calls, so a turn is three searches, of a third of the time each; an action that is forced costs nothing
-and leaves its share to the others. Time is kept by the bot's own clock. With ``--simulations`` (or ``go nodes``) each
-of the three searches has so many simulations instead; ``--calibrate MS`` tells how many fill a turn of MS milliseconds.
-Squares run from the upper left corner there, from the lower left one here.
+In OpenSpiel a turn is three actions of one player: amazon, square, arrow. Its bot searches each of them and keeps no
+tree between calls, so a turn is three searches with a third of the time each; a forced action takes no time and leaves
+its share to the others. Time is limited by the bot's own clock. With ``--simulations`` (or ``go nodes``) each of the
+three searches has a number of simulations instead; ``--calibrate MS`` prints the number that fills MS milliseconds.
+OpenSpiel counts squares from the upper left corner, zugwerk from the lower left one.
 """
 
 import argparse
@@ -26,32 +26,32 @@ STEPS = 3
 """Actions of a turn."""
 OVERHEAD_S = 0.01
 MOST = 1 << 30
-"""Simulations of a search that time limits."""
+"""Simulations of a search that is limited by time."""
 
 
 def square(index: int, size: int) -> int:
-    """From a square's number there to its number here, or back."""
+    """Convert a square's number between OpenSpiel and zugwerk, in either direction."""
     return (size - 1 - index // size) * size + index % size
 
 
 def sub_actions(action: int, size: int) -> tuple[int, int, int]:
-    """The three OpenSpiel actions of a turn."""
+    """Return the three OpenSpiel actions of a turn."""
     n = size * size
     return square(action // (n * n), size), square(action // n % n, size), square(action % n, size)
 
 
 def turn(actions: list[int], size: int) -> int:
-    """The turn of three OpenSpiel actions."""
+    """Return the turn of three OpenSpiel actions."""
     n = size * size
     start, to, arrow = (square(action, size) for action in actions)
     return (start * n + to) * n + arrow
 
 
 def state_after(placed: Placed) -> "pyspiel.State":
-    """The OpenSpiel state of a position that was reached from a standard start.
+    """Return the OpenSpiel state of a position that was reached from a standard start.
 
     Raises:
-        ZugwerkError: it was not; OpenSpiel reads no positions.
+        ZugwerkError: the game began from another position; OpenSpiel reads no positions.
     """
     size = placed.start.board.shape[0]
     starts = [n for n in amazons.SIZES if amazons.to_fen(placed.start) == amazons.to_fen(amazons.initial_state(n))]
@@ -72,7 +72,7 @@ class Mcts:
         self.evaluator = pyspiel.RandomRolloutEvaluator(rollouts, seed)
 
     def search(self, state: "pyspiel.State", simulations: int, seconds: float) -> "pyspiel.SearchNode":
-        """The root of a search with at most so many simulations, in at most so many seconds (below 0: any)."""
+        """Return the root of a search with limits of simulations and seconds (below 0: no limit)."""
         self.seed += 1
         bot = pyspiel.MCTSBot(
             state.get_game(),
@@ -89,7 +89,7 @@ class Mcts:
         return bot.mcts_search(state)
 
     def turn(self, state: "pyspiel.State", simulations: int, seconds: float) -> tuple[list[int], int, float]:
-        """(the three actions, simulations of all three searches, mean return of the first one's choice)."""
+        """Return the three actions, the simulations of all three searches, and the mean return of the first choice."""
         end, chosen, nodes, value = time.perf_counter() + seconds, list[int](), 0, 0.0
         state = state.clone()
         for step in range(STEPS):
@@ -109,7 +109,7 @@ class Mcts:
 
 
 def calibrate(mcts: Mcts, milliseconds: float) -> int:
-    """Simulations of each search with which a turn from the start position takes so long."""
+    """Return the simulations of each search with which a turn from the start position takes this time."""
     start = pyspiel.load_game("amazons").new_initial_state()
     simulations = 300
     for _ in range(4):
@@ -144,7 +144,7 @@ def answer(mcts: Mcts, placed: Placed, words: list[str], simulations: int) -> No
 
 
 def warm_up(mcts: Mcts) -> None:
-    """Load what the first move would else wait for."""
+    """Search once, so that the first move does not wait for loading."""
     placed = read_position(get_game("amazons"), ["startpos", "moves", "d1d7g7"])
     mcts.turn(state_after(placed), 10, -1.0)
 
@@ -152,11 +152,13 @@ def warm_up(mcts: Mcts) -> None:
 def main() -> None:
     """Speak the protocol, or calibrate."""
     parser = argparse.ArgumentParser(description="OpenSpiel's Amazons MCTS as a UCI engine.")
-    parser.add_argument("--simulations", type=int, default=0, help="of each of a turn's three searches; 0: by time")
+    parser.add_argument(
+        "--simulations", type=int, default=0, help="for each of a turn's three searches; 0: limit by time"
+    )
     parser.add_argument("--calibrate", type=float, metavar="MS", help="print the simulations that fill a turn of MS")
     parser.add_argument("--uct-c", type=float, default=2.0, help="exploration constant (OpenSpiel's examples: 2)")
-    parser.add_argument("--rollouts", type=int, default=1, help="random games an evaluation")
-    parser.add_argument("--memory", type=int, default=1000, help="MB of a search tree")
+    parser.add_argument("--rollouts", type=int, default=1, help="random games for each evaluation")
+    parser.add_argument("--memory", type=int, default=1000, help="MB for a search tree")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     mcts = Mcts(options.uct_c, options.rollouts, options.memory, options.seed)

@@ -1,6 +1,6 @@
-"""The whole graph in a fresh clone, kernels cold: `zugwerk repro` on all cores, and plain `dvc repro` beside it.
+"""The whole graph in a fresh clone without compiled kernels: `zugwerk repro` on all cores against plain `dvc repro`.
 
-It takes minutes, at laptop size the better part of an hour, so `make bench` leaves its rows as they are:
+This takes minutes, at laptop size most of an hour, so `make bench` keeps the committed rows:
 
     python -m bench.repro smoke
     python -m bench.repro laptop --alone
@@ -13,30 +13,29 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from bench.measure import row, seconds
+from bench.measure import Row, row, seconds
 from bench.reliability.attempt import environment
 from bench.run import FOLDER, write
 from pipeline_src.files import read_json
 
 ROOT = FOLDER.parent
 ROWS = {"smoke": "repro_smoke_s", "laptop": "repro_laptop_s"}
-"""By profile."""
+"""Row by profile."""
 PLAIN = "dvc repro, one stage at a time"
 
 
-def measure() -> list[dict[str, Any]]:
+def measure() -> list[Row]:
     """``repro_smoke_s`` and ``repro_laptop_s``, which are measured by this module's own command."""
     empty = {"ours": None, "reference": None, "ratio": None, "reference_name": PLAIN, "unit": "s"}
     return [{"name": name, **empty} for name in ROWS.values()]
 
 
 def run(profile: str, *command: str) -> float:
-    """Wall seconds of a command in a new clone of what is committed, with no kernel compiled yet.
+    """Return the wall seconds of a command in a new clone of HEAD, without compiled kernels.
 
     Raises:
-        subprocess.CalledProcessError: it failed.
+        subprocess.CalledProcessError: the command failed.
     """
     with tempfile.TemporaryDirectory(prefix="zugwerk-bench-") as name:
         checkout = Path(name) / "checkout"
@@ -60,11 +59,11 @@ def main() -> None:
     """Measure, and write the row into bench/results.json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("profile", choices=ROWS)
-    parser.add_argument("--alone", action="store_true", help="leave plain `dvc repro` out")
+    parser.add_argument("--alone", action="store_true", help="do not measure plain `dvc repro`")
     options = parser.parse_args()
     ours = run(options.profile, "pipeline_src.cli", "repro")
     plain = None if options.alone else run(options.profile, "dvc", "repro")
-    made = row(ROWS[options.profile], ours, plain, plain and PLAIN, "s")
+    made = row(ROWS[options.profile], ours, plain, PLAIN if plain else None, "s")
     results = FOLDER / "results.json"
     others = [one for one in read_json(results) if one["name"] != made["name"]]
     write(results, [*others, made])

@@ -14,6 +14,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "PREFECT_HOME": str(CHECKOUT / "work" / "prefect"),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4200",  # by default a page of any site may use the API
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300",  # its own 20 s end flows on a busy machine
     "DO_NOT_TRACK": "1",
     "DVC_NO_ANALYTICS": "1",

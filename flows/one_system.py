@@ -8,6 +8,7 @@ from prefect import Flow, flow
 from pydantic import Field
 
 from flows import CHECKOUT
+from flows.again import after_crash
 from flows.options import LIMIT_MINUTES, RETRIES
 from flows.publish import publish
 from flows.push import push_outputs
@@ -66,4 +67,4 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         whole = inspect.signature(bring_and_publish)
         kept = [parameter for parameter in whole.parameters.values() if parameter.name != "refresh_crawl"]
         setattr(bring_and_publish, "__signature__", whole.replace(parameters=kept))  # noqa: B010  unknown to mypy
-    return flow(name=name, description=summary)(bring_and_publish)
+    return flow(name=name, description=summary, on_crashed=[after_crash])(bring_and_publish)

@@ -19,7 +19,7 @@ def run_here(flow: Flow[..., None]) -> None:
 
     def run() -> None:
         options = parse(flow)
-        own_server.guard()
+        own_server.start()
         flow(**options)
 
     run_main(run)

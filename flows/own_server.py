@@ -1,56 +1,46 @@
-"""The temporary server that Prefect starts for a flow without one: it ends with the flow, even where that is killed.
+"""The server of a flow that is started without one: a temporary one, in a session of its own, that ends with the flow.
 
-Prefect stops it in an exit handler, which a kill -9 or the out-of-memory killer never reach; it would run on for ever.
-
-    flow ==pipe==> guard (this file, in a session of its own)
-
-The guard sees the pipe close and ends the server, which it knows by a variable that the flow's children inherit. Like
-`pipeline_src.project.supervise`, this file is started by its path and imports nothing of the project.
+Prefect's own temporary server is in the flow's process group. Ctrl-C ends both at once there, and the flow waits for
+its server for minutes; where the flow is killed, the server runs on for ever. `pipeline_src.project.supervise` starts
+this file instead, so that Ctrl-C does not reach the server, and the server outlives the flow in no case.
 """
 
+import atexit
 import contextlib
-import os
-import subprocess
+import socket
 import sys
-import uuid
 
-import psutil
-
-MARK = "ZUGWERK_FLOW_RUN"
-SERVER = "prefect.server.api.server:create_app"
-GRACE_S = 3.0
-"""How long the server may take to leave by itself, in seconds."""
-
-_guards: list[subprocess.Popen[bytes]] = []
+from flows.serve import HOST, program, wait_until_healthy
 
 
-def guard() -> None:
-    """From now on, a temporary server of this process does not outlive it; call it before the flow."""
-    os.environ[MARK] = uuid.uuid4().hex
-    command = [sys.executable, "-P", __file__, os.environ[MARK]]
-    _guards.append(  # whose pipe is open as long as this process lives
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True)  # noqa: S603
-    )
+def start() -> None:
+    """Start a server for the flows of this process, unless PREFECT_API_URL names one; call it before the flow.
+
+    Raises:
+        ZugwerkError: the server does not answer.
+    """
+    from prefect.settings import PREFECT_API_URL, PREFECT_UI_URL, temporary_settings
+
+    if PREFECT_API_URL.value():
+        return
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = probe.getsockname()[1]
+    stack = contextlib.ExitStack()
+    atexit.register(stack.close)  # first, so that it ends after what Prefect still sends at exit
+    url = f"http://{HOST}:{port}"
+    server = stack.enter_context(program([sys.executable, "-m", "flows.own_server", str(port)]))
+    wait_until_healthy(url, server)
+    stack.enter_context(temporary_settings({PREFECT_API_URL: f"{url}/api", PREFECT_UI_URL: ""}))  # it has no pages
 
 
-def end_servers(mark: str) -> None:
-    """End the servers that carry a mark."""
-    servers = [process for process in psutil.process_iter() if _is_server(process, mark)]
-    for process in servers:
-        with contextlib.suppress(psutil.Error):
-            process.terminate()
-    for process in psutil.wait_procs(servers, GRACE_S)[1]:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
+def main() -> None:
+    """Be the server, on the port that is the only argument."""
+    import uvicorn
+    from prefect.server.api.server import create_app
 
-
-def _is_server(process: psutil.Process, mark: str) -> bool:
-    try:
-        return SERVER in process.cmdline() and process.environ().get(MARK) == mark
-    except psutil.Error:
-        return False
+    uvicorn.run(create_app(ephemeral=True, final=True), host=HOST, port=int(sys.argv[1]), log_level="error")
 
 
 if __name__ == "__main__":
-    sys.stdin.buffer.read()
-    end_servers(sys.argv[1])
+    main()

@@ -67,7 +67,7 @@ def charts_page(checkout: Path, system: str) -> str:
         ZugwerkError: a file that a chart is drawn from is damaged.
     """
     return "\n\n".join(
-        f"### {chart.title}\n\n![{chart.title}]({_inline(png(chart.figure))})\n\n{_literal(chart.caption)}"
+        f"### {chart.title}\n\n![{chart.title}]({_inline(png(chart))})\n\n{_literal(chart.caption)}"
         for chart in charts(system, checkout)
     )
 

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from prefect import task
 from prefect.artifacts import create_link_artifact, create_table_artifact
@@ -12,6 +11,7 @@ from prefect.logging import get_run_logger
 from flows import CHECKOUT
 from pipeline_src.report.figures import figures
 from pipeline_src.report.registry import REGISTRY
+from pipeline_src.report.table import line
 
 PAGE = Path("artifacts/reports/index.html")
 REPORTS_URL = "ZUGWERK_REPORTS_URL"
@@ -19,9 +19,8 @@ REPORTS_URL = "ZUGWERK_REPORTS_URL"
 WEB_URL = "ZUGWERK_WEB_URL"
 """Variable with the address of the pages of `zugwerk web` that `make serve` shows."""
 
-DIGITS = 4
-
-Row = dict[str, Any]
+COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
+"""Cells of a line of the report's tables."""
 
 
 @task(task_run_name="publish results", cache_policy=NO_CACHE, persist_result=False, retries=1)
@@ -38,7 +37,7 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
         table=rows,
         description=f"Published and ours, {system or 'all systems'}; interval: 95 %; ratio: ours / published",
     )
-    log.info("published %d results, %d of them measured", len(rows), sum(row["ours"] is not None for row in rows))
+    log.info("published %d results, %d of them measured", len(rows), sum(row["profile"] != "-" for row in rows))
     if link := page_link(checkout):
         create_link_artifact(key="report", link=link, link_text="Report", description="The report page of the last run")
         log.info("the report page: %s", link)
@@ -47,30 +46,18 @@ def publish_results(checkout: Path, system: str | None = None) -> None:
         create_link_artifact(key="pages", link=link, link_text="In the browser", description="Figures, curves, games")
 
 
-def results_table(checkout: Path, system: str | None = None) -> list[Row]:
-    """Every figure of the registry: its values, and the profile, player, data and command of ours.
+def results_table(checkout: Path, system: str | None = None) -> list[dict[str, str]]:
+    """Every figure of the registry, as in the report: its values, and the profile, player, data and command of ours.
 
     Args:
         checkout: the folder that holds params.yaml, metrics and committed measurements.
         system: only the figures that this system's stages, or measurements beside them, make.
 
     Returns:
-        One row a figure. What is not published, not measured, or exact has None in its place.
+        One row a figure. What is not published, or exact, has a dash in its place.
     """
     return [
-        {
-            "system": name,
-            "figure": figure,
-            "published": _text(row["published"]),
-            "ours": _text(row["ours"]),
-            "interval": None if row["low"] is None else f"{_text(row['low'])} to {_text(row['high'])}",
-            "ratio": _text(row["ours"] / row["published"]) if row["published"] and row["ours"] is not None else None,
-            "unit": row["unit"],
-            "profile": row["profile"],
-            "player": row["player"],
-            "data": row["data"],
-            "rerun": row["command"],
-        }
+        {"system": name, "figure": figure, **{column: getattr(line(row), column) for column in COLUMNS}}
         for name, rows in figures(checkout).items()
         if system in (None, _stage_prefix(name))
         for figure, row in rows.items()
@@ -87,14 +74,5 @@ def page_link(checkout: Path) -> str | None:
 
 
 def _stage_prefix(name: str) -> str:
-    """What the names of the stages behind a system's figures begin with."""
+    """Return the prefix of the names of the stages behind a system's figures."""
     return next((figure.stage for figure in REGISTRY[name].values() if figure.stage), name).split("_")[0]
-
-
-def _text(number: float | None) -> str | None:
-    """A number to read: whole where it is large, else with a few significant digits, never as a power of ten."""
-    if number is None:
-        return None
-    if isinstance(number, int) or abs(number) >= 10**DIGITS:
-        return f"{number:,.0f}"
-    return f"{float(f'{number:.{DIGITS}g}'):,.12f}".rstrip("0").rstrip(".")

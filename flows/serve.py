@@ -41,9 +41,6 @@ def main() -> None:
     os.environ |= {
         "PREFECT_API_URL": f"{url}/api",
         "PREFECT_SERVER_UI_API_URL": f"{url}/api",  # or a page on another port than 4200 stays empty
-        "ZUGWERK_CRON": options.cron,
-        "ZUGWERK_TIMEZONE": options.timezone,
-        "ZUGWERK_SCHEDULE_ACTIVE": str(not options.paused).lower(),
     }
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
@@ -53,8 +50,8 @@ def main() -> None:
         os.environ["ZUGWERK_WEB_URL"] = f"http://{HOST}:{options.port + 2}"
         _require_free(options.port + 2)
         server = stack.enter_context(_prefect("server", "start", "--host", HOST, "--port", str(options.port)))
-        _wait_until_healthy(url, server)
-        _deploy()
+        wait_until_healthy(url, server)
+        _deploy(options)
         worker = stack.enter_context(_prefect("worker", "start", "--pool", POOL, "--name", "local"))
         stack.enter_context(_web(options.port + 2))  # last: it too says that it is ready
         print(f"ready: {url} shows the flows; Ctrl-C ends the server and what it runs", flush=True)  # noqa: T201
@@ -69,19 +66,25 @@ def _options() -> argparse.Namespace:
         prog="python -m flows.serve",
         description="Start a Prefect server on this machine, deploy the flows on it and run them when they are due.",
         epilog="example: python -m flows.serve --port 4200 --cron '0 3 * * *' --timezone Europe/Berlin",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--port", type=int, default=4200, help="port on loopback; reports and pages take the next two")
-    parser.add_argument("--cron", default="0 3 * * *", help="when the whole graph is brought up to date")
-    parser.add_argument("--timezone", default="UTC", help="time zone of the schedule")
-    parser.add_argument("--paused", action="store_true", help="deploy the schedule switched off")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=4200,
+        help="port on loopback, %(default)d by default; reports and pages take the next two",
+    )
+    kept = "by default as it is on the server, at first"
+    parser.add_argument("--cron", help=f"when the whole graph is brought up to date; {kept} '0 3 * * *'")
+    parser.add_argument("--timezone", help=f"time zone of the schedule; {kept} UTC")
+    parser.add_argument("--paused", action="store_true", help="switch the schedule off")
     return parser.parse_args()
 
 
-def _deploy() -> None:
-    from flows.pool import prepare_pool  # here, since importing prefect reads the settings made above
+def _deploy(options: argparse.Namespace) -> None:
+    from flows.pool import prepare_pool, schedule_nightly  # here: importing prefect reads the settings made above
 
     prepare_pool(POOL)
+    schedule_nightly(POOL, options.cron, options.timezone, options.paused)
     command = [*PREFECT, "--no-prompt", "deploy", "--all"]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode != 0:
@@ -92,21 +95,21 @@ def _deploy() -> None:
 def _web(port: int) -> Iterator[None]:
     """The pages of `zugwerk web` for the block."""
     words = ["pipeline_src.cli", "web", "--no-browser", "--host", HOST, "--port", str(port)]
-    with _program([sys.executable, "-m", *words]):
+    with program([sys.executable, "-m", *words]):
         yield
 
 
 def _prefect(*arguments: str) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
     """A `prefect` command that lasts as long as the block."""
-    return _program([*PREFECT, *arguments])
+    return program([*PREFECT, *arguments])
 
 
 @contextlib.contextmanager
-def _program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+def program(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """A program that lasts as long as the block, its output passed on."""
     with supervise.running(command, CHECKOUT) as process:
         assert process.stdout is not None
-        show = threading.Thread(target=sys.stdout.writelines, args=(process.stdout,))
+        show = threading.Thread(target=sys.stdout.writelines, args=(process.stdout,), daemon=True)
         show.start()
         try:
             yield process
@@ -156,7 +159,12 @@ def _require_free(port: int) -> None:
             raise ZugwerkError(f"port {port}: {error}; give another with --port") from None
 
 
-def _wait_until_healthy(url: str, server: subprocess.Popen[str]) -> None:
+def wait_until_healthy(url: str, server: subprocess.Popen[str]) -> None:
+    """Wait until a server answers.
+
+    Raises:
+        ZugwerkError: it has ended, or does not answer in time.
+    """
     deadline = time.monotonic() + START_LIMIT_S
     while server.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api/health", timeout=5):  # noqa: S310

@@ -11,6 +11,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture
 from prefect.logging import get_run_logger
+from prefect.states import Cancelled
 from prefect.tasks import Task, exponential_backoff
 
 from flows.crawl import crawl, reads_live
@@ -22,6 +23,7 @@ from pipeline_src.project.scheduler import Scheduler
 
 FIRST_RETRY_S = 10.0
 """Seconds before the first retry of a failed target; each further one waits twice as long."""
+ENDED = "It was ended together with the flow."
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,7 +63,7 @@ def bring_up_to_date(
         scheduler = Scheduler(checkout, children, jobs, targets=targets, prefix=prefix, refresh_crawl=refresh_crawl)
         schedule = scheduler.schedule
 
-        def submit(target: str, workers: int) -> PrefectFuture[dvc_run.State]:
+        def submit(target: str, workers: int) -> PrefectFuture[Any]:
             forced, before = target in schedule.forced, []
             if forced and refresh_crawl and reads_live(target, checkout):
                 before = [ask.submit(target.removesuffix("_crawl"), checkout, limit_s, children)]
@@ -75,26 +77,33 @@ def bring_up_to_date(
 
 
 @task(task_run_name="{system}: what is new on the site", cache_policy=NO_CACHE, persist_result=False)
-def fetch_new(system: str, checkout: Path, limit_s: float, children: Children) -> None:
+def fetch_new(system: str, checkout: Path, limit_s: float, children: Children) -> State[None] | None:
     """Let `zugwerk crawl` fetch what is new; the target after it, which reads that, is then out of date."""
-    crawl(system, checkout, get_run_logger().info, children, limit_s=limit_s)
+    try:
+        crawl(system, checkout, get_run_logger().info, children, limit_s=limit_s)
+    except EndedError:
+        return Cancelled(message=ENDED)
+    return None
 
 
 @task(task_run_name="{target}", cache_policy=NO_CACHE, persist_result=False)
 def run_target(
     target: str, checkout: Path, limit_s: float, workers: int, force: bool, children: Children
-) -> dvc_run.State:
-    """Bring one target up to date; it ends with the others when a cancel or an error reaches the flow."""
+) -> dvc_run.State | State[None]:
+    """Bring one target up to date; it ends with the others, as cancelled, when a cancel reaches the flow."""
     say = get_run_logger().info
-    return repro(target, checkout, say, children, limit_s=limit_s, force=force, workers=workers)
+    try:
+        return repro(target, checkout, say, children, limit_s=limit_s, force=force, workers=workers)
+    except EndedError:
+        return Cancelled(message=ENDED)
 
 
 def tried_again(step: Task[P, R], retries: int) -> Task[P, R]:
-    """The task with that many retries, each after twice the time; none after a time limit, or once all were ended."""
+    """The task with that many retries, each after twice the time; none after a time limit."""
     return step.with_options(
         retries=retries, retry_delay_seconds=exponential_backoff(FIRST_RETRY_S), retry_condition_fn=_may_succeed_later
     )
 
 
 def _may_succeed_later(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
-    return not isinstance(state.data, TimeLimitError | EndedError)
+    return not isinstance(state.data, TimeLimitError)

@@ -10,6 +10,13 @@ from typing import Any
 
 INTERRUPTED = 128 + signal.SIGINT
 """Exit status of what Ctrl-C has ended, as shells have it."""
+REPRODUCE = frozenset(
+    (
+        *("dvc", "dvclive", "imblearn", "lightning", "onnx", "prefect", "psutil"),
+        *("ruamel", "scipy", "scrapy", "torch"),
+    )
+)
+"""Packages that come with the extra ``reproduce``, by the names under which they are imported."""
 _NO_ROOM = re.compile(rf"\[errno {errno.ENOSPC}\]|\d+ requested and \d+ written", re.IGNORECASE)
 
 
@@ -37,8 +44,8 @@ _RAISING: list[Any] = []
 def run_main(main: Callable[[], None]) -> None:
     """Run the ``main`` of a stage or command; an expected failure ends in one line on stderr and status 1.
 
-    Expected are `ZugwerkError` and `OSError` (a full disk, a folder that cannot be written). Ctrl-C ends it with status
-    130. Anything else is a defect and keeps its traceback.
+    Expected are `ZugwerkError`, `OSError` (a full disk, a folder that cannot be written) and a package that is not
+    installed. Ctrl-C ends it with status 130. Anything else is a defect and keeps its traceback.
     """
     end_on_interrupt(False)
     logging.raiseExceptions = False  # of a log on a full disk; the write that matters tells of it
@@ -48,8 +55,20 @@ def run_main(main: Callable[[], None]) -> None:
         sys.exit(f"error: {error}")
     except OSError as error:
         sys.exit(f"error: {line_of(error)}")
+    except ModuleNotFoundError as error:
+        if not (words := missing_extra(error)):
+            raise
+        sys.exit(f"error: {words}")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def missing_extra(error: BaseException) -> str:
+    """Return what to install where an import of a package of the extra ``reproduce`` failed; empty for other errors."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name not in REPRODUCE:
+        return ""
+    return f"the package {name} is missing; reproducing needs more than playing: pip install 'zugwerk[reproduce]'"
 
 
 def line_of(error: OSError) -> str:

@@ -106,7 +106,7 @@ def write_table(path: Path | str, rows: Sequence[Mapping[str, str | float]]) -> 
 
 
 def read_table(path: Path | str, numbers: Sequence[str] = ()) -> list[dict[str, str]]:
-    """The rows that `write_table` wrote, all cells as text.
+    """The rows that `write_table` wrote, all cells as text; a table without rows has no columns.
 
     Args:
         path: the CSV file.
@@ -118,7 +118,9 @@ def read_table(path: Path | str, numbers: Sequence[str] = ()) -> list[dict[str, 
     try:
         with open(path, newline="", encoding="utf-8") as file:
             table = csv.DictReader(file)
-            if missing := [name for name in numbers if name not in (table.fieldnames or ())]:
+            columns = table.fieldnames
+            missing = [name for name in numbers if name not in (columns or ())]
+            if missing and columns != []:
                 raise ValueError(f"line 1: no column {', '.join(missing)}")
             return [_checked(row, numbers, table.line_num) for row in table]
     except FileNotFoundError:

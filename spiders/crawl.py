@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.records.crawl_params import CrawlParams, GamesParams
+from pipeline_src.records.crawl_params import CrawlParams, GamesParams, RequestLimits
 from pipeline_src.records.raw import RawGame, list_shards, read_raw
 from spiders.journal import Journal
 from spiders.littlegolem import LittleGolemSpider
@@ -23,7 +23,9 @@ from spiders.store import SOURCE, Identity, put, take_up
 from spiders.summary import reasons, tell
 
 
-def bring_games(games: GamesParams, site: CrawlParams, *, seed: int, archive: Path, pages: Path, work: Path) -> None:
+def bring_games(
+    games: GamesParams, limits: RequestLimits, *, seed: int, archive: Path, pages: Path, work: Path
+) -> None:
     """Bring the shards in ``pages`` up to date with ``games.source``; say on stderr what was done.
 
     What is fetched is journalled in ``work``, so a crawl that is killed or fails goes on from there when it is run
@@ -31,7 +33,7 @@ def bring_games(games: GamesParams, site: CrawlParams, *, seed: int, archive: Pa
 
     Args:
         games: which games, from where.
-        site: for its time limit and retries; a replica stands in for the site.
+        limits: time limit and retries of requests to the replica that stands in for the site.
         seed: of the replica's quirks.
         archive: the one that is served with quirks.
         pages: folder of the shards.
@@ -45,7 +47,7 @@ def bring_games(games: GamesParams, site: CrawlParams, *, seed: int, archive: Pa
             if list_shards(games.source):
                 _copy(Path(games.source), games.max_games, pages)
             else:
-                _crawl(games, site, seed, archive, pages, work)
+                _crawl(games, limits, seed, archive, pages, work)
     except Interrupted:
         raise ZugwerkError(
             "the crawl was interrupted. The stored games are as they were; what came is kept: run again to go on"
@@ -59,12 +61,20 @@ def _copy(source: Path, most: int, pages: Path) -> None:
     put(pages, {"source": "crawled", "origin": origin}, games.values())
 
 
-def _crawl(games: GamesParams, site: CrawlParams, seed: int, archive: Path, pages: Path, work: Path) -> None:
+def _crawl(games: GamesParams, limits: RequestLimits, seed: int, archive: Path, pages: Path, work: Path) -> None:
     with open_source(games, archive, seed, work) as source:
         known = take_up(pages, source.identity)
-        where = site.model_copy(update={"base_url": source.base_url, "api_url": source.api_url})
-        plan = replace(plan_of(games, where), in_progress=True)
-        settings = manners(site, source.base_url, source.api_url)
+        replica = CrawlParams(
+            base_url=source.base_url,
+            api_url=source.api_url,
+            contact="",
+            delay_s=0.0,
+            backoff_s=0.0,
+            store=str(work),
+            **limits.model_dump(),
+        )
+        plan = replace(plan_of(games, replica), in_progress=True)
+        settings = manners(replica, source.base_url, source.api_url)
         with Journal(work / f"journal-{_digest(source.identity)}.jsonl") as journal:
             spider, stopped = run_spider(LittleGolemSpider, plan, known, journal, work, settings)
             if stopped:

@@ -1,5 +1,7 @@
-"""Politeness towards a site: robots.txt is obeyed, and requests are spaced."""
+"""Politeness towards a site: it learns whom to write to, robots.txt is obeyed, and requests are spaced."""
 
+import logging
+from ipaddress import ip_address
 from time import monotonic
 from urllib.parse import urlsplit
 
@@ -10,10 +12,34 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
 
+from pipeline_src import __version__
+
+ROBOT = "zugwerk"
+"""Name in the user agent, and for robots.txt."""
+
+
+def user_agent(contact: str) -> str:
+    """The user agent, with the mail address or page by which a site can reach whoever crawls it."""
+    return f"{ROBOT}/{__version__} (+{contact})"
+
+
+NOBODY = user_agent("loopback only")
+"""A user agent that names nobody, with which `Manners` asks this machine alone."""
 LONGEST_DELAY_S = 60.0
 """A site that is slower than this is asked again after so long; its robots.txt may ask for more."""
 COME_BACK_LATER = (408, 429)
 """Statuses below 500 that say as much as a server error does."""
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL's host is this machine, by its name or number alone; nothing is looked up."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class Manners(RobotsTxtMiddleware):
@@ -21,17 +47,34 @@ class Manners(RobotsTxtMiddleware):
 
     A request follows the last answer after DOWNLOAD_DELAY seconds; after the host's Crawl-delay where that is longer;
     and, where there is a delay at all, after as long as the host took to answer. A robots.txt that fails with a server
-    error or does not come forbids everything for now; one that is not there forbids nothing.
+    error or does not come forbids everything for now; one that is not there forbids nothing. A user agent without a
+    contact asks no host but this machine, not even for its robots.txt.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._robot = crawler.settings["ROBOTSTXT_USER_AGENT"]
+        self._nobody = crawler.settings["USER_AGENT"] == NOBODY
         self._delay = crawler.settings.getfloat("DOWNLOAD_DELAY")
         self._asked: dict[str, float] = {}
         """Crawl-delay in seconds by host and port."""
         self._away: dict[str, str] = {}
         """What came in place of a robots.txt, by host and port."""
+
+    async def process_request(self, request: Request) -> None:  # type: ignore[override]
+        """Ask for the host's robots.txt, and refuse what it forbids.
+
+        Raises:
+            IgnoreRequest: nobody is named whom the host can reach; or see `process_request_2`.
+        """
+        if self._nobody and not is_loopback(request.url):
+            why = (
+                f"{request.url} is not asked for: the user agent names no contact. Give one, such as "
+                f"-s USER_AGENT='{user_agent('you@example.org')}'; `scrapy crawl` takes crawl.contact of params.yaml"
+            )
+            logging.getLogger(__name__).error(why)  # Scrapy's commands say nothing of a request that is ignored
+            raise IgnoreRequest(why)
+        await super().process_request(request)
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
         """Refuse what the host forbids.

@@ -10,6 +10,7 @@ variables that are read at import, tests use `subprocess`.
 import atexit
 import contextlib
 import importlib
+import inspect
 import json
 import os
 import runpy
@@ -34,29 +35,24 @@ class Start(subprocess.Popen):
         self._modules = modules
         super().__init__(words, **options)
 
-    def _execute_child(
-        self,
-        words: Any,
-        executable: Any,
-        preexec_fn: Any,
-        close_fds: Any,
-        pass_fds: Any,
-        cwd: Any,
-        env: Any,
-        *others: Any,
-    ) -> None:
-        p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite = others[3:9]
-        streams = [here if here != -1 else number for number, here in enumerate((p2cread, c2pwrite, errwrite))]
+    def _execute_child(self, *given: Any) -> None:
+        asked = inspect.signature(subprocess.Popen._execute_child).bind(self, *given).arguments  # by name
+        cwd, env = asked["cwd"], asked["env"]
+        theirs = [asked[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+        streams = [here if here != -1 else number for number, here in enumerate(theirs)]
         self._status, told = os.pipe()
         env = dict(os.environ if env is None else env)
-        request = {"words": words, "cwd": str(cwd or Path.cwd()), "env": env, "own_session": bool(others[-2])}
+        own_session = bool(asked["start_new_session"])
+        request = {"words": asked["args"], "cwd": str(cwd or Path.cwd()), "env": env, "own_session": own_session}
         text = json.dumps(request).encode()
         with _ASKING:
             nursery = _nursery(self._modules)
             socket.send_fds(nursery, [len(text).to_bytes(4, "big")], [*streams, told])
             nursery.sendall(text)
         os.close(told)
-        self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
+        self._close_pipe_fds(
+            *(asked[name] for name in ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite"))
+        )
         self.pid = self._number()
         self._child_created = True
 

@@ -64,10 +64,16 @@ def test_a_table_comes_back(tmp_path):
     assert read_table(path, ("loss", "step")) == [{"step": "1", "loss": "0.5"}, {"step": "2", "loss": ""}]
 
 
+def test_a_table_without_rows_comes_back(tmp_path):
+    write_table(tmp_path / "table.csv", [])
+    assert read_table(tmp_path / "table.csv", ("step", "loss")) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("step,lost\n1,2\n", "line 1: no column loss"),
+        ("\nstep,loss\n1,2\n", "line 2: not as many cells as columns"),
         ("", "line 1: no column step, loss"),
         ("step,loss\n1,2\n3\n", "line 3: not as many cells as columns"),
         ("step,loss\n1,2,3\n", "line 2: not as many cells as columns"),

@@ -18,10 +18,11 @@ def last_breath(folder, _number):
 STAGE = """
 import sys
 from pathlib import Path
-from pipeline_src.parallel import Parallel, run_tasks
+from functools import partial
+from pipeline_src.parallel import Parallel, each, run_tasks
 from tests.test_orphans import last_breath
 if __name__ == "__main__":
-    run_tasks(last_breath, [(Path(sys.argv[1]), n) for n in range(2)], Parallel(workers=2), "test")
+    run_tasks(partial(each, last_breath), [(Path(sys.argv[1]), n) for n in range(2)], Parallel(workers=2), "test")
 """
 
 

@@ -1,1 +1,1 @@
-"""What each stage costs at three sizes, and so at the published one: `python -m bench.costs`."""
+"""Costs of each stage at three sizes, extrapolated to the published one: `python -m bench.costs`."""

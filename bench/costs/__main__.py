@@ -1,7 +1,7 @@
-"""What each stage costs at three sizes, the line through them, and what it would cost at the published size.
+"""Measure the costs of each stage at three sizes, and extrapolate them to the published size.
 
-Writes docs/measured/costs.json and the table in docs/costs.md. Runs each chain of stages under work/costs/, on one
-core; each chain is written as soon as it is measured. Example:
+Writes docs/measured/costs.json and the table in docs/costs.md. Each chain of stages runs on one core under work/costs/
+and is written as soon as it is measured. Example:
 
     python -m bench.costs --only joseki depth
 """
@@ -30,7 +30,7 @@ from pipeline_src.report.provenance import processor
 ROOT = Path(__file__).parents[2]
 OUT, PAGE, WORK = ROOT / "docs/measured/costs.json", ROOT / "docs/costs.md", ROOT / "work/costs"
 ONE_CORE = {
-    "parallel": {"backend": "loky", "workers": 1},
+    "parallel": {"workers": 1},
     "torch_threads": 1,
     "gomoku_train": {"threads": 1},
     "growing_train": {"threads": 1},
@@ -41,14 +41,16 @@ def main() -> None:
     """Measure and write."""
     names = [chain.name for chain in CHAINS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=names, default=names, help="chains; others stay as they are")
+    parser.add_argument("--only", nargs="+", choices=names, default=names, help="measure only these chains")
     only = parser.parse_args().only
     text = merged_text("paper", ROOT, (ROOT / "params.yaml").read_text(encoding="utf-8"))
     published = yaml.safe_load(text)
     found = read_json(OUT)["stages"] if OUT.exists() else {}
     for chain in CHAINS:
         if chain.name in only:
-            runs = [run_chain(chain, size, published) for size in (chain.sizes[0], *chain.sizes)][1:]  # first: compiles
+            runs = [run_chain(chain, size, published) for size in (chain.sizes[0], *chain.sizes)][
+                1:
+            ]  # the first run compiles
             found[chain.name] = [row(step, [run[step.name] for run in runs], published) for step in chain.steps]
             about = {
                 "hardware": f"one core of {processor()}",
@@ -61,7 +63,7 @@ def main() -> None:
 
 
 def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Of each step by name: units, seconds of processor time, peak memory and bytes left.
+    """Return units, CPU seconds, peak memory and bytes on disk of each step by name.
 
     Raises:
         ZugwerkError: a stage failed.
@@ -93,7 +95,7 @@ def run_chain(chain: Chain, size: int, published: dict[str, Any]) -> dict[str, d
 
 
 def run_stage(command: tuple[str, ...], folder: Path) -> dict[str, float]:
-    """Seconds of processor time of a stage and of what it started, its seconds, and its peak memory in MiB."""
+    """Return CPU seconds of a stage and its children, its wall seconds, and its peak memory in MiB."""
     begin, log = time.monotonic(), folder / "log.txt"
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     with open(log, "ab") as file:
@@ -113,13 +115,13 @@ def run_stage(command: tuple[str, ...], folder: Path) -> dict[str, float]:
 
 
 def bytes_under(path: Path) -> int:
-    """Size of a file, or of all files in a folder."""
+    """Return the size of a file, or of all files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def row(step: Step, runs: list[dict[str, float]], published: dict[str, Any]) -> dict[str, Any]:
-    """A step's three sizes and the straight lines through them."""
+    """Return a step's figures at three sizes and the straight lines through them."""
     units, seconds, left = (np.array([run[key] for run in runs]) for key in ("units", "seconds", "bytes"))
     a_unit, fixed = np.polyfit(units, seconds, 1)
     byte_unit, byte_fixed = np.polyfit(units, left, 1)

@@ -1,9 +1,9 @@
-"""Which stages are measured in which unit: chains of stages, run one after the other at three sizes.
+"""The measured stages with their units of work, in chains that run one after the other at three sizes.
 
 Params are those of the profile paper, so nets, boards and players are the published ones; only counts are small. One
-core does all of it: one worker, one thread. What a unit costs hardly depends on how many there are, which the third
-size tells; what it does depend on is said in the unit, such as simulations, of which a game has few here. A net always
-answers a whole chunk of positions, so chunks are as large as the positions there are.
+core does all work, with one worker and one thread. The cost of a unit hardly depends on the number of units, which the
+third size checks; the factors on which it depends are part of the unit, such as simulations, of which a game has few
+here. A net always evaluates a whole chunk of positions, so chunks are as large as the number of positions.
 """
 
 from collections.abc import Callable
@@ -16,42 +16,42 @@ Count = Callable[[Params], float]
 
 @dataclass(frozen=True)
 class Step:
-    """A command of a stage, and how many units of work it has under given params."""
+    """A command of a stage, with its units of work."""
 
     stage: str
     unit: str
     count: Count
-    """Units under given params: those of the profile paper and, without ``measured``, of a run."""
+    """Number of units for params of the profile paper and, without ``measured``, for those of a run."""
     words: tuple[str, ...] = ()
     part: str = ""
-    """Of a stage that times its parts: which. Steps of one command follow each other, and it is run once."""
+    """Part of a stage that times its parts. Steps with the same command follow each other; the command runs once."""
     outputs: tuple[str, ...] = ()
-    """What it leaves, below artifacts; for bytes on disk."""
+    """Outputs below artifacts, for the bytes on disk."""
     timings: str = ""
-    """File of the parts' times, below artifacts."""
+    """File with the times of the parts, below artifacts."""
     part_of: str = ""
-    """Key of the parts there."""
+    """Key of the parts in that file."""
     measured: Count | None = None
-    """Units of a run, where its time is of less than all of it."""
+    """Number of units of a run, if its time covers only a part of the run."""
 
     @property
     def name(self) -> str:
-        """As tables call it."""
+        """Return the name in tables."""
         item = self.words[-1] if self.words and self.words[0] in ("--model", "--size") else ""
         return self.stage + (f"@{item}" if item else "") + (f", {self.part.replace('_', '-')}" if self.part else "")
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages that follow each other, and the params of a size of all of them."""
+    """Stages that follow each other, with the params of each size."""
 
     name: str
     sizes: tuple[int, int, int]
     params: Callable[[int], Params]
-    """What differs from the profile paper, by size."""
+    """Differences from the profile paper by size."""
     steps: tuple[Step, ...]
     before: tuple[tuple[str, ...], ...] = ()
-    """Stages and their words to run before, unmeasured."""
+    """Stages with their arguments that run before, without being measured."""
 
 
 def _amazons_records(size: int) -> Params:
@@ -60,7 +60,7 @@ def _amazons_records(size: int) -> Params:
 
 def _amazons_nets(size: int) -> Params:
     train = {"batch": 128, "epochs": 1}
-    return {"amazons_archive": {"games": size}, "amazons_train": train | {"residual": train}}
+    return {"amazons_archive": {"games": size}, "amazons_train": train, "amazons_residual": train}
 
 
 def _amazons_match(size: int) -> Params:
@@ -112,7 +112,7 @@ AMAZONS_NETS = Chain(
 
 AMAZONS_MATCH = Chain(
     "amazons match",
-    (16, 32, 48),  # as many as play in lock step, and multiples
+    (16, 32, 48),  # the number of games in lock step, and multiples
     _amazons_match,
     (Step("amazons_match", "pair", lambda p: _pairs(p["amazons_match"])),),
     before=(*DATA, ("amazons_train", "--model", "cross_entropy"), ("amazons_train", "--model", "residual")),
@@ -122,10 +122,10 @@ AMAZONS_MATCH = Chain(
 def _cycle(
     system: str, generations: Count, stage: str, words: tuple[str, ...], timings: str, part_of: str
 ) -> tuple[Step, ...]:
-    """Self-play and training.
+    """Return the steps of self-play and training.
 
-    Measured is the second generation, since the first has no net; published are all of them, and their gates, whose
-    games cost what those of self-play do.
+    The second generation is measured, since the first has no net. The published size has all generations and their
+    gates, whose games cost as much as those of self-play.
     """
 
     def played(params: Params, *sections: str) -> float:
@@ -161,7 +161,7 @@ def _cycle(
 def _gomoku(size: int) -> Params:
     opponents = {name: {"pairs": size // 2} for name in ("mcts1000", "minimax", "alphabeta2", "alphabeta4")}
     return {
-        "gomoku_self_play": {"games": size, "group": size, "simulations": 2, "leaves": 1, "chunk": size},
+        "gomoku_self_play": {"games": size, "simulations": 2, "leaves": 1, "chunk": size},
         "gomoku_train": {"passes": 0.5, "batch": 16},
         "gomoku_gate": {"games": 2, "simulations": 1, "always": True},
         "gomoku_generations": {"02": {"before": "01"}},
@@ -184,10 +184,10 @@ def _gomoku_generations(params: Params) -> float:
 
 
 def _gomoku_evaluated(params: Params) -> float:
-    """Games of models times simulations: headline matches, anchor, tables 2 (two models), 3 and 4."""
+    """Return games times simulations: headline matches, anchor, tables 2 (two models), 3 and 4."""
     evaluate = params["gomoku_evaluate"]
     models = len(range(0, int(_gomoku_generations(params)), evaluate["every"]))
-    models += (_gomoku_generations(params) - 1) % evaluate["every"] > 0  # the last one
+    models += (_gomoku_generations(params) - 1) % evaluate["every"] > 0  # the last model
     against = len(evaluate["tables_against"])
     games = sum(2 * opponent["pairs"] for opponent in evaluate["opponents"].values())
     games += models * (2 * evaluate["anchor_pairs"] + against * (evaluate["table3_games"] + evaluate["best_of"]))
@@ -215,14 +215,14 @@ GOMOKU = Chain(
 
 
 def _grown(size: int) -> Chain:
-    """One board of those that grow, each measured as a first one."""
+    """Return the chain of one of the growing boards, each measured as a first board."""
 
     def generations(params: Params) -> float:
         first, larger = params["growing_first"], params["growing_larger"]
         return float(first["generations"] if first["size"] == size else larger[str(size)]["generations"])
 
     def params(count: int) -> Params:
-        small = {"games": count, "group": count, "simulations": 40, "leaves": 1, "chunk": count}
+        small = {"games": count, "simulations": 40, "leaves": 1, "chunk": count}
         return {
             "growing_first": {"size": size, "generations": 2},
             "growing_larger": {},
@@ -244,11 +244,10 @@ def _depth(size: int) -> Params:
     training = {"steps": size, "batch": 4096, "log_steps": size, "warmup": 0.0}
     names = ("cnn_table", "cnn_deepening", "ours_table", "ours_deepening", "ours_thrifty", "cnn_depth3", "cnn_depth4")
     return {
-        "depth_label": {"games": size, "group": size},
+        "depth_label": {"games": size},
         "depth_train": {"training": training, "balancing": {"k_neighbors": 1, "few": "leave"}},
         "depth_match": {
             "pilot_pairs": 1,
-            "group": 1,
             "matches": {name: {"pairs": size // 20} for name in (*names, "depth4_deepening")},
         },
     }

@@ -9,7 +9,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def put_table(measured: dict[str, Any], page: Path) -> None:
-    """Put the table in place of the page's own, between its two marks."""
+    """Replace the table between the page's two marks."""
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -18,7 +18,7 @@ def put_table(measured: dict[str, Any], page: Path) -> None:
 
 
 def table(measured: dict[str, Any]) -> str:
-    """In Markdown, a row a step."""
+    """Return the table in Markdown, with a row for each step."""
     heads = ("stage", "unit", "units", "core seconds", "a unit", "published units", "core time", "memory", "on disk")
     lines = [_line(heads), _line(["---"] * 3 + ["---:"] * 6)]
     for rows in measured["stages"].values():

@@ -1,6 +1,6 @@
-"""One run of the graph in a checkout, by DVC, `zugwerk repro` or the flow, that is watched and struck down.
+"""One run of the graph in a checkout, by DVC, `zugwerk repro` or the flow, which is observed and killed.
 
-Every process of it, wherever it has moved, carries a variable in its environment, and is found by that.
+All processes of the run are found by a variable in their environment.
 """
 
 import contextlib
@@ -19,26 +19,26 @@ import psutil
 MARK = "ZUGWERK_KILL_SWEEP"
 POLL_S = 0.05
 GONE_S = 12.0
-"""How long what is left after a kill may take to end by itself: more than the grace of `project.supervise`."""
+"""Seconds in which processes may end by themselves after a kill: more than the grace period of `project.supervise`."""
 STAGE = "pipeline_src.stages."
 Runner = Literal["dvc", "repro", "flow"]
 JOBS = "2"
-"""Of those that run stages side by side."""
+"""Jobs of `zugwerk repro` and of the flow."""
 
 
 class Attempt:
-    """A run of ``dvc repro --no-run-cache``, or of what runs stages side by side, until it ends or is killed."""
+    """A run of ``dvc repro --no-run-cache``, ``zugwerk repro`` or the flow, until it ends or is killed."""
 
     def __init__(
         self, checkout: Path, log: Path, mark: str, *, targets: Sequence[str] = (), runner: Runner = "dvc"
     ) -> None:
-        """Start it.
+        """Start the run.
 
         Args:
-            checkout: where dvc.yaml is.
-            log: file that takes what it writes.
-            mark: value of the variable that its processes carry.
-            targets: stages to bring up to date; none is the whole graph.
+            checkout: folder of dvc.yaml.
+            log: file for its output.
+            mark: value of the environment variable of its processes.
+            targets: stages to bring up to date; empty means the whole graph.
             runner: DVC itself, ``zugwerk repro`` or the flow.
         """
         self.mark = mark
@@ -62,7 +62,7 @@ class Attempt:
             )
 
     def stage(self) -> psutil.Process | None:
-        """The process of a stage that runs now, if there is one."""
+        """Return the process of a running stage, if there is one."""
         for process in marked(self.mark):
             with contextlib.suppress(psutil.Error):
                 if any(word.startswith(STAGE) for word in process.cmdline()[:4]):
@@ -70,13 +70,13 @@ class Attempt:
         return None
 
     def left_after(self, limit_s: float = GONE_S) -> tuple[float, list[str]]:
-        """Wait for what a kill has left to end by itself.
+        """Wait until the remaining processes after a kill have ended.
 
         Returns:
-            Seconds until nothing was left, and the command lines of what was left at the limit, which is then killed.
+            Seconds until all had ended, and the command lines of those that were killed at the limit.
         """
         begin = time.monotonic()
-        self.process.wait()  # it ended, or it was struck, or its stage was and it is about to leave
+        self.process.wait()  # it ended, was killed, or is about to end since its stage was killed
         while (left := marked(self.mark)) and time.monotonic() - begin < limit_s:
             time.sleep(POLL_S)
         seconds = time.monotonic() - begin
@@ -94,7 +94,7 @@ class Attempt:
 
 
 def environment(checkout: Path) -> dict[str, str]:
-    """Of all that runs in the checkout: its own code, this interpreter, and a home of its own for Prefect."""
+    """Return the environment of processes in the checkout: its code, this interpreter, a separate Prefect home."""
     return {
         **os.environ,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
@@ -107,7 +107,7 @@ def environment(checkout: Path) -> dict[str, str]:
 
 
 def marked(mark: str) -> list[psutil.Process]:
-    """The living processes that carry the mark."""
+    """Return the running processes with the mark."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
@@ -117,7 +117,7 @@ def marked(mark: str) -> list[psutil.Process]:
 
 
 def stage_name(process: psutil.Process) -> str:
-    """The stage that DVC started this process for; empty where it is already gone."""
+    """Return the stage for which DVC started this process; empty if the process has ended."""
     with contextlib.suppress(psutil.Error):
         return process.environ().get("DVC_STAGE", "")
     return ""

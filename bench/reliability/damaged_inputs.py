@@ -1,8 +1,8 @@
-"""Run every kind of stage with each of its input files damaged, one at a time, and see what it says.
+"""Run every kind of stage with each of its input files damaged, one at a time, and classify the outcome.
 
-A file is taken away, emptied, cut in half, or has one bit turned. The stage is to end well (it cannot tell, or does not
-read that part), or with exit status 1 and one line that names the file or its folder. Anything else is a defect. It
-takes the artifacts of a finished smoke graph, such as the kill sweep leaves:
+A file is removed, emptied, cut in half, or has one bit flipped. The stage has to succeed (if it does not notice, or
+does not read that part), or to end with exit status 1 and one line that names the file or its folder. Everything else
+is a defect. The artifacts are those of a finished smoke graph, such as that of the kill sweep:
 
     python -m bench.reliability.damaged_inputs --checkout work/reliability/kill_sweep/checkout
 """
@@ -24,20 +24,20 @@ from typing import Any
 
 import yaml
 
-from bench.reliability.measured import OUT, publish
+from bench.measured import RELIABILITY, publish
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import Row, read_table, write_table
 
-TABLE = OUT.with_name("reliability_damaged.csv")
+TABLE = RELIABILITY.with_name("reliability_damaged.csv")
 COMMAND = "python -m bench.reliability.damaged_inputs"
 LIMIT_S = 60
 MOST_FILES = 6
-"""Of one folder, spread over it."""
+"""Number of files of one folder, evenly spaced."""
 Damage = Callable[[bytes, random.Random], bytes | None]
 
 
 def turned(data: bytes, rng: random.Random) -> bytes:
-    """One bit turned."""
+    """Return the data with one bit flipped."""
     changed = bytearray(data)
     if changed:
         changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
@@ -56,12 +56,10 @@ def main() -> None:
     """Damage, run, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkout", type=Path, required=True, help="with the artifacts of the smoke graph")
-    parser.add_argument(
-        "--stage", action="append", help="only this kind, in place of its earlier rows; may be repeated"
-    )
+    parser.add_argument("--stage", action="append", help="run only this kind and replace its rows; may be repeated")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    import lightning  # noqa: F401 - once, for all the processes that are forked
+    import lightning  # noqa: F401 - once, for all forked processes
     import numba  # noqa: F401
 
     rows: list[Row] = []
@@ -84,18 +82,18 @@ def main() -> None:
 
 
 def kinds(checkout: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The stages of dvc.lock, one of each group."""
+    """Yield the stages of dvc.lock, one of each group."""
     seen = set()
     for name, stage in yaml.safe_load((checkout / "dvc.lock").read_text(encoding="utf-8"))["stages"].items():
         paths = [one["path"] for one in [*stage["deps"], *stage["outs"]] if one["path"].startswith("artifacts/")]
-        there = all((checkout / path).exists() for path in paths)  # else it is another profile's
+        there = all((checkout / path).exists() for path in paths)  # else it belongs to another profile
         if there and (kind := name.partition("@")[0]) not in seen:
             seen.add(kind)
             yield name, stage
 
 
 def inputs(stage: dict[str, Any], checkout: Path) -> Iterator[Path]:
-    """The stage's input files, relative to the checkout."""
+    """Yield the stage's input files, relative to the checkout."""
     for dep in stage.get("deps", []):
         path = checkout / dep["path"]
         if dep["path"].startswith("artifacts/"):
@@ -105,7 +103,7 @@ def inputs(stage: dict[str, Any], checkout: Path) -> Iterator[Path]:
 
 
 def attempt(name: str, stage: dict[str, Any], path: Path, damage: str, checkout: Path, rng: random.Random) -> Row:
-    """A row: stage, file, what was done to it, and what came of it."""
+    """Run a stage with a damaged file; return a row with stage, file, damage and outcome."""
     with tempfile.TemporaryDirectory(dir=checkout.parent) as scratch:
         folder = Path(scratch)
         shutil.copytree(checkout / "artifacts", folder / "artifacts", copy_function=os.link)
@@ -113,20 +111,20 @@ def attempt(name: str, stage: dict[str, Any], path: Path, damage: str, checkout:
         params["parallel"]["workers"] = 1
         (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
         data = DAMAGES[damage]((checkout / path).read_bytes(), rng)
-        (folder / path).unlink()  # perhaps a link to the checkout's own
+        (folder / path).unlink()  # may be a link to the checkout's file
         if data is not None:
             (folder / path).write_bytes(data)
         status, said = _run(shlex.split(stage["cmd"])[2:], folder)
     last = said.strip().splitlines()[-1] if said.strip() else ""
     named = any(part in last for part in (str(path), str(path.parent)))
     good = status == 1 and last.startswith("error: ") and "Traceback" not in said and named
-    taken = {0: "ended well", -signal.SIGKILL: "ran on"}  # the latter: it was still at work at the limit
+    taken = {0: "ended well", -signal.SIGKILL: "ran on"}  # the latter: it was still running at the limit
     outcome = taken.get(status, "refused" if good else "defect")
     return {"stage": name, "file": path.as_posix(), "damage": damage, "outcome": outcome, "said": last}
 
 
 def _run(words: list[str], folder: Path) -> tuple[int, str]:
-    """Exit status and output of ``python -m WORDS`` in a folder, in a fork of this process."""
+    """Return exit status and output of ``python -m WORDS`` in a folder, run in a fork of this process."""
     log = folder / "said"
     sys.stdout.flush()
     child = os.fork()
@@ -140,7 +138,7 @@ def _run(words: list[str], folder: Path) -> tuple[int, str]:
 
 
 def _become(words: list[str], folder: Path, log: Path) -> None:
-    """What the child does; it never returns."""
+    """Run the module in the child process; this function does not return."""
     status = 1
     try:
         os.chdir(folder)

@@ -1,8 +1,8 @@
-"""Feed every parser of what comes from outside with hostile texts; counts into docs/measured/reliability.json.
+"""Feed every parser of external input with hostile texts, for docs/measured/reliability.json.
 
-Whatever it is given, a reader answers, rejects it with a reason, or raises an error of its own; what it took is then
-written in every format that there is, and read again. Counted as a crash is any other exception, an answer that takes
-longer than `LIMIT_S`, and a file outside the folder of the outputs.
+A reader has to accept a text, reject it with a reason, or raise one of our errors. Accepted texts are written in every
+format and read again. Any other exception, an answer that takes longer than `LIMIT_S`, and a file outside the output
+folder count as crashes.
 
     python -m bench.reliability.hostile --records 12000 --seed 1
 """
@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from bench.measured import publish
 from bench.reliability.hostile_archives import tars
 from bench.reliability.hostile_readers import READERS, Found
 from bench.reliability.hostile_texts import hostile, oversized
-from bench.reliability.measured import publish
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import read_records, write_records
@@ -40,7 +40,7 @@ Read = Callable[[bytes], Found]
 
 
 class Attack:
-    """Counts what hostile input does; files go into one folder, beside and above which nothing may appear."""
+    """Counts of the outcomes of hostile input. All files go into one output folder; none may appear outside of it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.out = folder, folder / "deep" / "down" / "out"
@@ -49,7 +49,7 @@ class Attack:
         self.crashes: list[str] = []
 
     def feed(self, name: str, read: Read, data: bytes) -> None:
-        """One input into one reader, and what came of it through every writer."""
+        """Give one input to one reader, and its result to every writer."""
         try:
             with _limit(LIMIT_S):
                 found = read(data)
@@ -66,7 +66,7 @@ class Attack:
             self.outcomes[f"{name}: {'rejected' if rejected else 'read'}"] += 1
 
     def strays(self) -> list[str]:
-        """Files that no reader or writer was told to write."""
+        """Return the files outside the output folder."""
         return sorted(str(p) for p in self.folder.rglob("*") if p.is_file() and self.out not in p.parents)
 
     def _write(self, found: Found) -> None:
@@ -110,16 +110,16 @@ def _limit(seconds: int) -> Iterator[None]:
 
 
 def attack(folder: Path, records: int, seed: int, large: bool = True) -> Attack:
-    """Feed all readers with so many texts in all, and the archives.
+    """Feed all readers with texts and archives.
 
     Args:
-        folder: an empty one.
-        records: texts, shared out among the readers.
-        seed: of what they are.
-        large: the few of 10 MB and the archives too.
+        folder: an empty folder.
+        records: number of texts for all readers together.
+        seed: seed of the texts.
+        large: whether to use texts of 10 MB and archives too.
     """
     attacked = Attack(folder)
-    # Thousands of small files need not be on the disk's plates.
+    # Thousands of small files need no fsync.
     with contextlib.chdir(attacked.out.parent), mock.patch("os.fsync", return_value=None):
         _feed_all(attacked, records, random.Random(seed), large)
     return attacked

@@ -1,4 +1,4 @@
-"""Archives that nobody sends by accident: paths out of the folder, links, devices, bombs, damaged ends."""
+"""Hostile archives: paths out of the folder, links, devices, bombs, truncated files."""
 
 import gzip
 import io
@@ -12,7 +12,7 @@ BOMB = 64 << 20
 
 
 def tars(rng: random.Random) -> Iterator[tuple[str, bytes]]:
-    """(what it is, bytes) of each."""
+    """Yield a description and the bytes of each archive."""
     for number, name in enumerate((*NASTY, "a" * 300, "x/" * 2000)):
         member = f"{name}.sgf"
         yield f"member {number}", _tar([(member, tarfile.REGTYPE, hostile(SGF, rng))])

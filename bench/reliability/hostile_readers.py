@@ -1,4 +1,4 @@
-"""Everything that reads what comes from outside, each as a function of bytes that is to answer or to refuse."""
+"""All readers of external input, each as a function of bytes that has to answer or to refuse."""
 
 import io
 import re
@@ -24,21 +24,21 @@ from spiders.pages import check_record, games_of, read_api_games, read_game_list
 Found = list[GameRecord | Reject | RawGame]
 USABLE = Usable(1, ("standard", "cross"))
 _DEFECT = re.compile(r"(?:info string|ERROR) (?!Zugwerk)[A-Z]\w*(?:Error|Exception|Warning|Interrupt)\b:?")
-"""How an engine tells of an exception that it did not expect."""
+"""Message of an engine about an unexpected exception."""
 
 
 class Reader(NamedTuple):
-    """A reader, and a good text for it."""
+    """A reader with a valid text for it."""
 
     name: str
     good: str
     read: Callable[[bytes], Found]
     share: int
-    """Of all hostile texts, relative to the others'."""
+    """Share of all hostile texts, relative to the other readers."""
 
 
 class DefectError(Exception):
-    """What an engine answered to hostile lines is the text of an exception."""
+    """An engine answered hostile lines with the text of an exception."""
 
 
 def _raw(body: bytes) -> RawGame:
@@ -46,7 +46,7 @@ def _raw(body: bytes) -> RawGame:
 
 
 def _said(body: bytes) -> Found:
-    """A good record of which the lists say something hostile."""
+    """Read a valid record with hostile entries in the site's lists."""
     first, second, variant = [*body.decode("utf-8", "replace").split("|", 2), "", ""][:3]
     seats = (Seat(1, first, "lost"), Seat(2, second, "won"))
     result = read_game(RawGame(7, first, 200, texts.AMAZONS.encode(), variant, len(body) % 2 == 0, seats), USABLE)
@@ -106,7 +106,7 @@ def _gomocup(body: bytes) -> Found:
 
 def _talk(begin: Callable[[Callable[[str], None]], Any], body: bytes) -> Found:
     answers = io.BytesIO()
-    # Whoever speaks the protocol may let an engine run another program: that is no input from outside.
+    # By protocol an engine may be made to run another program, which is no external input.
     body = re.sub(rb"(?i)player", b"player_", body)
     converse(begin, io.BytesIO(body), answers, "too long")
     text = answers.getvalue().decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Texts that nobody sends by accident: a good one of each kind, with something hostile put into it."""
+"""Hostile texts: a valid one of each kind, with something hostile in it."""
 
 import random
 from collections.abc import Callable
@@ -65,7 +65,7 @@ NASTY = (
     "+2AA-",
     "\\ud800",
 )
-"""What stands in for a name, a number or a move."""
+"""Texts in place of a name, a number or a move."""
 CHARSETS = ("utf-7", "utf-16", "unicode_escape", "raw_unicode_escape", "zip", "rot13", "idna", "punycode", "undefined")
 LONG = 10 << 20
 DEEP = 100_000
@@ -103,12 +103,12 @@ GO_FEN = "9/9/9/3x5/9/4o4/9/9/9 b pass-1 komi-6.5"
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8, with lone surrogates as they would stand there."""
+    """Return UTF-8 that keeps lone surrogates."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def hostile(good: str, rng: random.Random) -> bytes:
-    """The good text with one hostile thing done to it, or a few."""
+    """Return the valid text with one or a few hostile changes."""
     data = encoded(good.replace("NAME", rng.choice(NASTY)).replace("OTHER", rng.choice(("ann", *NASTY))))
     for _ in range(rng.choice((0, 1, 1, 1, 2, 4))):
         data = rng.choice(_MUTATIONS)(data, rng)
@@ -116,7 +116,7 @@ def hostile(good: str, rng: random.Random) -> bytes:
 
 
 def oversized(good: str, rng: random.Random) -> list[bytes]:
-    """The few that are large: a name of 10 MB, 10 MB of one letter, and a part of the text over and over."""
+    """Return the large texts: a name of 10 MB, 10 MB of one letter, and repetitions of a part of the text."""
     data = encoded(good)
     at = rng.randrange(len(data))
     part = data[at : at + rng.randrange(1, 20)]

@@ -1,4 +1,4 @@
-"""When to kill what: moments drawn over the time that an undisturbed run takes, spread over a few passes."""
+"""Plan of the kills: random moments of an undisturbed run, divided among passes."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,43 +9,43 @@ import numpy as np
 
 Victim = Literal["stage", "dvc", "repro", "flow"]
 SCHEDULED_SHARE = 1 / 3
-"""Kills that hit what runs stages side by side, ``zugwerk repro`` or a flow."""
+"""Share of the kills that hit ``zugwerk repro`` or a flow."""
 STAGE_SHARE = 0.5
-"""Of the other kills."""
+"""Share of the other kills that hit the stage."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """A stage of the undisturbed run, in seconds since its begin."""
+    """A stage of the undisturbed run, in seconds since the start of the run."""
 
     stage: str
-    """As DVC names it, such as ``amazons_train@residual``."""
+    """Name in DVC, such as ``amazons_train@residual``."""
     begin: float
     end: float
 
     @property
     def kind(self) -> str:
-        """The stage's name in dvc.yaml."""
+        """Return the stage's name in dvc.yaml."""
         return self.stage.partition("@")[0]
 
 
 @dataclass(frozen=True)
 class Kill:
-    """One kill to come."""
+    """One planned kill."""
 
     at_pass: int
     stage: int
-    """Index in the undisturbed run."""
+    """Index of the stage in the undisturbed run."""
     share: float
-    """Of the stage's time after which to strike; above 1 is the pause after it, in which DVC takes its outputs."""
+    """Moment as a fraction of the stage's time; above 1 is the pause after it, in which DVC stores its outputs."""
     victim: Victim
 
 
 def draw_kills(ran: Sequence[Ran], kills: int, passes: int, seed: int) -> list[Kill]:
-    """Kills in the order in which they fall, by pass and moment.
+    """Return the kills in the order of passes and moments.
 
-    Every moment of the undisturbed run is as likely as any other. Where a kind of stage got none, it gets one of the
-    kind that got the most; with fewer kills than kinds, some stay without.
+    Every moment of the undisturbed run is equally likely. A kind of stage without a kill gets one from the kind with
+    the most kills; with fewer kills than kinds, some have none.
     """
     rng = np.random.default_rng(seed)
     moments = rng.uniform(ran[0].begin, ran[-1].end, kills)

@@ -1,12 +1,11 @@
-"""Kill the smoke graph at random moments, again and again, and see whether it ends in the same bytes.
+"""Kill the smoke graph at random moments and check that it still ends in the same bytes.
 
-A clone of this checkout (what is committed) runs undisturbed once, at smoke size. Then come the passes: each begins
-with no artifacts, and a stage's process, DVC, or what runs it for two stages at a time, `zugwerk repro` or the flow, is
-killed (-9) at drawn moments; after each kill it goes on with the next run, and once all kills of the pass are done, to
-the end. DVC's cache of earlier runs is
-off: it would hide a broken resume. Killed itself, the same command goes on with the pass that it was in.
+A clone of the committed state runs undisturbed once, at smoke size. Each pass begins without artifacts. At random
+moments a stage's process, DVC, `zugwerk repro` or the flow is killed (-9), and the next run resumes; after the last
+kill of the pass the graph runs to its end. DVC's run cache is off, since it would hide a broken resume. If the sweep
+itself is killed, the same command resumes with the same pass.
 
-With --system, passes are of that system's stages alone; the table keeps its rows of the others.
+With --system, passes run that system's stages alone, and the table keeps the rows of other systems.
 
     python -m bench.reliability.kill_sweep --kills 50 --seed 1
 """
@@ -23,33 +22,33 @@ from typing import Any
 
 import yaml
 
+from bench.measured import RELIABILITY, publish
 from bench.reliability.attempt import POLL_S, Attempt, Runner, environment, marked, stage_name, strike
 from bench.reliability.kill_plan import Kill, Ran, draw_kills
-from bench.reliability.measured import OUT, publish
 from bench.reliability.outputs import differing, files_under, hash_outputs
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import Row, read_json, read_table, write_json, write_table
 
 ROOT = Path(__file__).parents[2]
 WORK = Path("work/reliability/kill_sweep")
-TABLE = OUT.with_name("reliability_kills.csv")
+TABLE = RELIABILITY.with_name("reliability_kills.csv")
 COMMAND = "make measure-reliability"
 
 
 class Sweep:
-    """The state of a sweep in a folder: the clone, the undisturbed run, the kills and passes so far."""
+    """A sweep in a folder: the clone, the undisturbed run, and the passes so far."""
 
     def __init__(self, folder: Path, system: str, kills: int, passes: int, seed: int) -> None:
-        """Args: ``system`` is one whose stages alone are run, or empty for the whole graph."""
+        """``system`` limits the run to a system's stages; empty means the whole graph."""
         self.folder, self.checkout, self.system = folder.resolve(), folder.resolve() / "checkout", system
         self.mark = str(self.checkout)
         self.undisturbed = self.folder / f"undisturbed{'-' * bool(system)}{system}.json"
         self.size = {"kills": kills, "passes": passes, "seed": seed}
         self.paces = [1.0]
-        """How much longer than in the undisturbed run the last stages took."""
+        """Durations of the last stages relative to the undisturbed run."""
 
     def prepare(self, commit: str) -> None:
-        """Clone the checkout at a commit and let the smoke graph run once, undisturbed."""
+        """Clone the checkout at a commit and run the smoke graph once, undisturbed."""
         if not self.checkout.exists() or _git(self.checkout, "rev-parse", "HEAD") != commit:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir(parents=True)
@@ -68,7 +67,7 @@ class Sweep:
         )
 
     def run(self) -> list[dict[str, Any]]:
-        """All passes that are not done yet; a row for each kill of all passes."""
+        """Run all passes that are not done yet; return a row for each kill of all passes."""
         known = read_json(self.undisturbed)
         ran = [Ran(**one) for one in known["ran"]]
         kills = draw_kills(ran, **self.size)
@@ -95,14 +94,14 @@ class Sweep:
         return list(ran.values())
 
     def _pass(self, number: int, kills: list[Kill], ran: list[Ran], wanted: dict[str, str]) -> list[dict[str, Any]]:
-        """One pass: a row for each kill."""
+        """Run one pass; return a row for each kill."""
         print(f"{self.system or 'all systems'}, pass {number + 1}: {len(kills)} kills", flush=True)
         self._wipe()
         begin, rows = time.monotonic(), []
         for kill in kills:
             row = self._kill(kill, ran)
             if row is None:
-                break  # all was done before the moment came
+                break  # the graph was finished before the moment
             rows.append(row)
             left = f"; left running: {row['left_running']}" if row["left_running"] else ""
             print(f"  {row['victim']} killed in {row['stage']} after {row['seconds']:.1f} s{left}", flush=True)
@@ -111,7 +110,7 @@ class Sweep:
                 raise ZugwerkError(f"after its kills, the graph does not run to its end; see {self.folder / 'log'}")
         found = hash_outputs(self.checkout)
         different, work = differing(found, wanted), files_under(self.checkout / "work")
-        work = [path for path in work if not path.startswith("repro/")]  # logs, which stay
+        work = [path for path in work if not path.startswith("repro/")]  # logs are kept
         seconds = time.monotonic() - begin
         print(f"  {seconds:.0f} s; files that differ: {different or 'none'}; left in work: {len(work)}", flush=True)
         if different:
@@ -122,7 +121,7 @@ class Sweep:
         return [row | about for row in rows]
 
     def _kill(self, kill: Kill, ran: list[Ran]) -> dict[str, Any] | None:
-        """Run until the kill's moment, then strike; None where the run came to its end before."""
+        """Run until the moment of the kill, then kill; return None if the run ended before."""
         runner: Runner = kill.victim if kill.victim in ("repro", "flow") else "dvc"
         with self._attempt(runner) as attempt:
             watch = Watch(ran, self.paces) if runner == "dvc" else SideBySide(ran, self.paces)
@@ -153,31 +152,31 @@ class Sweep:
         return Attempt(self.checkout, self.folder / "log", self.mark, targets=targets, runner=runner)
 
     def _groups(self) -> list[str]:
-        """The system's stages and groups, as dvc.yaml names them."""
+        """Return the system's stages and groups by their names in dvc.yaml."""
         stages = yaml.safe_load((self.checkout / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
         return [name for name in stages if name.startswith(f"{self.system}_")]
 
     def _wipe(self) -> None:
-        """As before the first run: no artifacts, nothing kept in work, the committed dvc.lock."""
+        """Restore the state before the first run: no artifacts, no work folder, the committed dvc.lock."""
         for process in marked(self.mark):
-            strike(process.pid)  # of a sweep that was killed
+            strike(process.pid)  # left from a killed sweep
         for folder in ("artifacts", "work", ".dvc/tmp"):
             shutil.rmtree(self.checkout / folder, ignore_errors=True)
         _git(self.checkout, "checkout", "--quiet", "dvc.lock")
 
 
 class Watch:
-    """Which stage runs, and for how long."""
+    """The running stage and its duration so far."""
 
     def __init__(self, ran: list[Ran], paces: list[float]) -> None:
         self.order = {one.stage: index for index, one in enumerate(ran)}
         self.took = {one.stage: one.end - one.begin for one in ran}
         self.paces = paces
-        """How much longer than in the undisturbed run the stages take, as seen so far; this adds to it."""
+        """Durations of stages so far, relative to the undisturbed run; `see` appends to it."""
         self.stage, self.running, self.since, self.seconds = "", False, 0.0, 0.0
 
     def see(self, stage: str, now: float) -> None:
-        """The stage that runs ("" for none) at a time in seconds."""
+        """Note the running stage ("" for none) at a time in seconds."""
         if self.running and stage != self.stage:
             self.paces.append((now - self.since) / max(self.took[self.stage], 0.1))
         self.running = bool(stage)
@@ -186,7 +185,7 @@ class Watch:
         self.seconds = now - self.since
 
     def has_come(self, kill: Kill) -> bool:
-        """Whether it is the moment: the planned one, or one after it where that stage is already over."""
+        """Return whether the planned moment has come, or that stage is already over."""
         if not self.stage or self.order[self.stage] < kill.stage:
             return False
         planned = self.order[self.stage] == kill.stage
@@ -196,15 +195,15 @@ class Watch:
 
 
 class SideBySide(Watch):
-    """Of a run in which the planned stage may be one of two, or done: its time counts from the run's first stage on."""
+    """Watch for two stages at a time, where the planned stage may be done: time counts from the run's first stage."""
 
     def see(self, stage: str, now: float) -> None:
-        """One of the stages that run ("" for none) at a time in seconds."""
+        """Note one of the running stages ("" for none) at a time in seconds."""
         self.since = self.since if self.stage else now
         self.running, self.stage, self.seconds = bool(stage), stage or self.stage, now - self.since
 
     def has_come(self, kill: Kill) -> bool:
-        """Whether it is the moment."""
+        """Return whether the planned moment has come."""
         planned = list(self.took.values())[kill.stage]
         return bool(self.stage) and self.seconds >= kill.share * planned * statistics.median(self.paces[-9:])
 
@@ -212,25 +211,25 @@ class SideBySide(Watch):
 def main() -> None:
     """Run undisturbed, kill, compare, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=50, help="in all")
-    parser.add_argument("--passes", type=int, default=4, help="that share them")
+    parser.add_argument("--kills", type=int, default=50, help="number of kills in all")
+    parser.add_argument("--passes", type=int, default=4, help="number of passes, among which the kills are divided")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--system", action="append", help="passes of this system's stages alone; may be repeated")
+    parser.add_argument("--system", action="append", help="run this system's stages alone; may be repeated")
     parser.add_argument("--work", type=Path, default=WORK)
     options = parser.parse_args()
     systems = options.system or [""]
     if options.passes < 1 or options.kills < options.passes * len(systems):
         parser.error("at least one pass, and a kill in each")
-    commit = _git(ROOT, "rev-parse", "HEAD")  # others may be made in the hour that this takes
+    commit = _git(ROOT, "rev-parse", "HEAD")  # more commits may be made while this runs
     for number, system in enumerate(systems):
         kills = (options.kills + number) // len(systems)
         sweep = Sweep(options.work, system, kills, options.passes, options.seed)
         sweep.prepare(commit)
-        tell(sweep.run(), system, options.seed)
+        record(sweep.run(), system, options.seed)
 
 
-def tell(rows: list[dict[str, Any]], system: str, seed: int) -> None:
-    """Put a system's kills in place of its earlier ones in the table, and the table's figures beside the others."""
+def record(rows: list[dict[str, Any]], system: str, seed: int) -> None:
+    """Replace a system's kills in the table, and publish the figures of the table."""
     kept = read_table(TABLE) if TABLE.exists() else []
     table: list[Row] = [{**row} for row in kept if row["system"] != _name(system)]
     table += [_cells(row) for row in rows]
@@ -245,7 +244,7 @@ def tell(rows: list[dict[str, Any]], system: str, seed: int) -> None:
 
 
 def _name(system: str) -> str:
-    """As the table calls it."""
+    """Return the system's name in the table."""
     return system or "all"
 
 

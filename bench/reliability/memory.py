@@ -1,14 +1,13 @@
-"""Whether memory grows with the number of games: self-play, then matches, in this process for some minutes each.
+"""Measure whether memory grows with the number of games: self-play, then matches, in this process.
 
-Resident memory, file handles and child processes are read after every group of games; the slope is a straight line's
-through the means of twelve spans, the first quarter left out, in which caches fill. Writes ``memory`` of
+Resident memory, file handles and child processes are read after every group of games. The slope is that of a straight
+line through the means of twelve spans, without the first quarter, in which caches fill. Writes ``memory`` of
 docs/measured/reliability.json. Example:
 
     python -m bench.reliability.memory --minutes 15
 """
 
 import argparse
-import datetime
 import os
 import tempfile
 import time
@@ -20,25 +19,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import psutil
 
+from bench.measured import RELIABILITY, about, known
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json
+from pipeline_src.files import write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.report.provenance import hardware
-from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
-from pipeline_src.systems.gomoku_zero.groups import play_group
+from pipeline_src.systems.gomoku_zero.rounds import play_games
 from pipeline_src.systems.gomoku_zero.setting import read_setting
 from pipeline_src.systems.gomoku_zero.work import Work
 
-OUT = Path("docs/measured/reliability.json")
-MODEL = Path("pipeline_src/nets/gomoku_zero-9x9-freestyle.pt")
+MODEL = Path("pipeline_src/nets/gomoku_zero-9x9-freestyle.onnx")
 COMMAND = "python -m bench.reliability.memory"
 SPANS = 12
+GAMES = 100
+"""Games of self-play between two readings."""
 MATCH = ("zero:simulations=16", "mcts:playouts=20")
 
 
 class Reading(NamedTuple):
-    """What the process holds after so many games."""
+    """Resources of the process after a number of games."""
 
     games: int
     resident: int
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=15, help="of each of the two")
+    parser.add_argument("--minutes", type=float, default=15, help="duration of each of the two")
     parser.add_argument("--only", nargs="+", choices=["self_play", "matches"], default=["self_play", "matches"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -58,37 +58,29 @@ def main() -> None:
             readings = watch(self_play(Path(folder)) if name == "self_play" else matches, 60 * options.minutes)
             found = summary(readings)
             print(name, found, flush=True)
-            about = {
-                "data": "its own games",
-                "hardware": hardware(),
-                "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-                "command": COMMAND,
-            }
-            known = read_json(OUT) if OUT.exists() else {}
-            write_json(OUT, known | {"memory": known.get("memory", {}) | {name: found} | about})
+            before, origin = known(RELIABILITY), about(COMMAND, "its own games", hardware(), "laptop")
+            write_json(RELIABILITY, before | {"memory": before.get("memory", {}) | {name: found} | origin})
 
 
 def self_play(folder: Path) -> Callable[[int], int]:
-    """Plays one group of the laptop's self-play and says how many games that were."""
+    """Return a function that plays some games of the laptop's self-play and returns their number."""
     setting = read_setting()
-    model = prepare_model(MODEL, setting.self_play.backend, folder)
 
     def play(number: int) -> int:
         work = Work(folder, number + 1, 0, None, setting, Parallel(workers=1))
-        play_group(model, work, 0, folder / f"group_{number}")
-        return setting.self_play.group
+        return len(play_games(MODEL, work, [(game,) for game in range(GAMES)]))
 
     return play
 
 
 def matches(number: int) -> int:
-    """Plays one short match."""
+    """Play one short match; return its number of games."""
     spec = MatchSpec("gomoku", *MATCH, games=20, openings="random:4", size=9, seed=number)
     return len(run_match(spec).games)
 
 
 def watch(play: Callable[[int], int], seconds: float) -> list[Reading]:
-    """Play until the time is over, with a reading after each call."""
+    """Play for a number of seconds; return a reading after each call."""
     process, games, readings = psutil.Process(), 0, []
     end = time.monotonic() + seconds
     for number in count():
@@ -101,7 +93,7 @@ def watch(play: Callable[[int], int], seconds: float) -> list[Reading]:
 
 
 def summary(readings: list[Reading]) -> dict[str, Any]:
-    """Slope of the resident size in bytes a game with its 95 % interval; handles and children at both ends."""
+    """Return the slope of the resident size in bytes a game (95 % interval), and handles and children at both ends."""
     from scipy import stats
 
     kept = readings[len(readings) // 4 :]

@@ -1,4 +1,4 @@
-"""What a run of the graph left, as a hash by path; times and the report, which shows them, are left out."""
+"""Hashes of the outputs of a run by path, without times and the report, which shows times."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ ARTIFACTS = "artifacts"
 
 
 def report_paths(dvc_yaml: Path) -> list[str]:
-    """Outputs of the stages whose name begins with ``report``: their pages show times and the commit."""
+    """Return the outputs of the stages with the prefix ``report``, whose pages show times and the commit."""
     stages = yaml.safe_load(dvc_yaml.read_text(encoding="utf-8"))["stages"]
     kinds = ("outs", "metrics", "plots")
     entries = [
@@ -24,23 +24,23 @@ def report_paths(dvc_yaml: Path) -> list[str]:
 
 
 def hash_outputs(checkout: Path) -> dict[str, str]:
-    """sha256 of every file under ``artifacts`` by its path there, hidden leftovers included."""
+    """Return the sha256 of every file under ``artifacts`` by path, hidden leftovers included."""
     left_out = [checkout / path for path in report_paths(checkout / "dvc.yaml")]
     return {
         path.relative_to(checkout).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((checkout / ARTIFACTS).rglob("*"))
         if path.is_file()
         and not path.name.endswith(".timings.json")
-        and path.name != ".gitignore"  # DVC's own; killed just before it writes a line there, it never does
+        and path.name != ".gitignore"  # written by DVC, which does not repeat it after a kill
         and not any(path == out or out in path.parents for out in left_out)
     }
 
 
 def differing(found: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
-    """Paths that are in one alone, or whose bytes differ."""
+    """Return the paths that are in only one of both, or whose bytes differ."""
     return sorted(path for path in found.keys() | wanted.keys() if found.get(path) != wanted.get(path))
 
 
 def files_under(folder: Path) -> list[str]:
-    """Files in a folder, by their path there; none where there is no folder."""
+    """Return the files in a folder by path; empty if there is no folder."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())

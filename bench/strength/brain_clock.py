@@ -1,54 +1,34 @@
-"""Time a brain's moves as a Gomoku manager does, and put the late ones into docs/measured/growing_boards.json.
+"""Time the moves of an engine as a manager does, and count those that come later than the time of a turn.
 
-The brain is a process of its own, told `INFO timeout_turn` and `TURN`s. A move is late if its answer is read after the
-turn's time. The other side plays at random; a finished game is followed by another one, until there are enough moves.
-Of use on an otherwise quiet machine alone:
+The command measures Gomoku's brain for docs/measured/growing_boards.json; `late_moves` serves other commands too. The
+other side plays at random, and a finished game is followed by another one until there are enough moves. Use it on an
+otherwise quiet machine:
 
     python -m bench.strength.brain_clock
 """
 
 import argparse
-import datetime
-import os
-import shlex
+import contextlib
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, write_json
-from pipeline_src.games import gomoku
-from pipeline_src.report.provenance import processor
+from bench.measured import about, count, known
+from pipeline_src.errors import run_main
+from pipeline_src.files import write_json
+from pipeline_src.games.game import get_game
+from pipeline_src.players.engines.engine import EnginePlayer
+from pipeline_src.players.player import Position
+from pipeline_src.players.registry import make_player
 
 OUT = Path("docs/measured/growing_boards.json")
 COMMAND = "python -m bench.strength.brain_clock"
 BRAIN = "zugwerk gomoku brain"
-
-
-class Manager:
-    """The lines between this process and a brain."""
-
-    def __init__(self, command: str) -> None:
-        self.process = subprocess.Popen(
-            shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-
-    def tell(self, line: str) -> None:
-        """Send a line."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def answer(self) -> str:
-        """The next line that is no message."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if not line.startswith(("MESSAGE", "DEBUG")):
-                return line.strip()
-        raise ZugwerkError("the brain has ended")
 
 
 def main() -> None:
@@ -59,55 +39,73 @@ def main() -> None:
     parser.add_argument("--timeout", type=int, default=200, help="milliseconds of a turn")
     parser.add_argument("--size", type=int, default=15)
     options = parser.parse_args()
-    times, _ = play_moves(options.brain, options.moves, options.timeout, options.size)
-    late = int((times > options.timeout).sum())
-    told = f"{late} late, longest {times.max():.0f} ms, mean {times.mean():.0f}"
-    print(f"{len(times)} moves of {options.timeout} ms: {told}")
-    row = {
-        "value": late,
-        "low": None,
-        "high": None,
-        "n": len(times),
-        "longest_ms": float(times.max()),
-        "timeout_ms": options.timeout,
-        "brain": options.brain,
-        "profile": "committed measurement",
-        "data": "its own games",
-        "hardware": f"one of {os.cpu_count()} cores of {processor()}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND,
+    row = late_moves("gomoku", "brain", options.brain, options.timeout, options.moves, options.size)
+    print(f"{row['value']} of {row['n']} moves late, longest {row['longest_ms']:.0f} ms")
+    more = {"timeout_ms": options.timeout, "brain": options.brain}
+    write_json(OUT, known(OUT) | {"brain_time_losses": row | more | about(COMMAND, "its own games")})
+
+
+def late_moves(game: str, protocol: str, command: str, turn_ms: int, moves: int, size: int) -> dict[str, Any]:
+    """Count the late answers of an engine.
+
+    Args:
+        game: amazons or gomoku.
+        protocol: ``uci``, or ``brain`` for Gomocup's.
+        command: command line of the engine.
+        turn_ms: milliseconds of a turn; an answer that is read later is late.
+        moves: number of moves.
+        size: side of the board.
+
+    Raises:
+        PlayerError: the engine ended, hung or made an illegal move.
+    """
+    rules, rng, times = get_game(game), np.random.default_rng(0), list[float]()
+    player = make_player(game, f"{protocol}:{command},movetime={turn_ms}")
+    assert isinstance(player, EnginePlayer)
+    start = rules.initial_state(size)
+    try:
+        while len(times) < moves:
+            state, actions = start, tuple[int, ...]()
+            player.new_game()
+            player.ready(start)
+            while rules.winner(state) is None and len(times) < moves:
+                position = Position(state, rng, start, actions)
+                began = time.perf_counter()
+                (action,) = player.choose([position])
+                times.append(1000 * (time.perf_counter() - began))
+                state, actions = rules.play(state, action), (*actions, action)
+                if rules.winner(state) is None:
+                    action = int(rng.choice(rules.legal_actions(state)))
+                    state, actions = rules.play(state, action), (*actions, action)
+        memory = _most_memory_mib(player)
+    finally:
+        player.close()
+    late = int((np.array(times) > turn_ms).sum())
+    return count(late, len(times)) | {
+        "turn_ms": turn_ms,
+        "median_ms": float(np.median(times)),
+        "p99_ms": float(np.percentile(times, 99)),
+        "longest_ms": max(times),
+        "most_memory_mib": memory,
     }
-    write_json(OUT, (read_json(OUT) if OUT.exists() else {}) | {"brain_time_losses": row})
 
 
-def play_moves(command: str, moves: int, timeout: int, size: int) -> tuple[np.ndarray, float]:
-    """Milliseconds of each of the brain's moves, float64 [moves], and the most memory that it had, in MiB."""
-    brain, rng, times = Manager(command), np.random.default_rng(0), list[float]()
-    while len(times) < moves:
-        state = gomoku.initial_state(size)
-        brain.tell(f"START {size}")
-        if (said := brain.answer()) != "OK":
-            raise ZugwerkError(f"START {size}: the brain says {said!r}")
-        brain.tell(f"INFO timeout_turn {timeout}")
-        brain.tell("INFO timeout_match 0")
-        ask = "BEGIN"
-        while gomoku.winner(state) is None and len(times) < moves:
-            begun = time.perf_counter()
-            brain.tell(ask)
-            said = brain.answer()
-            times.append(1000 * (time.perf_counter() - begun))
-            column, row = (int(word) for word in said.split(","))
-            state = gomoku.play(state, row * size + column)
-            if gomoku.winner(state) is None:
-                cell = int(rng.choice(gomoku.legal_actions(state)))
-                state = gomoku.play(state, cell)
-                ask = f"TURN {cell % size},{cell // size}"
-        print(f"\r{len(times)} moves", end="", file=sys.stderr)
-    status = Path(f"/proc/{brain.process.pid}/status").read_text(encoding="ascii")
-    brain.tell("END")
-    brain.process.communicate(timeout=10)  # closes the pipes too
-    print(file=sys.stderr)
-    return np.array(times), int(status.split("VmHWM:")[1].split()[0]) / 1024
+@contextlib.contextmanager
+def busy_process() -> Iterator[None]:
+    """Run a process that never rests during the block."""
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _most_memory_mib(player: EnginePlayer) -> float | None:
+    """Return the peak resident memory of the engine's process; None without /proc."""
+    assert player._process is not None
+    status = Path(f"/proc/{player._process.pid}/status")
+    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024 if status.exists() else None
 
 
 if __name__ == "__main__":

@@ -1,28 +1,25 @@
-"""Measure what docs/measured/gomoku_engine.json holds of Gomoku's engine, or what is left of it.
+"""Measure Gomoku's engine for docs/measured/gomoku_engine.json, or the rest of it.
 
-Forced wins of a file, solved at a second each; matches from openings that are level by our own search; answers of the
-brain beside a busy process; known positions of Renju. Killed at any moment, the same command goes on with the pairs
-that are missing; games, journals and openings lie under work/strength/gomoku_engine/. Example:
+The figures are forced wins of a file, solved at a second each; matches from openings that are level by our own search;
+late answers of the brain while another process is busy; and known positions of Renju. Killed at any moment, the same
+command continues with the missing pairs; games, journals and openings are under work/strength/gomoku_engine/. Example:
 
     python -m bench.strength.gomoku_engine --positions FILE --only previous
 """
 
-import argparse
-import datetime
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.strength.brain_clock import play_moves
+from bench.measured import about, known, match_options
+from bench.strength.brain_clock import busy_process, late_moves
 from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.arena.result import Match
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import run_main
-from pipeline_src.files import read_json, write_json, written_aside
+from pipeline_src.files import write_json, written_aside
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.parallel import Parallel
@@ -41,45 +38,36 @@ RANGES = {"forced_wins_9": (3, 9), "forced_wins_15": (10, 15), "forced_wins_25":
 """Figures of solved positions, by the announced distance."""
 
 JUDGE, BOUND, QUICK_GAMES = "engine:nodes=100000", 100.0, 4
-"""Who says that an opening is level, how far from 0 its value may be (400 points are a factor of e in the odds), and of
-how many quick games each side has to win one."""
+"""The judge of openings; how far from 0 its value may be (400 points are a factor of e in the odds); and the number of
+quick games from an opening, of which each side has to win one."""
 PLIES, SQUARE = 5, 9
-"""Of an opening, and side of the square in the middle in which its stones lie."""
+"""Plies of an opening, and the side of the central square for its stones."""
 MATCHES: dict[str, tuple[str, str, int, int]] = {
     "score_vs_previous_15": ("engine:movetime=300", "alphabeta:movetime=300", 15, 200),
     "score_vs_previous_20": ("engine:movetime=300", "alphabeta:movetime=300", 20, 200),
     "fifth_of_the_time": ("engine:movetime=60", "alphabeta:movetime=300", 15, 200),
     "score_solver_in_zero": ("zero:movetime=60,solver=200", "zero:movetime=60", 9, 200),
 }
-"""By figure, or name where there is none: whose score is told, its opponent, board, games."""
-
+"""Player A, whose score is reported, player B, board and games, by figure (by name where no figure is made of it)."""
 
 BRAIN, MOVES, TURN_MS = "zugwerk gomoku brain --player engine", 1000, 300
 NAMES = [*MATCHES, "late_moves", "renju_suite"]
 
 
 def main() -> None:
-    """Measure and write; what is not measured this time stays."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure and write; figures that are not measured this time stay."""
+    parser = match_options(__doc__, workers=1)
     parser.add_argument("--positions", type=Path, help="forced wins, see records/forced_wins.py")
-    parser.add_argument("--only", default="", help="only what has this in its name; - is none")
-    parser.add_argument("--workers", type=int, default=1, help="games side by side; a core each")
-    parser.add_argument("--games", type=int, help="at most so many of each match")
-    parser.add_argument("--moves", type=int, default=MOVES, help="of the brain")
+    parser.add_argument("--moves", type=int, default=MOVES, help="number of the brain's moves")
     parser.add_argument("--brain", default=BRAIN, help="command line of the brain")
     parser.add_argument("--beside", default="nothing", help="what else ran on the machine, for the record")
     options = parser.parse_args()
-    made: dict[str, Any] = read_json(OUT) if OUT.exists() else {}
-    about = {
-        "profile": "committed measurement",
-        "hardware": f"one core of {processor()}; beside it ran {options.beside}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND,
-    }
+    made = known(OUT)
+    machine = f"one core of {processor()}; beside it ran {options.beside}"
 
     def put(name: str, row: dict[str, Any], data: str) -> None:
         if name in REGISTRY["gomoku_engine"]:
-            made[name] = row | about | {"data": data}
+            made[name] = row | about(COMMAND, data, machine)
         print(f"{name}: {row['value']:.3f} of {row['n']}", flush=True)
         write_json(OUT, made)
 
@@ -90,7 +78,9 @@ def main() -> None:
         if name == "renju_suite":
             put(name, renju_suite(), "positions made from the rules, tests/games/gomoku/renju_positions.py")
         elif name == "late_moves":
-            put(name, late_moves(options.brain, options.moves), "its own games")
+            with busy_process():
+                row = late_moves("gomoku", "brain", options.brain, TURN_MS, options.moves, 15)
+            put(name, row, "its own games")
         else:
             a, b, size, games = MATCHES[name]
             match = play(name, a, b, size, min(games, options.games or games), options.workers)
@@ -98,28 +88,8 @@ def main() -> None:
             put(name, match.score.as_metrics(), "no data: openings level by our own search")
 
 
-def late_moves(brain: str, moves: int) -> dict[str, Any]:
-    """How many of the brain's answers come later than the turn's time, beside a process that never rests."""
-    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    try:
-        times, most = play_moves(brain, moves, TURN_MS, 15)
-    finally:
-        busy.kill()
-        busy.wait()
-    return {
-        "value": int((times > TURN_MS).sum()),
-        "low": None,
-        "high": None,
-        "n": len(times),
-        "median_ms": float(np.median(times)),
-        "p99_ms": float(np.percentile(times, 99)),
-        "longest_ms": float(times.max()),
-        "most_memory_mib": most,
-    }
-
-
 def renju_suite() -> dict[str, Any]:
-    """Share of the known positions that the rules tell right."""
+    """Return the share of known positions in which the rules allow and forbid the right moves."""
     right = 0
     for expected, _, diagram in POSITIONS:
         cells, (row, column) = read(diagram)
@@ -131,12 +101,12 @@ def renju_suite() -> dict[str, Any]:
 
 
 def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Match:
-    """A match from level openings, each of which is played with both sides."""
+    """Play a match from level openings, each with both sides."""
     path = WORK / f"openings_{size}.txt"
     if not path.exists():
         count = max(most for _, _, on, most in MATCHES.values() if on == size) // 2
         start, among = gomoku.initial_state(size), central_cells(size, min(SQUARE, size))
-        quick = quick_games(QUICK_GAMES) if size > SQUARE else []  # on a small board its own games are drawn
+        quick = quick_games(QUICK_GAMES) if size > SQUARE else []  # on a small board its games are drawn
         found = balanced_openings("gomoku", start, count, PLIES, [1, size], JUDGE, BOUND, among, quick)
         texts = [" ".join(gomoku.format_move(action, size, size) for action in opening) for opening in found]
         with written_aside(path) as aside:
@@ -146,9 +116,9 @@ def play(name: str, a: str, b: str, size: int, games: int, workers: int) -> Matc
 
 
 def solved(path: Path, movetime_ms: float = SOLVE_MS) -> dict[str, dict[str, Any]]:
-    """Shares of a file's positions that the solver proves, with their intervals, by figure."""
+    """Return the share of a file's positions that the solver proves, with its interval, by figure."""
     positions, solver = read_forced_wins(path), Solver()
-    solver.solve(positions[0].state, Limit(nodes=1))  # compiled before any clock runs
+    solver.solve(positions[0].state, Limit(nodes=1))  # compile before any clock runs
     found: dict[str, dict[str, Any]] = {}
     for name, (low, high) in RANGES.items():
         won = [

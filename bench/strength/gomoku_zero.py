@@ -1,15 +1,14 @@
-"""Make Gomoku's generations for several seeds, evaluate each, and write docs/measured/gomoku_zero.json.
+"""Train Gomoku's generations with several seeds, evaluate each run, and write docs/measured/gomoku_zero.json.
 
-Each seed has a project folder of its own under work/strength/gomoku_zero/; killed at any moment, the same command goes
-on. The params are those of a profile, with more headline games. Runs of other machines are collected from their
-folders, which hold the artifacts of ``gomoku_cycle`` and ``gomoku_evaluate``. Examples:
+Each seed has its own project folder under work/strength/gomoku_zero/; killed at any moment, the same command continues.
+The params are those of a profile, with more headline games. ``--collect`` reads runs of other machines from folders
+with the artifacts of ``gomoku_cycle`` and ``gomoku_evaluate``. Examples:
 
     python -m bench.strength.gomoku_zero
     python -m bench.strength.gomoku_zero --profile paper --collect FOLDER --hardware "one H200"
 """
 
 import argparse
-import datetime
 import hashlib
 import math
 import os
@@ -22,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from bench.measured import about, count, known
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
@@ -41,7 +41,7 @@ COMMAND = "make measure-gomoku_zero"
 REPORT = Path("artifacts/reports/gomoku/evaluate.json")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 MARK = Path("evaluated.json")
-"""Of a folder: the params, net and code of its evaluation."""
+"""File in a run's folder with the params, net and code of its evaluation."""
 SEEDS = (1, 2, 3)
 POINTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
 
@@ -50,39 +50,34 @@ def main() -> None:
     """Run or collect, and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", default=LAPTOP, help="laptop, smoke or paper")
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="of whole runs, self-play to evaluation")
-    parser.add_argument("--pairs", type=int, default=50, help="pairs of games against each opponent, a seed")
-    parser.add_argument("--collect", type=Path, nargs="+", help="make nothing; read these folders")
-    parser.add_argument("--hardware", help="in words; by default this machine's processor")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="one whole run each")
+    parser.add_argument("--pairs", type=int, default=50, help="pairs of games against each opponent for each seed")
+    parser.add_argument("--collect", type=Path, nargs="+", help="train nothing; read these folders")
+    parser.add_argument("--hardware", help="the machine in words; by default this one's processor")
     options = parser.parse_args()
     folders = options.collect or [WORK / options.profile / f"seed-{seed}" for seed in options.seeds]
     if options.collect is None:
         for seed, folder in zip(options.seeds, folders, strict=True):
             write_params(folder, options.profile, seed, options.pairs)
             make(folder)
-    about = {
-        "profile": options.profile,
-        "data": "its own games",
-        "hardware": options.hardware or f"{os.cpu_count()} cores of {processor()}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND if options.profile == LAPTOP else f"{COMMAND} PROFILE={options.profile}",
-        "code": evaluated_by(folders),
-    }
+    command = COMMAND if options.profile == LAPTOP else f"{COMMAND} PROFILE={options.profile}"
+    machine = options.hardware or f"{os.cpu_count()} cores of {processor()}"
+    origin = about(command, "its own games", machine, options.profile) | {"code": evaluated_by(folders)}
     params = read_tree(folders[0] / "params.yaml")
     for name, row in (made := figures(folders)).items():
         player = REGISTRY["gomoku_zero"][name].player
-        made[name] = row | about | ({"player": player(params)} if player else {})
+        made[name] = row | origin | ({"player": player(params)} if player else {})
     seeds = {str(read_tree(folder / "params.yaml")["seed"]): read_json(folder / REPORT) for folder in folders}
-    known = read_json(OUT) if OUT.exists() else {}
-    runs = known.get("runs", {}) | {options.profile: {"figures": made, "seeds": seeds}}
-    headline = made if options.profile == LAPTOP else {k: v for k, v in known.items() if k != "runs"}
+    before = known(OUT)
+    runs = before.get("runs", {}) | {options.profile: {"figures": made, "seeds": seeds}}
+    headline = made if options.profile == LAPTOP else {k: v for k, v in before.items() if k != "runs"}
     write_json(OUT, headline | {"runs": runs})
     for name, row in made.items():
         print(f"{name}: {row['value']:.4g} ({row['low']} to {row['high']}, n {row['n']})")
 
 
 def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
-    """params.yaml of a seed's folder."""
+    """Write params.yaml into a seed's folder."""
     text = (ROOT / "params.yaml").read_text(encoding="utf-8")
     tree = yaml.safe_load(text if profile == LAPTOP else merged_text(profile, ROOT, text))
     if tree["profile"] != profile:
@@ -97,7 +92,7 @@ def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
 
 
 def make(folder: Path) -> None:
-    """The generations and their evaluation, or what is missing of them."""
+    """Train the generations and evaluate them, or do the rest of it."""
     _run("gomoku_cycle", folder)
     last = sorted((folder / "artifacts/models/gomoku").glob("*/best.pt"))[-1]
     key = hashlib.sha256((folder / "params.yaml").read_bytes() + last.read_bytes()).hexdigest()
@@ -109,7 +104,7 @@ def make(folder: Path) -> None:
 
 
 def evaluated_by(folders: Sequence[Path]) -> str | None:
-    """Digest of the code that evaluated all runs; None if it is not known or not the same."""
+    """Return the digest of the code that evaluated all runs; None if it is unknown or differs."""
     marks = [folder / MARK for folder in folders]
     found = {read_json(mark).get("code") if mark.exists() else None for mark in marks}
     return found.pop() if len(found) == 1 else None
@@ -119,13 +114,13 @@ def _run(stage: str, folder: Path) -> None:
     command = [sys.executable, "-m", f"pipeline_src.stages.{stage}"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)})
     if done.returncode:
-        raise ZugwerkError(f"{stage} failed in {folder}; the same command goes on from there")
+        raise ZugwerkError(f"{stage} failed in {folder}; run the same command again to continue")
 
 
 def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """The registry's figures over all runs: matches pooled, the others as means.
+    """Return the registry's figures over all runs: matches pooled, the others as means.
 
-    The interval of a mean is that of the runs' own errors or that of the scatter between the runs, if that is wider.
+    The interval of the mean Elo is the wider of two: from the runs' own errors, or from the scatter between the runs.
     """
     reports = [read_json(folder / REPORT) for folder in folders]
     scores: dict[str, list[tuple[float, float]]] = defaultdict(list)
@@ -134,8 +129,8 @@ def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
             scores[name] += pairs
     found = {f"score_vs_{name}": pair_score(pairs).as_metrics() for name, pairs in scores.items()}
     best_of = [report["best_of_five_won"] for report in reports if "best_of_five_won" in report]
-    count = sum(one["n"] for one in best_of)
-    won = rate(sum(round(one["value"] * one["n"]) for one in best_of), count).as_metrics() if count else None
+    played = sum(one["n"] for one in best_of)
+    won = rate(sum(round(one["value"] * one["n"]) for one in best_of), played).as_metrics() if played else None
     times = [generation_times.figures(folder) for folder in folders]
     return {
         "generations": _mean([report["generations"] for report in reports]),
@@ -147,7 +142,7 @@ def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def headline_pairs(folder: Path) -> dict[str, list[tuple[float, float]]]:
-    """Points of the best player, a pair of games at a time, by opponent's name."""
+    """Return the points of the best player in pairs of games, by the opponent's name."""
     opponents = read_tree(folder / "params.yaml")["gomoku_evaluate"]["opponents"]
     points: dict[str, list[float]] = {name: [] for name in opponents}
     games = iter([game for game in read_records(folder / GAMES) if game.event == "headline"])
@@ -162,7 +157,7 @@ def headline_pairs(folder: Path) -> dict[str, list[tuple[float, float]]]:
 
 
 def _mean(values: Sequence[float]) -> dict[str, Any]:
-    return {"value": sum(values) / len(values), "low": None, "high": None, "n": len(values)}
+    return count(sum(values) / len(values), len(values))
 
 
 def _mean_elo(found: Sequence[dict[str, float]]) -> dict[str, Any]:

@@ -1,16 +1,15 @@
-"""Grown against from scratch on the largest board, for several seeds, behind docs/measured/growing_boards.json.
+"""Compare growth with training from scratch on the largest board, for docs/measured/growing_boards.json.
 
-Each seed learns twice: on all boards of params.yaml, and on the largest one alone, from fresh weights, for as many
-generations as take the same computing: multiply-adds of the net, in self-play and in training. Then models of both runs
-play the one that learning from scratch ended in. Killed at any moment, the same command goes on. The figures are those
-of the laptop's boards; other boards of params.yaml go beside them, under ``runs``. Curves and picture have the boards'
-sizes in their names.
+Each seed trains twice: on all boards of params.yaml, and on the largest board alone, from fresh weights, for as many
+generations as need the same computing (multiply-adds of the net in self-play and training). Then models of both runs
+play the final model of the run from scratch. Killed at any moment, the same command continues. The headline figures are
+those of the laptop's boards; figures of other boards are kept under ``runs``. The file with the
+curves has the sizes of the boards in its name; `make docs` draws it.
 
     python -m bench.strength.growing_boards
 """
 
 import argparse
-import datetime
 import hashlib
 import json
 import os
@@ -23,12 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from bench.measured import about, known
 from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import ZugwerkError, run_main
-from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
+from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.provenance import processor
@@ -44,22 +44,22 @@ COMMAND = "make measure-growing_boards"
 SEEDS = (1, 2, 3)
 SECTIONS = ("first", "larger", "convergence", "net", "self_play", "train", "gate")
 LAPTOP = "6-9"
-"""Boards of the headline."""
+"""The boards of the headline figures."""
 SIMULATIONS = 64
 RESAMPLES = 2000
 Pairs = list[tuple[float, float]]
 
 
 class Point(NamedTuple):
-    """A model of a run and its games against the end of learning from scratch."""
+    """A model of a run and its games against the final model of the run from scratch."""
 
     run: str
     """grown or scratch."""
     seed: int
     generation: int
-    """On the largest board; 0 is the net as it came from the smaller one."""
+    """Generation on the largest board; 0 is the net as transferred from the smaller board."""
     spent: float
-    """Multiply-adds so far, on all boards, over those of learning from scratch."""
+    """Multiply-adds so far on all boards, relative to the whole run from scratch."""
     pairs: Pairs
 
 
@@ -67,8 +67,8 @@ def main() -> None:
     """Learn, play, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--pairs", type=int, default=20, help="pairs of games of each model")
-    parser.add_argument("--every", type=int, default=3, help="rate each so many generations, and the last")
+    parser.add_argument("--pairs", type=int, default=20, help="pairs of games for each model")
+    parser.add_argument("--every", type=int, default=3, help="rate every so many generations, and the last")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     parallel = Parallel(workers=options.workers)
@@ -85,31 +85,21 @@ def main() -> None:
                     flush=True,
                 )
     boards = "-".join(str(board.size) for board in read_boards())
-    rows = [_row(point) for point in points]
-    write_table(OUT.with_name(f"growing_boards_{boards}.csv"), rows)
-    draw(rows, boards, OUT.with_name(f"growing_boards_{boards}.svg"))
-    about = {
-        "profile": str(read_tree()["profile"]),
-        "data": "its own games",
-        "hardware": f"{os.cpu_count()} cores of {processor()}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND,
-    }
-    known = read_json(OUT) if OUT.exists() else {}
-    found = {name: row | about for name, row in figures(points).items()}
-    runs = known.get("runs", {}) | {boards: found}
+    write_table(OUT.with_name(f"growing_boards_{boards}.csv"), [_row(point) for point in points])
+    origin = about(COMMAND, "its own games", f"{os.cpu_count()} cores of {processor()}", str(read_tree()["profile"]))
+    before, found = known(OUT), {name: row | origin for name, row in figures(points).items()}
     headline = found if boards == LAPTOP else {}
-    write_json(OUT, known | headline | {"runs": runs})
+    write_json(OUT, before | headline | {"runs": before.get("runs", {}) | {boards: found}})
     for name, row in found.items():
         print(f"{name}: {row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
 
 
 def learn(seed: int, parallel: Parallel) -> dict[str, Path]:
-    """Both runs of a seed; their folders."""
+    """Train both runs of a seed; return their folders."""
     tree = read_tree()
     key = hashlib.sha256(json.dumps([tree[f"growing_{name}"] for name in SECTIONS], sort_keys=True).encode())
     folder = WORK / key.hexdigest()[:12] / f"seed-{seed}"
-    tree |= {"seed": seed, "parallel": {"backend": parallel.backend, "workers": parallel.workers}}
+    tree |= {"seed": seed, "parallel": {"workers": parallel.workers}}
     grown = _make(folder / "grown", tree)
     last = read_boards(folder / "grown/params.yaml")[-1]
     report = read_json(BoardFiles(last.size, grown / "artifacts").report)
@@ -127,12 +117,12 @@ def _make(folder: Path, tree: dict[str, Any]) -> Path:
         if not BoardFiles(board.size, folder / "artifacts").report.exists():
             command = [sys.executable, "-m", "pipeline_src.stages.growing_board", "--size", str(board.size)]
             if subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode:
-                raise ZugwerkError(f"growing_board failed in {folder}; the same command goes on from there")
+                raise ZugwerkError(f"growing_board failed in {folder}; run the same command again to continue")
     return folder
 
 
 def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: Parallel) -> list[Point]:
-    """Games of both runs' models against the last one of learning from scratch."""
+    """Play both runs' models against the final model of the run from scratch."""
     board: GrowingBoard = read_boards(folders["scratch"] / "params.yaml")[-1]
     files = {run: BoardFiles(board.size, folder / "artifacts") for run, folder in folders.items()}
     curves = {run: _curve(one.curve) for run, one in files.items()}
@@ -142,7 +132,7 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
     models: list[tuple[str, int, float]] = []
     for run, curve in curves.items():
         if run == "grown":
-            curve = [(0, curve[0][1] - curve[0][2], 0.0), *curve]  # the net as it came
+            curve = [(0, curve[0][1] - curve[0][2], 0.0), *curve]  # the net as transferred
         for generation, spent, _ in curve:
             if generation % every == 0 or generation == curve[-1][0]:
                 texts[f"{run} {generation}"] = _text(files[run].model(generation))
@@ -164,7 +154,7 @@ def _text(model: Path) -> str:
 
 
 def _curve(path: Path) -> list[tuple[int, float, float]]:
-    """(generation, multiply-adds in all, of this board) by generation."""
+    """Return (generation, multiply-adds on all boards, on this board) for each generation."""
     return [
         (int(row["generation"]), float(row["multiply_adds_in_all"]), float(row["multiply_adds"]))
         for row in read_table(path)
@@ -172,7 +162,7 @@ def _curve(path: Path) -> list[tuple[int, float, float]]:
 
 
 def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
-    """The registry's figures; intervals by drawing seeds anew, and pairs of games within them (bootstrap)."""
+    """Return the registry's figures, with bootstrap intervals over seeds and pairs of games within them."""
     rng = np.random.default_rng(0)
     resampled = [list(_resampled(points, rng)) for _ in range(RESAMPLES)]
     ends = [max((p for p in points if (p.run, p.seed) == ("grown", seed)), key=_spent) for seed in _seeds(points)]
@@ -192,10 +182,10 @@ def figures(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
 
 
 def time_to_goal(points: Sequence[Point], run: str) -> float:
-    """Mean over the seeds of the computing at which a run scores a half, over that of learning from scratch.
+    """Return the computing at which a run scores one half, relative to the run from scratch, as a mean over seeds.
 
-    Each run's scores are fitted by a curve that never falls, with straight lines between its points; a run that never
-    gets there counts as its whole computing.
+    The scores of a run are fitted by a monotone curve (isotonic regression, linear between points). A run that does not
+    reach one half counts with its whole computing.
     """
     from sklearn.isotonic import IsotonicRegression
 
@@ -217,7 +207,7 @@ def time_to_goal(points: Sequence[Point], run: str) -> float:
 
 
 def _resampled(points: Sequence[Point], rng: np.random.Generator) -> Iterator[Point]:
-    """Seeds drawn anew, numbered from 0, each with its pairs drawn anew."""
+    """Draw seeds, numbered from 0, and pairs within each, with replacement."""
     for number, seed in enumerate(rng.choice(_seeds(points), len(_seeds(points)))):
         for point in points:
             if point.seed == seed:
@@ -235,32 +225,6 @@ def _spent(point: Point) -> float:
 
 def _seeds(points: Sequence[Point]) -> list[int]:
     return sorted({point.seed for point in points})
-
-
-def draw(rows: Sequence[dict[str, Any]], boards: str, path: Path) -> None:
-    """A picture of the curves, a line a run and seed, with 95 % intervals."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    with mpl.rc_context({"svg.hashsalt": "zugwerk", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(7, 4), layout="constrained")
-        axes = figure.subplots()
-        for seed in sorted({row["seed"] for row in rows}):
-            for run, colour in (("grown", "tab:blue"), ("scratch", "tab:orange")):
-                own = [row for row in rows if (row["run"], row["seed"]) == (run, seed)]
-                x, y = [row["computing"] for row in own], [row["score"] for row in own]
-                bars = [[row["score"] - row["low"] for row in own], [row["high"] - row["score"] for row in own]]
-                style = ("-", "--", ":")[(int(seed) - 1) % 3]
-                axes.errorbar(
-                    x, y, bars, color=colour, linestyle=style, capsize=2, linewidth=1.2, label=f"{run}, seed {seed}"
-                )
-        axes.axhline(0.5, color="grey", linewidth=0.8)
-        axes.set_xlabel("multiply-adds so far, on all boards, over those of learning from scratch")
-        axes.set_ylabel("score against the end of learning from scratch")
-        axes.set_title(f"Boards {boards}: strength by computing")
-        figure.legend(fontsize=8, loc="outside right upper")
-        with written_aside(path) as aside:
-            figure.savefig(aside, format="svg", metadata={"Date": None})
 
 
 def _row(point: Point) -> dict[str, float | str]:

@@ -1,13 +1,12 @@
 """Measure the joseki library on real games and write docs/measured/joseki.json.
 
 The counts are of all games; the recommender is tested by folds, each game held out once. The scaling builds libraries
-of up to 10,000 games: the real ones on turned boards, each from some ply on with the moves of another one. Example:
+of up to 10,000 games: the real games on turned boards, each continued from a random ply by another game. Example:
 
     python -m bench.strength.joseki --games FOLDER_OR_TAR --data "507 games of strong amateurs"
 """
 
 import argparse
-import datetime
 import random
 import resource
 import time
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.measured import about
 from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
@@ -27,7 +27,6 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.report.provenance import processor
 from pipeline_src.systems.joseki.accuracy import Named
 from pipeline_src.systems.joseki.build import Builder
 from pipeline_src.systems.joseki.lookup_paper import code_index
@@ -48,20 +47,14 @@ def main() -> None:
     """Read, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=Path, required=True, help="a folder or tar of SGF files")
-    parser.add_argument("--data", required=True, help="whose games they are, in words")
-    parser.add_argument("--scales", type=int, nargs="*", default=SCALES, help="games of the libraries of the scaling")
+    parser.add_argument("--data", required=True, help="origin of the games, in words")
+    parser.add_argument("--scales", type=int, nargs="*", default=SCALES, help="games of each library of the scaling")
     options = parser.parse_args()
     records, rejects = read(options.games)
-    about = {
-        "profile": "laptop",
-        "data": options.data,
-        "hardware": f"one core of {processor()}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": "make measure-joseki GAMES=FOLDER_OR_TAR",
-    }
+    origin = about("make measure-joseki GAMES=FOLDER_OR_TAR", options.data, profile="laptop")
     made, more = measure(records)
     scaling = list(scale(records, options.scales))
-    figures = {name: {"low": None, "high": None, "n": len(records)} | row | about for name, row in made.items()}
+    figures = {name: {"low": None, "high": None, "n": len(records)} | row | origin for name, row in made.items()}
     write_json(OUT, figures | {"rejects": rejects, **more, "scaling": scaling})
     for name, row in figures.items():
         print(f"{name}: {row['value']:.6g} ({row['low']} to {row['high']}, n {row['n']})")
@@ -70,7 +63,7 @@ def main() -> None:
 
 
 def read(path: Path) -> tuple[list[GameRecord], dict[str, int]]:
-    """The games, and how many files are none, by reason.
+    """Return the games, and the number of rejected files by reason.
 
     Raises:
         ZugwerkError: no game can be used.
@@ -83,7 +76,7 @@ def read(path: Path) -> tuple[list[GameRecord], dict[str, int]]:
 
 
 def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """The registry's figures, and what else the tables need."""
+    """Return the registry's figures, and the other numbers of the tables."""
     builder = Builder()
     counts, growth = tally(builder, records, 20)
     whole, steps = builder.library(), walk(records).steps
@@ -116,7 +109,7 @@ def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[
 
 
 def folds(records: Sequence[GameRecord]) -> tuple[Named, Named]:
-    """What libraries of the other games name of each game's moves, pruned and whole."""
+    """Return what libraries of the other folds recommend for each game's moves, with and without pruning."""
     order = sorted(records, key=fingerprint)
     pruned, unpruned = [], []
     for fold in range(FOLDS):
@@ -132,10 +125,10 @@ def _joined(parts: list[Named]) -> Named:
 
 
 def scale(records: Sequence[GameRecord], sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Time and memory of libraries of so many games, ascending, so that the peak is each one's own."""
+    """Return time and memory of libraries by number of games, ascending, so that each peak is the library's own."""
     for size in sorted(sizes):
         games = [varied(records, number) for number in range(size)]
-        begin = time.process_time()  # of the processor, so that a busy machine does not show
+        begin = time.process_time()  # CPU time, so that the load of the machine has no effect
         builder = Builder()
         added = builder.add(games)
         library = builder.library()
@@ -152,7 +145,7 @@ def scale(records: Sequence[GameRecord], sizes: Sequence[int]) -> Iterator[dict[
 
 
 def varied(records: Sequence[GameRecord], number: int) -> GameRecord:
-    """A game on a turned board which from some ply on has the moves of another one, on a board turned otherwise."""
+    """Return a game on a turned board, continued from a random ply by another game on a board turned differently."""
     rng = random.Random(number)
     base, other = records[number % len(records)], rng.choice(records)
     state, actions = initial_state(19), []

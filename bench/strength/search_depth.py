@@ -1,17 +1,16 @@
-"""Play the matches behind docs/measured/search_depth.json, or what is left of them; what is not played stays in it.
+"""Play the matches behind docs/measured/search_depth.json, or the rest of them.
 
-The players, the clock and the models are those of params.yaml and of the last ``dvc repro``. Killed at any moment, the
-same command goes on with the groups of games that are missing; the journal lies under work/strength/search_depth/, in a
-folder of these very models. Example: ``python -m bench.strength.search_depth --only cnn_table --games 200``
+Players, clock and models are those of params.yaml and of the last ``dvc repro``. Killed at any moment, the same command
+continues with the missing games; the journal is under work/strength/search_depth/, in a folder named by a
+digest of the models. Example: ``python -m bench.strength.search_depth --only cnn_table --games 200``
 """
 
-import argparse
-import datetime
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
+from bench.measured import about, count, known, match_options
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.score import pair_score
 from pipeline_src.errors import run_main
@@ -21,7 +20,7 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.report.provenance import processor
 from pipeline_src.search.amazons.params import AmazonsEngine
 from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
-from pipeline_src.systems.search_depth.match import DepthMatch, play_match
+from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, play_meetings
 from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
@@ -31,13 +30,11 @@ WORK = Path("work/strength/search_depth")
 POSITIONS, MODELS = Path("artifacts/samples/depth"), Path("artifacts/models/depth")
 COMMAND = "make measure-search_depth"
 HEADLINE, PUBLISHED = "ours", "cnn"
-"""Players of `depth_match.players` whose scores are the figures: the best net, and the paper's."""
+"""Players of `depth_match.players` whose scores are the figures: the best net and the published net."""
 PILOT_PAIRS = 50
-"""In which the computing of a table is measured each time one is tried."""
-GROUP = 10
-
+"""Pairs of games in which the computing of a candidate table is measured."""
 TABLES = {"small": "312/133/67/40", "middle": "874/351/177/92", "large": "2082/803/430/218"}
-"""Tables besides those that are fitted, each of about twice the computing of the one before."""
+"""Tables that are not fitted, each with about twice the computing of the one before."""
 HAND_TABLES = {
     "cnn_halves": "1000/500/250/125",
     "cnn_steps": "600/450/300/150",
@@ -46,10 +43,10 @@ HAND_TABLES = {
     "ours_steps": "1200/900/600/300",
     "ours_thirds": "1500/500/170/60",
 }
-"""Tables as a hand would write them, in round numbers that fall by halves, by equal steps or by thirds. They were
-written before any game; those against `ours` begin at about twice the turns, since it spends twice the nodes."""
+"""Hand-written tables in round numbers that fall by halves, by equal steps or by thirds. They were written before any
+game; those against `ours` start at about twice the turns, since `ours` spends twice the nodes."""
 PLAYERS = {"lean": "depth=cnn,model={ours},shares=0.22"}
-"""Players besides those of params.yaml: `ours` with a share of its clock that comes to the computing of four plies."""
+"""A player that is not in params.yaml: `ours` with a share of its clock equal to the computing of four plies."""
 
 MATCHES: dict[str, tuple[str, str, int]] = {
     "ours_table": ("ours", TABLE, 2000),
@@ -66,35 +63,32 @@ MATCHES: dict[str, tuple[str, str, int]] = {
     "lean_depth4": ("lean", "depth4", 1000),
     **{f"hand_{table}": (table.split("_")[0], table, 400) for table in HAND_TABLES},
 }
-"""By name: whose score is told and its opponent, by their names in params.yaml or above; games. New ones come last."""
+"""Player A, whose score is reported, player B and games by name. The position in this table is part of the seed, so new
+matches go to the end."""
 
 
 def main() -> None:
-    """Play and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="play only matches whose names begin so")
-    parser.add_argument("--workers", type=int, default=2, help="games side by side; a core each")
-    parser.add_argument("--games", type=int, help="at most so many of each match")
-    options = parser.parse_args()
+    """Play and write; matches that are not played this time stay."""
+    options = match_options(__doc__, workers=2).parse_args()
     setting = Setting(Parallel(workers=options.workers))
     found: dict[str, DepthMatch] = {}
     with setting.journal:
         for number, (name, (a, b, games)) in enumerate(MATCHES.items()):
-            if name.startswith(options.only):
+            if options.only in name:
                 pairs = -(-min(games, options.games or games) // 2)
                 found[name] = setting.play(a, b, pairs, [1, number])
                 print(f"{name}: {_line(found[name])}", flush=True)
                 setting.note(name, pairs)
             elif (pairs := setting.noted(name)) > 0:
                 found[name] = setting.play(a, b, pairs, [1, number])
-    made, known = figures(found, setting), read_json(OUT) if OUT.exists() else {}
+    made, before = figures(found, setting), known(OUT)
     for tables in ("matches", "tables"):
-        made[tables] = known.get(tables, {}) | made[tables]
-    write_json(OUT, known | made)
+        made[tables] = before.get(tables, {}) | made[tables]
+    write_json(OUT, before | made)
 
 
 class Setting:
-    """What all matches share."""
+    """Params, positions, models and the journal, which all matches share."""
 
     def __init__(self, parallel: Parallel) -> None:
         """Read params, positions and models.
@@ -125,20 +119,20 @@ class Setting:
         self.tables: dict[str, TunedTable] = {}
 
     def player(self, name: str) -> str:
-        """Text of a player by its name."""
+        """Return the text of a player by its name."""
         return self.game.player(self.texts[name].format_map(self.paths))
 
     def note(self, name: str, pairs: int) -> None:
-        """Remember how many pairs of a match are there."""
+        """Keep the number of finished pairs of a match."""
         write_json(self.folder / "pairs" / f"{name}.json", max(pairs, self.noted(name)))
 
     def noted(self, name: str) -> int:
-        """Pairs of a match that are there, whole; 0 where it has not been played."""
+        """Return the number of finished pairs of a match; 0 if it has not been played."""
         path = self.folder / "pairs" / f"{name}.json"
         return int(read_json(path)) if path.exists() else 0
 
     def play(self, a: str, b: str, pairs: int, seed: list[int]) -> DepthMatch:
-        """A match, or what is left of it; a table is fitted to ``a`` first."""
+        """Play a match, or the rest of it; a table that is to be fitted is fitted to ``a`` first."""
         if b == TABLE and a not in self.tables:
             self.tables[a] = tune_table(
                 self.player(a),
@@ -149,10 +143,10 @@ class Setting:
                 [0],
                 self.parallel,
                 self.journal,
-                GROUP,
             )
         other = self.game.player(self.tables[a].options) if b == TABLE else self.player(b)
-        return play_match(self.player(a), other, pairs, self.game, seed, self.parallel, self.journal, GROUP)
+        (match,) = play_meetings([Meeting(self.player(a), other, pairs, seed)], self.game, self.parallel, self.journal)
+        return match
 
 
 def _line(match: DepthMatch) -> str:
@@ -165,14 +159,14 @@ def _line(match: DepthMatch) -> str:
 
 
 def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
-    """The registry's figures, and every match under ``matches``."""
+    """Return the registry's figures, every match under ``matches`` and the fitted tables under ``tables``."""
     made: dict[str, Any] = {}
     table, deepening = found.get(f"{HEADLINE}_table"), found.get(f"{HEADLINE}_deepening")
     if table is not None:
-        # No game is drawn: who has not lost has won.
+        # No game is drawn, so every game that is not lost is won.
         made["unbeaten_vs_fixed"] = made["wins_vs_fixed"] = table.score.as_metrics()
         made["mean_margin"] = table.margin.as_metrics()
-        made["time_outs"] = {"value": table.forfeits(0)["time"], "low": None, "high": None, "n": table.score.n}
+        made["time_outs"] = count(table.forfeits(0)["time"], table.score.n)
     if deepening is not None:
         made["score_vs_iterative_deepening"] = deepening.score.as_metrics()
     for figure, name in (("unbeaten_vs_fixed", TABLE), ("score_vs_iterative_deepening", "deepening")):
@@ -183,14 +177,9 @@ def figures(found: dict[str, DepthMatch], setting: Setting) -> dict[str, Any]:
             pair for name, match in found.items() if name.startswith(f"hand_{player}_") for pair in match.points
         ]:
             made[figure] = pair_score(points).as_metrics()
-    about = {
-        "profile": "committed measurement",
-        "data": f"{setting.positions} positions of the engine's own games",
-        "hardware": f"{processor()}; the clock is one of nodes, so no figure depends on it",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "command": COMMAND,
-    }
-    return {name: row | about for name, row in made.items()} | {
+    data = f"{setting.positions} positions of the engine's own games"
+    origin = about(COMMAND, data, f"{processor()}; the clock is one of nodes, so no figure depends on it")
+    return {name: row | origin for name, row in made.items()} | {
         "matches": {name: _as_json(match) for name, match in found.items()},
         "tables": {
             name: {"options": tuned.options, "wanted": tuned.wanted, "spent": tuned.spent}

@@ -17,6 +17,9 @@ from pipeline_src.learning.symmetry import board_maps
 from pipeline_src.players.player import Bounds, Player, Position
 from pipeline_src.players.registry import make_player
 
+LEVEL_AREA, LEVEL_JUDGE, LEVEL_BOUND = 9, "alphabeta:depth=2", 40.0
+"""For `level_openings`: side of the square that has the stones, judge and bound, as in the graph."""
+
 
 def balanced_openings(
     game: str,
@@ -69,6 +72,19 @@ def balanced_openings(
             f"beside the {len(openings)} already found; ask for fewer openings, more plies or a wider bound"
         )
     return openings
+
+
+def level_openings(rules: Game, start: Any, count: int, plies: int, seed: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return ``count`` openings of Gomoku near the middle of a square board that two plies of search call level.
+
+    Raises:
+        ZugwerkError: another game, or too few openings pass.
+    """
+    if rules.NAME != "gomoku":
+        raise ZugwerkError(f"openings level:{plies} are for gomoku, not {rules.NAME}; expected random:PLIES")
+    side = start.board.shape[0]
+    cells = central_cells(side, min(side, LEVEL_AREA))
+    return balanced_openings(rules.NAME, start, count, plies, seed, LEVEL_JUDGE, LEVEL_BOUND, cells)
 
 
 def central_cells(size: int, side: int) -> list[int]:

@@ -1,8 +1,7 @@
 """Many matches on one board and from one set of openings: colour-swapped pairs, round robins, best-of matches.
 
 A best-of match is won by the first player with more than half of ``best_of`` wins, and ends there. A drawn game is
-replayed: the match goes on for up to ``replays`` games more than ``best_of``, and a match that is still open then has
-    no
+replayed: the match goes on for up to ``replays`` games more than ``best_of``, and one that is still open then has no
 winner. The sides are swapped after each game.
 """
 
@@ -16,7 +15,7 @@ import numpy as np
 from pipeline_src.arena.game import POINTS, Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.result import Match, Standing
-from pipeline_src.arena.runner import Board, play_fixtures, swapped_pair
+from pipeline_src.arena.runner import Board, play_fixtures, play_matches, swapped_pair
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.record import GameRecord
 
@@ -96,15 +95,13 @@ class Event:
     openings: Sequence[tuple[int, ...]]
     seed: Sequence[int]
     parallel: Parallel = field(default_factory=Parallel)
-    group: int = 40
-    """Number of games in a task."""
     journal: Journal | None = None
-    """Keeps finished groups of games."""
+    """Keeps finished games."""
 
     def play(self, pairings: Sequence[Pairing]) -> list[Match]:
         """Play all pairings, each from its own openings, none of them twice."""
-        games = iter(self._play([fixture for pairing in pairings for fixture in self._pairs(pairing)]))
-        return [Match.of(one.a, one.b, [next(games) for _ in range(2 * one.pairs)]) for one in pairings]
+        games = play_matches(self.board, [self._pairs(one) for one in pairings], self.parallel, self.journal)
+        return [Match.of(one.a, one.b, played) for one, played in zip(pairings, games, strict=True)]
 
     def play_best_of(self, table: str, meetings: Iterable[tuple[str, str]], rules: Rules) -> list[BestOf]:
         """Play best-of matches to their end, side by side. Each has exactly the games that it would have alone.
@@ -119,7 +116,7 @@ class Event:
         return matches
 
     def _play(self, fixtures: list[Fixture]) -> list[PlayedGame]:
-        return play_fixtures(self.board, fixtures, self.parallel, self.group, self.journal)
+        return play_fixtures(self.board, fixtures, self.parallel, self.journal)
 
     def _pairs(self, pairing: Pairing) -> list[Fixture]:
         table, a, b, count = pairing

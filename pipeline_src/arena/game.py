@@ -166,7 +166,7 @@ def play(games: Sequence[OpenGame]) -> list[PlayedGame]:
                 positions = [game.position() for game in table]
                 begin = time.perf_counter()
                 answers = _ask(table[0].players[side], positions)
-                used_ms = (time.perf_counter() - begin) * 1000
+                used_ms = (time.perf_counter() - begin) * 1000 - table[0].players[side].waited_ms
                 for game, answer in zip(table, answers, strict=True):
                     game.move(answer, used_ms)
     return [game.played for game in games if game.played is not None]

@@ -4,7 +4,9 @@ The file has one JSON object on each line: first the identity of the work, then 
 line is on disk when `Journal.add` returns. A kill can only tear the last line, which is then dropped.
 """
 
+import base64
 import contextlib
+import io
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -12,8 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
+import numpy as np
+import numpy.typing as npt
+from pydantic import TypeAdapter
+
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.parallel.crew import Task
 from pipeline_src.parallel.tasks import nothing
 from pipeline_src.project.code import this_code
 
@@ -45,7 +52,7 @@ class Journal:
                 self._file.truncate(0)
             self._take_up(json.loads(json.dumps({"format": FORMAT, **identity})), replace)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     def _lock(self) -> None:
@@ -78,18 +85,31 @@ class Journal:
             )
 
     def add(self, key: str, value: Any) -> None:
-        """Write the result of a task, as JSON data; it is on disk when this returns."""
-        self._write({"key": key, "value": value})
-        self.entries[key] = value
+        """Write the result of a task, as `add_all` does."""
+        self.add_all({key: value})
 
-    def _write(self, line: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def add_all(self, entries: Mapping[str, Any]) -> None:
+        """Write results of tasks by key, as JSON data; they are on disk when this returns.
+
+        Raises:
+            OSError: the file cannot be written; a torn line is dropped when the journal is next opened.
+        """
+        self._write(*({"key": key, "value": value} for key, value in entries.items()))
+        self.entries.update(entries)
+
+    def _write(self, *lines: Mapping[str, Any]) -> None:
+        try:
+            for line in lines:
+                self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
 
     def close(self) -> None:
         """Release the journal for other processes."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # a line that could not be written has raised its error
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -114,20 +134,41 @@ def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Jou
 
 
 def run_kept(
-    function: Callable[..., Any],
-    tasks: Mapping[str, tuple[Any, ...]],
+    function: Callable[[list[Task]], list[Any]],
+    tasks: Mapping[str, Task],
     parallel: Parallel,
     description: str,
     journal: Journal | None = None,
     at_end: Callable[[], None] = nothing,
-) -> dict[str, Any]:
-    """Run tasks as `run_tasks` does, except those in the journal; write each result to the journal as it finishes."""
+    together: int = 1,
+    kind: Any = Any,
+) -> list[Any]:
+    """Run tasks as `run_tasks` does, except those in the journal; keep the results of each batch when it has finished.
+
+    Results are JSON data, or of the ``kind`` that pydantic turns into JSON data and back; see `pack` for arrays.
+    """
+    adapter = TypeAdapter(kind)
     known = {} if journal is None else journal.entries
-    missing = [key for key in tasks if key not in known]
+    found = {key: adapter.validate_python(known[key]) for key in tasks if key in known}
+    missing = [key for key in tasks if key not in found]
 
-    def keep(index: int, value: Any) -> None:
+    def keep(some: list[tuple[int, Any]]) -> None:
         if journal is not None:
-            journal.add(missing[index], value)
+            journal.add_all({missing[index]: adapter.dump_python(value, mode="json") for index, value in some})
 
-    found = run_tasks(function, [tasks[key] for key in missing], parallel, description, at_end, keep)
-    return known | dict(zip(missing, found, strict=True))
+    new = run_tasks(function, [tasks[key] for key in missing], parallel, description, at_end, keep, together)
+    found.update(zip(missing, new, strict=True))
+    return [found[key] for key in tasks]
+
+
+def pack(arrays: Mapping[str, Any]) -> str:
+    """Return named arrays, or numbers, as a text for a journal."""
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **arrays)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def unpack(text: str) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that `pack` was given."""
+    with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as found:
+        return {name: found[name] for name in found}

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.arena import pool
+from pipeline_src.arena.balance import level_openings
 from pipeline_src.arena.clock import TimeControl
 from pipeline_src.arena.game import Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.openings import Opening, random_openings, read_openings
+from pipeline_src.arena.openings import Opening, random_openings, read_openings, read_plies
 from pipeline_src.arena.result import Match, Pair
 from pipeline_src.arena.runner import Board, play_fixtures, play_group, swapped_pair
 from pipeline_src.arena.sprt import Sprt
-from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel, run_as_they_come
 from pipeline_src.parallel.tasks import nothing
@@ -24,8 +25,8 @@ from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.records.parquet import write_records
 
-GROUP = 16
-"""Pairs that a task of `play_match` plays in lock step. The number is fixed, because seeds depend on the group."""
+NUMBERED = 16
+"""The seeds of `swapped_pairs` number the pairs by sixteens, and the pairs of each sixteen."""
 ALONE = Parallel(workers=1)
 
 
@@ -45,7 +46,7 @@ class MatchSpec:
     games: int
     """Number of games, even: each opening is played twice with the sides swapped."""
     openings: str = "random:2"
-    """``random:PLIES``, ``none`` or a file (`read_openings`)."""
+    """``random:PLIES``, ``level:PLIES`` (`level_openings`), ``none`` or a file (`read_openings`)."""
     size: int = 10
     variant: str | None = None
     """Variant of the rules or the start position; None is the game's standard one."""
@@ -76,13 +77,21 @@ class MatchSpec:
         return Board(self.game, self.size, self.variant, TimeControl(time, increment, margin_ms=self.margin))
 
     def read_openings(self) -> list[Opening]:
-        """Return one opening for each pair. The first openings do not depend on the number of games."""
-        return read_openings(get_game(self.game), self.openings, self.board.start(), self.pairs, [self.seed, 0])
+        """Return one opening for each pair. The first openings do not depend on the number of games.
+
+        Raises:
+            ZugwerkError: as `level_openings` or `read_openings`.
+        """
+        rules, start, seed = get_game(self.game), self.board.start(), [self.seed, 0]
+        if self.openings.startswith("level:"):
+            drawn = level_openings(rules, start, self.pairs, read_plies(self.openings), seed)
+            return [Opening("", actions) for actions in drawn]
+        return read_openings(rules, self.openings, start, self.pairs, seed)
 
     def identity(self) -> dict[str, Any]:
         """Return everything that decides the games, as JSON data, without their number: a match may be extended."""
         found = {key: value for key, value in asdict(self).items() if key != "games"}
-        if self.openings != "none" and not self.openings.startswith("random:"):
+        if self.openings != "none" and not self.openings.startswith(("random:", "level:")):
             with open(self.openings, "rb") as file:
                 found["openings_sha256"] = hashlib.sha256(file.read()).hexdigest()
         return found
@@ -109,11 +118,13 @@ def run_match(
         on_pair: called with the match so far at the start and after each pair.
 
     Returns:
-        The match. `Match.status` says whether all of it was played. Ctrl-C ends it with the finished pairs.
+        The match. `Match.status` says whether all of it was played. Ctrl-C ends it with the finished pairs, and so does
+        a journal that cannot be written any more. `Match.unwritten` says whether a file is missing.
 
     Raises:
         ZugwerkError: the openings are bad, a player cannot be made, an engine cannot be started, ``out`` is a folder,
             or the journal belongs to another match.
+        OSError: the journal cannot be begun; no game is played.
     """
     if out is not None and out.is_dir():
         raise ZugwerkError(f"{out} is a folder; name a Parquet file for the games, e.g. {out / 'games.parquet'}")
@@ -145,9 +156,14 @@ def run_match(
                 match.status = "decided" if match.decided else "incomplete"
         except KeyboardInterrupt:
             match.status = "interrupted"
+        except OSError as error:
+            match.status, match.unwritten = "incomplete", line_of(error)
         if out is not None:
             games = ((2 * k + i + 1, game) for k, pair in sorted(match.pairs.items()) for i, game in enumerate(pair))
-            write_records((board.record(game, gid) for gid, game in games), out)
+            try:
+                write_records((board.record(game, gid) for gid, game in games), out)
+            except OSError as error:
+                match.unwritten = match.unwritten or line_of(error)
     return match
 
 
@@ -197,6 +213,25 @@ def _pair(rows: Sequence[dict[str, Any]]) -> Pair:
     return one, other
 
 
+def swapped_pairs(board: Board, a: str, b: str, pairs: int, opening_plies: int, seed: Sequence[int]) -> list[Fixture]:
+    """Return the games of a match in colour-swapped pairs, each pair from its own random opening.
+
+    Args:
+        board: board and rules.
+        a: text of player A, which moves first in the first game of a pair.
+        b: text of player B.
+        pairs: number of openings; each gives two games.
+        opening_plies: number of random plies of an opening.
+        seed: random seed; the match depends on nothing else.
+    """
+    openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
+    return [
+        game
+        for number, opening in enumerate(openings)
+        for game in swapped_pair(a, b, opening, (*seed, 1, *divmod(number, NUMBERED)))
+    ]
+
+
 def play_match(
     board: Board,
     a: str,
@@ -207,41 +242,29 @@ def play_match(
     parallel: Parallel,
     journal: Journal | None = None,
 ) -> Match:
-    """Play ``pairs`` colour-swapped pairs, each from its own random opening.
-
-    Args:
-        board: board and rules.
-        a: text of player A; scores are reported for A.
-        b: text of player B.
-        pairs: number of openings; each gives two games.
-        opening_plies: number of random plies of an opening.
-        seed: random seed; the match depends on nothing else.
-        parallel: workers for the groups of pairs.
-        journal: see `play_fixtures`.
-
-    Raises:
-        ZugwerkError: as `play_fixtures`.
-    """
-    openings = random_openings(get_game(board.game), board.start(), pairs, opening_plies, [*seed, 0])
-    fixtures = [
-        game
-        for number, opening in enumerate(openings)
-        for game in swapped_pair(a, b, opening, (*seed, 1, number // GROUP, number % GROUP))
-    ]
-    return Match.of(a, b, play_fixtures(board, fixtures, parallel, 2 * GROUP, journal))
+    """Play the games of `swapped_pairs` as `play_fixtures` does; scores are reported for ``a``."""
+    return Match.of(
+        a, b, play_fixtures(board, swapped_pairs(board, a, b, pairs, opening_plies, seed), parallel, journal)
+    )
 
 
-def with_limits(game: str, text: str, limits: Mapping[str, float | None]) -> str:
+def with_limits(game: str, text: str, limits: Mapping[str, float | None], on_clock: bool = False) -> str:
     """Add the given limits (movetime, nodes, depth) to a player's text, if the player takes limits and has none.
 
     Raises:
-        ZugwerkError: the text names no player, or the player takes other limits than those given.
+        ZugwerkError: the text names no player, the player takes other limits than those given, or it has a limit that
+            the clock of the games would replace.
     """
     given = {name: value for name, value in limits.items() if value is not None}
     parsed = PlayerText.parse(text)
     _, kind = open_maker(maker_of(game, parsed))
     taken = [name for name in limits if name in kind.model_fields]
-    own = {kind.ALIASES.get(name, name) for name in parsed.options} & limits.keys()
+    own = [name for name in parsed.options if kind.ALIASES.get(name, name) in limits]
+    # A player without movetime, such as minimax, plays to its depth on any clock.
+    if on_clock and own and "movetime" in taken:
+        raise ZugwerkError(
+            f"player {text!r}: on a clock it divides its time itself; leave out {' and '.join(own)}, or the clock"
+        )
     if not given or not taken or own:
         return text
     if missing := [name for name in given if name not in taken]:

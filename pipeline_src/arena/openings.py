@@ -92,6 +92,18 @@ def _draw(
     return tuple(opening), state
 
 
+def read_plies(text: str) -> int:
+    """Return the number of plies of openings such as ``random:4``.
+
+    Raises:
+        ZugwerkError: it is no number, or more than a game has.
+    """
+    kind, _, plies = text.partition(":")
+    if not (plies.isascii() and plies.isdigit()) or int(plies[:4]) > 1000:
+        raise ZugwerkError(f"openings {text!r}: expected {kind}:PLIES, a number of plies")
+    return int(plies)
+
+
 def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[int]) -> list[Opening]:
     """Return one opening for each pair, by ``random:PLIES``, ``none`` or the path of a file.
 
@@ -105,16 +117,14 @@ def read_openings(game: Game, text: str, start: Any, pairs: int, seed: Sequence[
     if text == "none":
         return [Opening()] * pairs
     if text.startswith("random:"):
-        plies = text.removeprefix("random:")
-        if not (plies.isascii() and plies.isdigit()) or int(plies[:4]) > 1000:
-            raise ZugwerkError(f"openings {text!r}: expected random:PLIES, a number of plies")
-        drawn = random_openings(game, start, pairs, int(plies), seed)
-        return [Opening("", actions) for actions in drawn]
+        return [Opening("", actions) for actions in random_openings(game, start, pairs, read_plies(text), seed)]
     try:
         lines = Path(text).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not text"
-        raise ZugwerkError(f"openings {text!r}: {reason}; expected random:PLIES, none, or a file") from None
+        raise ZugwerkError(
+            f"openings {text!r}: {reason}; expected random:PLIES, level:PLIES, none, or a file"
+        ) from None
     found = [
         _read_line(game, line, start, f"{text}:{number}")
         for number, line in enumerate(lines, 1)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from pipeline_src.players.ladders import FILE
 from pipeline_src.players.player import Player, PlayerText
 from pipeline_src.players.registry import make_player
 from pipeline_src.project.params import PARAMS_FILE
@@ -38,8 +39,10 @@ def player(game: str, text: str, seat: int = 0) -> Player:
 
 
 def files_of(text: str) -> list[Path]:
-    """Return the files that a player's text names: its model, or the program of an engine."""
+    """Return the files that a player's text names: its model, the program of an engine, or the table of the levels."""
     parsed = PlayerText.parse(text)
+    if parsed.name == "level":
+        return [FILE]
     words = (parsed.value, *parsed.options.values())
     return [Path(word).resolve() for word in words if os.path.isfile(word)]  # noqa: PTH113 - a command may be long
 

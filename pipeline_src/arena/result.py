@@ -111,6 +111,8 @@ class Match:
     status: Status = "finished"
     sprt: Sprt | None = None
     """Sequential test that ends the match once it is decided."""
+    unwritten: str = ""
+    """Why a file of the match could not be written; empty if all were."""
 
     @classmethod
     def of(cls, a: str, b: str, games: Sequence[PlayedGame]) -> Self:
@@ -174,6 +176,17 @@ class Match:
         """Reason why the games say nothing about the players; empty if they do."""
         return "" if self.mute is None else f"{(self.a, self.b)[self.mute]} made no legal move in time in any game"
 
+    @property
+    def by_forfeit(self) -> str:
+        """Words on a match that forfeits decided: without them the loser would not be behind; else empty."""
+        standing = self.standing
+        loser, margin = int(standing.wins > standing.losses), abs(standing.wins - standing.losses)
+        lost = self.forfeits(loser)
+        if not lost or lost.total() < margin:
+            return ""
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(lost.items()))
+        return f"{lost.total()} of {standing.games} games were lost by forfeit by {(self.a, self.b)[loser]} ({kinds})"
+
     def side(self, player: int) -> SideFigures:
         """Return statistics of the timed moves of ``a`` (0) or ``b`` (1)."""
         spent = [game.spent_by(side) for game, side in self.seated(player)]
@@ -227,6 +240,7 @@ class Match:
                 "draws": standing.draws,
                 "losses": standing.losses,
                 "no_result": self.no_result or None,
+                "by_forfeit": self.by_forfeit or None,
                 "score": self.score.as_metrics() if valid else None,
                 "pentanomial": self.pentanomial,
                 "first_side_score": self.first_side_score,

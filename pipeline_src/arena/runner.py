@@ -1,7 +1,7 @@
-"""`Board`, the board and rules of games, and `play_fixtures`, which plays many games in groups side by side.
+"""`Board`, the board and rules of games, and `play_fixtures`, which plays many games side by side.
 
-The moves of a game depend only on its fixture and the board (and on the clock, if it measures wall time). The size of
-the groups, the other games of a group and the number of workers change nothing.
+The moves of a game depend only on its fixture and the board (and on the clock, if it measures wall time). The games
+with which it is played in lock step and the number of workers change nothing.
 """
 
 import contextlib
@@ -9,6 +9,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.players.errors import PlayerError
 from pipeline_src.players.player import Player, PlayerText
 from pipeline_src.records.record import GameRecord
+
+LOCK_STEP = 32
+"""Largest number of games that are played in lock step. It changes no move."""
 
 
 @dataclass(frozen=True)
@@ -122,36 +127,52 @@ def swapped_pair(
 
 
 def play_fixtures(
-    board: Board, fixtures: Sequence[Fixture], parallel: Parallel, group: int, journal: Journal | None = None
+    board: Board, fixtures: Sequence[Fixture], parallel: Parallel, journal: Journal | None = None
 ) -> list[PlayedGame]:
     """Play the games and return them in order.
 
     Args:
         board: board and rules.
         fixtures: the games. Neighbouring games with the same player make its batches large.
-        parallel: workers for the groups.
-        group: number of games in a task.
-        journal: keeps the finished groups, so that a call after a kill plays only the missing ones. Keys depend on the
-            games and on the bytes of the players' files, not on the code.
+        parallel: workers for the games.
+        journal: keeps finished games, so that a call after a kill plays only the missing ones. Keys depend on the games
+            and on the bytes of the players' files, not on the code.
 
     Raises:
         ZugwerkError: a player's text is malformed, or a player does not support this board.
     """
     board.check(fixtures)
-    groups = [fixtures[at : at + group] for at in range(0, len(fixtures), group)]
-    keys = group_keys(board, groups)
-    tasks = {key: (board, some) for key, some in zip(keys, groups, strict=True)}
-    found = run_kept(play_group, tasks, parallel, f"{len(fixtures)} games", journal, pool.rest)
-    return [PlayedGame.from_json(row) for key in keys for row in found[key]]
+    keys = group_keys(board, [[one] for one in fixtures])
+    tasks = {key: (one,) for key, one in zip(keys, fixtures, strict=True)}  # a game that is given twice is played once
+    together = LOCK_STEP if board.control is None else 1
+    rows = run_kept(
+        partial(play_some, board), tasks, parallel, f"{len(tasks)} games", journal, pool.rest, together=together
+    )
+    found = dict(zip(tasks, map(PlayedGame.from_json, rows), strict=True))
+    return [found[key] for key in keys]
+
+
+def play_matches(
+    board: Board, matches: Sequence[Sequence[Fixture]], parallel: Parallel, journal: Journal | None = None
+) -> list[list[PlayedGame]]:
+    """Play the games of several matches side by side, as `play_fixtures` does; return those of each match."""
+    games = iter(play_fixtures(board, [one for some in matches for one in some], parallel, journal))
+    return [list(islice(games, len(some))) for some in matches]
+
+
+def play_some(board: Board, tasks: Sequence[tuple[Fixture]]) -> list[dict[str, Any]]:
+    """Play the games of some tasks; return them in the form that `PlayedGame.from_json` reads."""
+    return play_group(board, [one for (one,) in tasks])
 
 
 def play_group(board: Board, fixtures: Sequence[Fixture]) -> list[dict[str, Any]]:
-    """Play the games of a task; return them in the form that `PlayedGame.from_json` reads."""
-    if board.control is None:  # so that a player gets as many positions at once as possible
-        played = play([board.begin(fixture) for fixture in fixtures])
-    else:
-        played = [game for fixture in fixtures for game in play([board.begin(fixture)])]
-    return [asdict(game) for game in played]
+    """Play some games, in lock step where there is no clock: a player then gets many positions at once."""
+    width = LOCK_STEP if board.control is None else 1
+    return [
+        asdict(game)
+        for at in range(0, len(fixtures), width)
+        for game in play([board.begin(fixture) for fixture in fixtures[at : at + width]])
+    ]
 
 
 def group_keys(board: Board, groups: Sequence[Sequence[Fixture]]) -> list[str]:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import ZugwerkError, missing_extra
 from pipeline_src.players.player import Player
 
 PRESS_S = 0.002
@@ -90,4 +90,4 @@ class SearchThread:
 
 def error_text(error: Exception) -> str:
     """Return the text of an expected error, or the type and text of any other."""
-    return str(error) if isinstance(error, ZugwerkError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, ZugwerkError) else missing_extra(error) or f"{type(error).__name__}: {error}"

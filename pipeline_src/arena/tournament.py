@@ -23,7 +23,7 @@ from pipeline_src.arena.ratings import Rating, rate_players
 from pipeline_src.arena.result import Match, Pair, Standing, Status
 from pipeline_src.arena.runner import group_keys, swapped_pair
 from pipeline_src.arena.sprt import Sprt
-from pipeline_src.errors import ZugwerkError
+from pipeline_src.errors import ZugwerkError, line_of
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.games.game import get_game
 from pipeline_src.parallel import Parallel
@@ -53,7 +53,7 @@ class Tournament(Params):
     variant: Text | None = None
     """Variant of the rules; None is the game's standard one."""
     movetime: Positive | None = None
-    """Milliseconds per move, for players without a limit of their own."""
+    """Milliseconds per move, for players without a limit of their own; not with a clock."""
     clock: Annotated[Items[NonNegative], Field(min_length=2, max_length=2)] | None = None
     """Milliseconds per side and increment per move."""
     margin: NonNegative = 100.0
@@ -103,9 +103,14 @@ class Tournament(Params):
         """Return the player texts by name, with the movetime of the file for players without a limit of their own.
 
         Raises:
-            ZugwerkError: a text names no player, or two players are the same with that movetime.
+            ZugwerkError: as `with_limits`; the file has a movetime and a clock, or two players are the same with that
+                movetime.
         """
-        found = {name: with_limits(self.game, text, {"movetime": self.movetime}) for name, text in self.players.items()}
+        if self.clock is not None and self.movetime is not None:
+            raise ZugwerkError("movetime and clock: each side has one or the other; leave one of them out")
+        limits = {"movetime": self.movetime, "nodes": None, "depth": None}
+        timed = self.clock is not None
+        found = {name: with_limits(self.game, text, limits, timed) for name, text in self.players.items()}
         for one, other in combinations(found, 2):
             if found[one] == found[other]:
                 raise ZugwerkError(
@@ -151,6 +156,8 @@ class Standings:
     planned: int
     """Largest number of games that the tournament can have."""
     status: Status = "finished"
+    unwritten: str = ""
+    """Why a file could not be written; empty if all were."""
 
     @property
     def games(self) -> list[NamedGame]:
@@ -254,6 +261,7 @@ def run_tournament(
 
     Raises:
         ZugwerkError: as `run_match`; ``out`` is a file.
+        OSError: as `run_match`.
     """
     if out is not None and out.exists() and not out.is_dir():
         raise ZugwerkError(f"{out} is a file; name a folder for the games and the results")
@@ -295,13 +303,18 @@ def run_tournament(
                         on_pair(found)
         except KeyboardInterrupt:
             found.status = "interrupted"
+        except OSError as error:
+            found.status, found.unwritten = "incomplete", line_of(error)
         for match in matches.values():
             if len(match.pairs) < spec.pairs:
                 match.status = "decided" if match.decided else found.status
                 if match.status == "finished":
                     match.status = found.status = "incomplete"
         if out is not None:
-            _write(found, tournament, out)
+            try:
+                _write(found, tournament, out)
+            except OSError as error:
+                found.unwritten = found.unwritten or line_of(error)
     return found
 
 

@@ -11,8 +11,6 @@ from pipeline_src.cli import play
 
 app = typer.Typer(help="The Game of the Amazons. Example: zugwerk amazons perft 2", no_args_is_help=True)
 
-MODEL = Path("artifacts/models/amazons/cross_entropy/nets.pt")
-
 FEN_HELP = "Position: ranks from the top, Q white, q black, * arrow, numbers empty; then w or b, as in UCI."
 Fen = typer.Option(None, "--fen", help=FEN_HELP, metavar="FEN")
 
@@ -41,19 +39,25 @@ def features(fen: str | None = Fen) -> None:
 @app.command(epilog="Example: zugwerk amazons move --player alphabeta:movetime=1000 --json")
 def move(
     fen: str | None = Fen,
-    model: Path = typer.Option(MODEL, "--model", help="File of the trained nets.", show_default=True),
+    model: Path | None = typer.Option(
+        None, "--model", help="File of trained nets.  [default: the net that comes with the package]"
+    ),
     player: str | None = typer.Option(None, "--player", help="Another player to ask, e.g. alphabeta:movetime=1000."),
     as_json: bool = play.AS_JSON,
 ) -> None:
     """Print the turn of Amazons-Net with its win rate, or the turn of another player."""
+    from pipeline_src.errors import ZugwerkError
+
     state = _position(fen)
     if player is not None:
+        if model is not None:
+            raise ZugwerkError(f"--model is for the nets without --player; name it in the player: {player}:{model}")
         play.print_move("amazons", state, player, as_json)
         return
     from pipeline_src.games import amazons
-    from pipeline_src.systems.amazons_net.player import NetsPlayer
+    from pipeline_src.systems.amazons_net.players import nets_for
 
-    turn = NetsPlayer.load(str(model), batch=1).turns([state])[0]
+    turn = nets_for(state, "" if model is None else str(model)).turns([state])[0]
     text = amazons.format_move(turn.action, *state.board.shape)
     if as_json:
         rates = {"win_rate": turn.win_rate, "win_rate_move_net": turn.win_rate_move_net}

@@ -22,7 +22,7 @@ PIPED_WIDTH = 140
 def compare(
     a: str = typer.Argument("HEAD", help="A commit, branch, tag or experiment."),
     b: str = typer.Argument("workspace", help="A commit, branch, tag or experiment; or workspace, the present files."),
-    out: Path = typer.Option(Path("work/compare"), help="Folder of the page, index.html."),
+    out: Path = typer.Option(Path("work/compare"), file_okay=False, help="Folder of the page, index.html."),
     everything: bool = typer.Option(False, "--all", help="Also show the headline figures that are equal."),
     page: bool = typer.Option(True, "--page/--no-page", help="Write the page."),
 ) -> None:

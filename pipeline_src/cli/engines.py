@@ -29,7 +29,7 @@ def check(
     game: str = typer.Option("gomoku", help="Game of the engine: gomoku (Gomocup protocol) or amazons (UCI)."),
     limits: str = typer.Option("50,500,5000", help="Limits to check, in milliseconds per move."),
     start: float = typer.Option(
-        300_000.0, help="Milliseconds that the engine has to become ready before it counts as hung."
+        300_000.0, min=1.0, max=1e9, help="Milliseconds that the engine has to become ready before it counts as hung."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:

@@ -7,7 +7,9 @@ import typer
 
 def export(
     model: Path = typer.Argument(..., help="A self-play model, e.g. artifacts/models/gomoku/13/best.pt."),
-    out: Path | None = typer.Option(None, help="The file to write.  [default: MODEL with the ending .onnx or .lines]"),
+    out: Path | None = typer.Option(
+        None, dir_okay=False, help="The file to write.  [default: MODEL with the ending .onnx or .lines]"
+    ),
     int8: bool = typer.Option(
         False, "--int8", help="Use 8-bit integers in convolutions: faster, with slightly different moves."
     ),
@@ -19,7 +21,8 @@ def export(
     """Export MODEL to ONNX, or a line net to its table; both run without torch. Example: zugwerk export best.pt.
 
     With an output file that ends in .pt, write the torch model with 16-bit weights instead, in half the size. With
-    --package, write that file and its card (params, commit and figures of this checkout) into the package's folder.
+    --package, write the export, also of a residual net of the Amazons, and its card (params, commit and figures of this
+    checkout) into the package's folder.
 
     Input: planes float32 [batch, 2 P + 1, H, W], see pipeline_src.systems.gomoku_zero.planes. Outputs: policy float32
     [batch, H * W], logits of the cells from the top row down; value float32 [batch], -1 to 1 to the side to move.
@@ -28,7 +31,7 @@ def export(
 
     if package is not None:
         if out is not None or int8:
-            raise ZugwerkError("--package names the file itself, and weights have 16 bits; remove --out and --int8")
+            raise ZugwerkError("--package names the files itself; remove --out and --int8")
         from pipeline_src.project.package_net import package_net
 
         net = package_net(model, package, hours=hours)

@@ -15,7 +15,13 @@ app = typer.Typer(
 LIBRARY = Path("artifacts/models/joseki/library.joseki")
 Library = typer.Option(LIBRARY, "--library", help="Library file; `dvc repro joseki_build` makes the default one.")
 AsJson = typer.Option(False, "--json", help="Print JSON.")
-Out = typer.Option(..., "--out", help="File to write.")
+Out = typer.Option(..., "--out", dir_okay=False, help="File to write.")
+SOURCE_WORDS = {
+    "littlegolem": "crawled from the site",
+    "engine": "made, played by nobody",
+    "file": "from a folder or tar of SGF records",
+}
+"""Origin of the games of each source of `records.record`."""
 CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 
 
@@ -56,7 +62,7 @@ def recommend(
     corner: str = typer.Option("all", "--corner", help=f"all, {', '.join(CORNERS)}."),
     library: Path = Library,
     top: int = typer.Option(10, "--top", help="Number of rows to print."),
-    svg: Path | None = typer.Option(None, "--svg", help="SVG file for a picture of the board."),
+    svg: Path | None = typer.Option(None, "--svg", dir_okay=False, help="SVG file for a picture of the board."),
     as_json: bool = AsJson,
 ) -> None:
     """Recommend moves for a position, with their frequency, results and sample games."""
@@ -119,20 +125,24 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 
 @app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
 def show(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json: bool = AsJson) -> None:
-    """Print the contents of a library, and where its games come from."""
+    """Print how large a library is, and where its games come from. It has no positions; `recommend` looks one up."""
     from pipeline_src.systems.joseki.library_file import VERSION, load
 
     found = load(library)
     about = {
-        "version": VERSION,
-        "games": len(found.fingerprints),
-        **found.games_by_source(),
-        "patterns": found.states,
-        "transitions": found.transitions,
-        "moves": int(found.played.sum()),
-        "fewest_games": found.fewest_games,
+        "version": (VERSION, "of the file's format"),
+        "games": (len(found.fingerprints), "games on 19x19, of these by source:"),
+        **{source: (count, SOURCE_WORDS[source]) for source, count in found.games_by_source().items()},
+        "patterns": (found.states, "different corner patterns, the states of the library"),
+        "transitions": (found.transitions, "different moves in these patterns"),
+        "moves": (int(found.played.sum()), "moves of all games in these patterns"),
+        "fewest_games": (found.fewest_games, "games that a move occurs in at least; others were pruned"),
     }
-    typer.echo(json.dumps(about) if as_json else "\n".join(f"{name:14}{value}" for name, value in about.items()))
+    if as_json:
+        typer.echo(json.dumps({"library": str(library)} | {name: value for name, (value, _) in about.items()}))
+    else:
+        typer.echo(f"{'library':14}{library}")
+        typer.echo("\n".join(f"{name:14}{value:<10}{words}" for name, (value, words) in about.items()))
     _tell_of_made(found)
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: zugwerk match amazons alphabeta uct --games 100 --movetime 1000 --out games.parquet"
 
+LEVEL_FROM = 9
+"""Smallest board of Gomoku with level openings by default; on smaller ones the first player wins from nearly all."""
 FORFEITS = 6
 """Largest number of forfeits that are described below the table."""
 
@@ -21,7 +23,11 @@ def match(
     a: str = typer.Argument(..., help="Player A, e.g. alphabeta:width=20 or uci:PROGRAM; scores are reported for A."),
     b: str = typer.Argument(..., help="Player B, the opponent."),
     games: int = typer.Option(100, help="Number of games, even: each opening is played twice with the sides swapped."),
-    openings: str = typer.Option("random:2", help="random:PLIES, none, or a file with an opening or FEN on each line."),
+    openings: str | None = typer.Option(
+        None,
+        help="random:PLIES, level:PLIES (Gomoku: stones near the middle that leave both sides a chance), none, or a "
+        "file with an opening or FEN on each line.  [default: random:2; Gomoku level:4 from 9x9 on]",
+    ),
     movetime: float | None = typer.Option(
         None, help="Milliseconds per move, for players without a limit of their own."
     ),
@@ -35,8 +41,7 @@ def match(
     variant: str | None = typer.Option(None, help="Variant of the game, e.g. exact or freestyle-4."),
     seed: int = typer.Option(1, help="Seed of openings and players."),
     workers: int = typer.Option(1, min=1, help="Pairs of games played side by side; timed games need a core each."),
-    backend: str = typer.Option("loky", help="Backend of workers: loky (processes on this machine), dask or ray."),
-    address: str = typer.Option("", help="Address of a running Dask or Ray cluster. All of its workers play."),
+    address: str = typer.Option("", help="Address of a Dask scheduler. All workers of its cluster play."),
     sprt: str | None = typer.Option(
         None, help="elo0,elo1[,alpha,beta]: stop when the sequential test accepts a hypothesis."
     ),
@@ -47,7 +52,7 @@ def match(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
 ) -> None:
     """Play A against B and print A's score with its 95 % interval."""
-    from pipeline_src.arena.match import MatchSpec, run_match, with_limits
+    from pipeline_src.arena.match import MatchSpec, journal_of, run_match, with_limits
     from pipeline_src.arena.sprt import Sprt
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.games.game import get_game
@@ -60,20 +65,25 @@ def match(
     for name, value in limits.items():
         if value is not None and not 0 < value < math.inf:
             raise ZugwerkError(f"--{name} must be above 0, not {value}")
-    one, other = (with_limits(game, text, limits) for text in (a, b))
+    if given and clock is not None:
+        raise ZugwerkError(f"{' and '.join(given)}: on a clock players divide their time; leave it out, or --clock")
+    one, other = (with_limits(game, text, limits, clock is not None) for text in (a, b))
     if given and (one, other) == (a, b):
         raise ZugwerkError(f"{' and '.join(given)}: both players have limits of their own or take none; leave it out")
     board = max(rules.initial_state().board.shape) if size is None else size
+    if openings is None:
+        openings = "level:4" if game == "gomoku" and board >= LEVEL_FROM else "random:2"
     spec = MatchSpec(game, one, other, games, openings, board, variant, seed, _read_clock(clock), margin)
-    parallel = build(
-        Parallel, {"backend": backend, "workers": workers, "address": address}, "parallel", "zugwerk match"
-    )
+    parallel = build(Parallel, {"workers": workers, "address": address}, "parallel", "zugwerk match")
     with _Progress(spec.pairs, f"{one} against {other}") as progress:
         found = run_match(spec, out, parallel, None if sprt is None else Sprt.parse(sprt), resume, progress.show)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         _print(found)
+    if found.unwritten:
+        kept = "" if out is None else f"; the finished pairs are in {journal_of(out)}"
+        raise ZugwerkError(f"{len(found.games)} of {games} games played: {found.unwritten}{kept}")
     if found.mute is not None and found.status not in ("interrupted", "incomplete"):
         raise typer.Exit(1)
     if found.status in ("interrupted", "incomplete"):
@@ -124,6 +134,8 @@ def _print(found: "Match") -> None:
 
     console, score, standing = Console(), found.score, found.standing
     (elo, low, high), sides, test = score.elo(), (found.side(0), found.side(1)), found.test
+    if found.by_forfeit:
+        console.print(f"decided by forfeits: {found.by_forfeit}", markup=False)
     table = Table("", "A", "B", title=f"{standing.games} games, {found.status}")
     table.add_row("player", found.a, found.b)
     table.add_row("won", str(standing.wins), str(standing.losses))

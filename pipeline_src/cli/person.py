@@ -8,13 +8,16 @@ import typer
 if TYPE_CHECKING:
     from pipeline_src.players.player import OneBoard, Player
 
-EXAMPLE = "Example: zugwerk play gomoku --against alphabeta:movetime=1000 --side second"
+EXAMPLE = "Example: zugwerk play gomoku --level 4 --side second"
 SIDES = {"first": 0, "second": 1}
 
 
 def play(
     game: str = typer.Argument(..., help="amazons, gomoku, or another game with players."),
-    against: str = typer.Option("alphabeta:movetime=1000", help="Opponent: any player of the game, e.g. zero:MODEL."),
+    against: str | None = typer.Option(
+        None, help="Opponent: any player of the game, e.g. zero:MODEL.  [default: alphabeta:movetime=1000]"
+    ),
+    level: int | None = typer.Option(None, min=1, help="Opponent of measured strength; `zugwerk levels` lists them."),
     side: str = typer.Option("first", help="Your side: first, second or random."),
     size: int | None = typer.Option(
         None, help="Size of the board: Amazons 10, 8 or 6; Gomoku 3 to 25.  [default: 10; Gomoku 15]"
@@ -35,6 +38,9 @@ def play(
 
     if game not in GAMES or not players_of(game):
         raise ZugwerkError(f"no game {game!r} to play; there are: {', '.join(filter(players_of, GAMES))}")
+    if level is not None and against is not None:
+        raise ZugwerkError("--level and --against both name the opponent; leave one of them out")
+    against = against or ("alphabeta:movetime=1000" if level is None else f"level:{level}")
     rng = np.random.default_rng(seed)
     if side not in (*SIDES, "random"):
         raise ZugwerkError(f"side {side!r}: expected first, second or random")

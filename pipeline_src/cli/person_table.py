@@ -14,6 +14,7 @@ import numpy as np
 from pipeline_src.arena.person import PersonGame, suffixes
 from pipeline_src.cli.board_text import board_text, value_text
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.levels import plays_as
 from pipeline_src.players.player import Player
 from pipeline_src.search.limits import SearchResult
 
@@ -93,7 +94,8 @@ class Table:
     def _said(self, move: str, found: SearchResult | None) -> str:
         if found is None or not math.isfinite(found.value):
             return f"{self.game.opponent} plays {move}"
-        value = value_text(self.game.opponent, found.value)
+        game = self.game
+        value = value_text(plays_as(game.game, game.opponent, game.start), found.value)
         return f"{self.game.opponent} plays {move}: {value}, depth {found.depth}, {found.nodes:,} nodes"
 
     def _show(self) -> None:

@@ -1,14 +1,16 @@
-"""``zugwerk profile``, ``zugwerk report`` and ``zugwerk verify``."""
+"""``zugwerk profile``, ``zugwerk status``, ``zugwerk report`` and ``zugwerk verify``."""
 
 import json
 
 import typer
 
+from pipeline_src.project.profile import profile_names
+
 WORDS_WIDTH = 16
 """Columns below which a figure's words are not squeezed."""
 
 
-def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, published_run, smoke or paper.")) -> None:
+def profile(name: str = typer.Argument(..., help=f"Profile: {', '.join(profile_names())}.")) -> None:
     """Write a profile's values into params.yaml; all other keys keep yours. Example: zugwerk profile smoke.
 
     Says how much disk and memory the whole graph needs, and warns where there is less.
@@ -16,6 +18,9 @@ def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, pu
     from pathlib import Path
 
     from pipeline_src.errors import ZugwerkError
+    from pipeline_src.project.new import require_checkout
+
+    require_checkout()
     from pipeline_src.project import disk, memory
     from pipeline_src.project.params import PARAMS_FILE, read_tree
     from pipeline_src.project.profile import switch_profile
@@ -34,11 +39,32 @@ def profile(name: str = typer.Argument(..., help="Profile: laptop, overnight, pu
         typer.echo(f"warning: {error}", err=True)
 
 
+def status(
+    targets: list[str] = typer.Argument(None, help="Stages, members stage@item or groups; all if none is named."),
+) -> None:
+    """Say what would run again, and why, code included. Example: zugwerk status amazons_train.
+
+    Brings the digests of code up to date, which takes seconds, and shows `dvc status`. Until the next edit, `dvc
+    status` and `dvc repro --dry` then say the same by themselves.
+    """
+    from pathlib import Path
+
+    from pipeline_src.project.new import require_checkout
+
+    require_checkout()
+    from pipeline_src.project import dvc_run
+
+    dvc_run.status(targets or [], Path(), typer.echo)
+
+
 def report(
     as_json: bool = typer.Option(False, "--json", help="Print JSON instead of a table."),
     keep: bool = typer.Option(False, "--keep", help="First write the graph's figures to docs/measured/PROFILE.json."),
 ) -> None:
-    """Print every headline figure beside the published one. Example: zugwerk report --json."""
+    """Print the verdict on each published system, then every headline figure. Example: zugwerk report --json.
+
+    Of each figure the run in this checkout comes first, and below it what is committed.
+    """
     from pipeline_src.report.figures import figures
     from pipeline_src.report.keep import keep as keep_figures
 
@@ -56,15 +82,23 @@ def report(
     from pipeline_src.cli.tables import print_table
     from pipeline_src.report.systems import SYSTEMS
     from pipeline_src.report.table import lines, with_unit
+    from pipeline_src.report.verdict import verdicts
 
     console = Console()
+    verdict = Table(title="Verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for head in ("system", "published", "this run", "best measurement", "verdict"):
+        verdict.add_column(head, overflow="fold")
+    for one in verdicts(found):
+        title, told = f"{SYSTEMS[one.system].title}: {one.figure}", f"{one.outcome}: {one.reason}"
+        verdict.add_row(title, one.published, one.run, one.best, told)
+    print_table(console, verdict)
     for system, rows in found.items():
         table_lines = lines(rows)
         figure = Column("figure", overflow="fold", min_width=WORDS_WIDTH)
         others = [Column(head, no_wrap=True) for head in ("published", "ours", "95 % CI", "n", "profile")]
         table = Table(figure, *others, title=SYSTEMS[system].title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for line in table_lines:
-            words = "  again" if line.below else with_unit(line.words, line.unit)
+            words = "  committed" if line.below else with_unit(line.words, line.unit)
             words += f" ({line.player})" if line.player else ""
             table.add_row(words, line.published, line.ours, line.interval, line.n, line.profile)
         print_table(console, table)

@@ -30,13 +30,20 @@ def repro(
     ),
     force: bool = typer.Option(False, "--force", "-f", help="Also run targets that have not changed."),
 ) -> None:
-    """Bring the graph up to date like `dvc repro`, with independent targets side by side; logs are in work/repro."""
+    """Bring the graph up to date like `dvc repro`, with independent targets side by side; logs are in work/repro.
+
+    Ends with a verdict: whether the headline figures agree with those committed of the same profile.
+    """
     import signal
 
     from rich.console import Console
 
+    from pipeline_src.project.new import require_checkout
+
+    require_checkout()
     from pipeline_src.project.repro import cores
     from pipeline_src.project.repro import repro as bring
+    from pipeline_src.report.keep import agreement
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -56,7 +63,9 @@ def repro(
     outcomes = bring(Path(), jobs or cores(), show, targets=targets or (), force=force)
     counts = [(state, sum(one.state == state for one in outcomes)) for state in ("ran", "restored", "up to date")]
     told = ", ".join(f"{count} {state}" for state, count in counts if count)
-    console.print(f"targets: {told}; {_clock(time.monotonic() - begin)}")
+    console.print(f"{len(outcomes)} targets: {told}; {_clock(time.monotonic() - begin)}")
+    for line in agreement():
+        console.print(line)
 
 
 class Lines:

@@ -27,7 +27,9 @@ def tournament(
         ..., help="YAML file with the game, the players by name, the games of each meeting, and more."
     ),
     out: Path | None = typer.Option(
-        None, help="Folder for games, results and the page. The same command continues a killed tournament."
+        None,
+        file_okay=False,
+        help="Folder for games, results and the page. The same command continues a killed tournament.",
     ),
     workers: int = typer.Option(1, min=1, help="Pairs of games played side by side; timed games need a core each."),
     resume: bool = typer.Option(True, "--resume/--no-resume", help="Continue from the journal in OUT."),
@@ -37,8 +39,10 @@ def tournament(
     from rich.console import Console
     from rich.live import Live
 
+    from pipeline_src.arena.match import journal_of
     from pipeline_src.arena.tournament import read_tournament, run_tournament
     from pipeline_src.cli.tables import print_table
+    from pipeline_src.errors import ZugwerkError, line_of
     from pipeline_src.parallel import Parallel
     from pipeline_src.report.tournament_page import write_page
 
@@ -50,18 +54,24 @@ def tournament(
         show = (lambda found: live.update(_table(found, "playing"), refresh=True)) if console.is_terminal else None
         parallel = Parallel(workers=workers)
         found = run_tournament(wanted, out, parallel, resume, *([show] if show and not as_json else []))
-    if out is not None:
-        write_page(found, wanted, out / "index.html")
+    if out is not None and not found.unwritten:
+        try:
+            write_page(found, wanted, out / "index.html")
+        except OSError as error:
+            found.unwritten = line_of(error)
     if as_json:
         typer.echo(json.dumps(found.as_json(), indent=2, allow_nan=False))
     else:
         print_table(console, _table(found, found.status))
         _print_tests(found)
         _print_forfeits(found)
-        if out is not None:
+        if out is not None and not found.unwritten:
             typer.echo(f"{out / 'index.html'}: table, forfeits and every game on a board")
     for reason in found.no_results:
         typer.echo(f"no result: {reason}", err=True)
+    if found.unwritten:
+        kept = "" if out is None else f"; the finished pairs are in {journal_of(out / 'games.parquet')}"
+        raise ZugwerkError(f"{len(found.games)} of {found.planned} games played: {found.unwritten}{kept}")
     if found.status != "finished":
         again = "; the same command goes on with the rest" if out is not None else ""
         typer.echo(f"{found.status}{again}", err=True)

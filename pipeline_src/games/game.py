@@ -7,12 +7,13 @@ they call kernels that dispatch on the type of the state (`pipeline_src.games.ke
 import importlib
 import pkgutil
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pipeline_src.errors import ZugwerkError
+
+if TYPE_CHECKING:  # names of games are asked for where nothing is played
+    import numpy as np
+    import numpy.typing as npt
 
 GAMES = tuple(sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]) if found.ispkg))
 """Names of the games: every folder beside this file is one."""
@@ -32,7 +33,7 @@ class Game(Protocol):
     def to_play(self, state: Any) -> int:
         """Return the side to move: 0 (first) or 1 (second)."""
 
-    def legal_actions(self, state: Any) -> npt.NDArray[np.int32]:
+    def legal_actions(self, state: Any) -> "npt.NDArray[np.int32]":
         """Return all legal action ids, int32 [A], in an order that depends on the position alone."""
 
     def is_legal(self, state: Any, action: int) -> bool:

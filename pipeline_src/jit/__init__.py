@@ -1,10 +1,9 @@
 """A version of numba's ``njit`` for kernels that call kernels: each is optimised once, with its caller from Python.
 
 numba compiles every function to machine code together with all functions that it calls, and does so again in each
-caller.
-A search of fifty functions is therefore compiled about ten times. Here, a function called by compiled code stays LLVM
-intermediate code (`parts`). Only functions called from Python are optimised and compiled to machine code, once, with
-all their parts. The results are kept on disk (`cache`).
+caller. A search of fifty functions is therefore compiled about ten times. Here, a function called by compiled code
+stays LLVM intermediate code (`parts`). Only functions called from Python are optimised and compiled to machine code,
+once, with all their parts. The results are kept on disk (`cache`).
 """
 
 from collections.abc import Callable

@@ -133,7 +133,7 @@ class PartCache(KernelCache):
         )
 
     def _library(self, name: str, codegen: Any) -> PartLibrary:
-        """What is in a file, with the parts that it names."""
+        """Return the content of a file, with the parts that it names."""
         if name not in _LIBRARIES:
             own_name, code, callees, rest = self._cache_file._load_data(name)
             _touch(FOLDER / name)

@@ -5,8 +5,7 @@ on square s of the board is on ``square_maps(size)[g, s]`` of form g, so that on
 
 The hash covers the board and the side to move. The type of a sample and the amazon that has moved are left out, so
 positions that differ only in these have equal hashes. Among n different positions, about n^2 / 2^63 pairs share a hash
-by
-chance: 4 in 10 million data sets at n = 1.9 M.
+by chance: 4 in 10 million data sets at n = 1.9 M.
 """
 
 from functools import lru_cache

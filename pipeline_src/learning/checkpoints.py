@@ -1,47 +1,60 @@
 """Checkpoints for resuming a killed training, and seeds of dropout that make the result equal bit for bit."""
 
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from lightning.pytorch import LightningModule, Trainer
-from lightning.pytorch.callbacks import Callback, Checkpoint
+from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 
 from pipeline_src import streams
-from pipeline_src.files import written_aside
-
-LAST, PREVIOUS = "last.ckpt", "previous.ckpt"
+from pipeline_src.learning.ranks import is_first
 
 
-class LastCheckpoint(Checkpoint):
-    """Saves all state at the end of each lap, and keeps the previous checkpoint in case this one is lost."""
+class Resumed(NamedTuple):
+    """Where a training goes on."""
 
-    def __init__(self, folder: Path) -> None:
-        """Checkpoints go to ``folder``."""
-        self.folder = folder
-
-    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:  # noqa: ARG002
-        """Save; what Lightning calls an epoch is a lap (`AmazonsData`)."""
-        last = self.folder / LAST
-        if not trainer.is_global_zero:
-            trainer.save_checkpoint(last)  # writes nothing, but Lightning requires all processes to synchronise here
-            return
-        with written_aside(last) as aside:
-            trainer.save_checkpoint(aside)
-            if last.exists():
-                last.replace(self.folder / PREVIOUS)
+    path: Path | None = None
+    """Its checkpoint; None at the start."""
+    step: int = 0
+    """Number of steps that were trained before."""
 
 
-def find_checkpoint(folder: Path) -> Path | None:
-    """The newest checkpoint in ``folder`` that can be read; None where there is none."""
-    for path in (folder / LAST, folder / PREVIOUS):
+def lap_checkpoints(folder: Path) -> ModelCheckpoint:
+    """Return a callback that saves all state at the end of each lap, which is an epoch to Lightning.
+
+    The checkpoint before the last one stays, in case the last one is torn.
+    """
+    return ModelCheckpoint(
+        folder,
+        "{step}",
+        monitor="step",
+        mode="max",
+        save_top_k=2,
+        save_on_train_epoch_end=True,
+        enable_version_counter=False,
+    )
+
+
+def find_checkpoint(folder: Path) -> Resumed:
+    """The newest of the `lap_checkpoints` in ``folder`` that can be read."""
+    for path in sorted(folder.glob("step=*.ckpt"), key=lambda path: int(path.stem[5:]), reverse=True):
         try:
-            torch.load(path, map_location="cpu", weights_only=True)
+            return Resumed(path, torch.load(path, map_location="cpu", weights_only=True)["global_step"])
         except Exception:  # noqa: S112 - a torn file makes the unpickler raise whatever its bytes happen to say
             continue
-        return path
-    return None
+    return Resumed()
+
+
+def own_folder(folder: Path, key: str) -> Path:
+    """Return the folder of the training that ``key`` names, below ``folder``; those of others are deleted."""
+    own = folder / f"train-{key}"
+    for other in folder.glob("train-*") if is_first() else ():
+        if other != own:
+            shutil.rmtree(other)
+    return own
 
 
 class StepSeed(Callback):

@@ -54,7 +54,7 @@ class OnnxGraph:
         return output
 
     def convolution(self, x: str, weight: Floats, bias: Floats, output: str | None = None) -> str:
-        """Of odd size, which keeps height and width."""
+        """Add a convolution of odd size, which keeps height and width."""
         kernel = weight.shape[2]
         inputs = [x, self.constant(weight), self.constant(bias)]
         return self.add("Conv", inputs, output, kernel_shape=[kernel, kernel], pads=[kernel // 2] * 4)

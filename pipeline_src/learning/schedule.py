@@ -2,6 +2,10 @@
 
 import math
 
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
 
 def rate_factor(schedule: str, step: int, total: int, warmup: float) -> float:
     """Factor on the highest learning rate at a step.
@@ -26,3 +30,9 @@ def rate_factor(schedule: str, step: int, total: int, warmup: float) -> float:
     if schedule == "cosine":
         return 0.5 * (1 + math.cos(math.pi * done))
     raise ValueError(f"schedule: {schedule!r} is not one of constant, linear, cosine")
+
+
+def by_step(optimizer: Optimizer, schedule: str, total: int, warmup: float) -> OptimizerLRScheduler:
+    """Return an optimizer with `rate_factor` on its learning rate, in the form that Lightning takes."""
+    scheduler = LambdaLR(optimizer, lambda step: rate_factor(schedule, step, total, warmup))
+    return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

@@ -1,6 +1,6 @@
-"""Run the tasks of a stage side by side, in local processes or on a cluster, with the same results."""
+"""Run the tasks of a stage in parallel, in local processes or on a cluster, with the same results."""
 
 from pipeline_src.parallel.setting import Parallel
-from pipeline_src.parallel.tasks import run_as_they_come, run_tasks
+from pipeline_src.parallel.tasks import each, run_as_they_come, run_tasks
 
-__all__ = ["Parallel", "run_as_they_come", "run_tasks"]
+__all__ = ["Parallel", "each", "run_as_they_come", "run_tasks"]

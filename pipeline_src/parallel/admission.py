@@ -1,6 +1,6 @@
 """Admission of workers: the same code, the same libraries, and the same files in the same place as the sender.
 
-Each task has a `Ticket`, which its worker checks before it begins. So workers that join late are checked too.
+Each batch carries a `Ticket`, which its worker checks before it begins, so workers that join late are checked too.
 """
 
 import importlib.metadata
@@ -9,15 +9,14 @@ import platform
 import secrets
 import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.code import Code
 
-LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow")
-"""Libraries with versions that results may depend on."""
+LIBRARIES = ("numpy", "numba", "torch", "onnxruntime", "pyarrow", "dask", "distributed")
+"""Libraries with versions that results may depend on, and those that carry tasks and results."""
 VISIBLE_S = 5.0
 """Seconds that a network file system may take to show a new file."""
 SOURCES = Code().digest_of_all()
@@ -37,7 +36,7 @@ class Ticket(NamedTuple):
 
 
 def issue() -> Ticket:
-    """Make a ticket of this process and its file, which `withdraw` removes."""
+    """Return a ticket of this process, and write its file, which `withdraw` removes."""
     ticket = Ticket(str(Path.cwd()), secrets.token_hex(8), versions())
     path = _token_file(ticket)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,18 +49,16 @@ def withdraw(ticket: Ticket) -> None:
     _token_file(ticket).unlink(missing_ok=True)
 
 
-def perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    """``function(*task)`` in the ticket's folder, on a worker.
+def admit(ticket: Ticket) -> None:
+    """Check this worker, the first time that it sees the ticket, and go to the ticket's folder.
 
     Raises:
-        ZugwerkError: this worker differs from the sender of the task; the message says in what.
-        Exception: whatever the function raised.
+        ZugwerkError: this worker differs from the sender of the tasks; the message names the difference.
     """
     if ticket.token not in _ADMITTED:
         _look(ticket)
         _ADMITTED.add(ticket.token)
     os.chdir(ticket.folder)
-    return function(*task)
 
 
 def versions() -> dict[str, str]:
@@ -78,14 +75,14 @@ def versions() -> dict[str, str]:
 def _look(ticket: Ticket) -> None:
     here = f"worker {os.getpid()} on {socket.gethostname()}"
     if Code().digest_of_all() != SOURCES:
-        raise ZugwerkError(f"{here}: its sources of zugwerk were changed after it started; start it anew")
+        raise ZugwerkError(f"{here}: its sources of zugwerk were changed after it started; restart it")
     own = versions()
     for name, version in ticket.versions.items():
         if own[name] != version:
             what = "the sources of zugwerk are" if name == "zugwerk" else f"{name} is"
             raise ZugwerkError(
                 f"{here}: {what} {own[name]} there and {version} here; bring its checkout and its packages to the same "
-                "commit and requirements.lock, then start it anew"
+                "commit and requirements.lock, then restart it"
             )
     end = time.monotonic() + VISIBLE_S
     while not _token_file(ticket).exists():

@@ -1,28 +1,90 @@
-"""`Crew`, the interface of backends that run tasks. Each backend is a module."""
+"""`Crew`, the interface of what runs tasks, and `Batches`, the units of work.
 
+How tasks are batched changes no result: each has its own arguments and seed. The size of a batch follows from the
+number of workers and from the time that tasks take, so it is no param.
+"""
+
+import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
 ATTEMPTS = 3
 """Number of attempts at a task. A task that ended this many workers is given up."""
-Tasks = Sequence[tuple[Any, ...]]
-"""Arguments of each task."""
-Results = Generator[tuple[int, Any], None, None]
-"""Index of a task and its result, in the order in which tasks finish; none of a task that was given up."""
+BATCH_S = 10.0
+"""Seconds that a batch is meant to take: long beside the cost of sending it, and short enough to lose in a kill."""
+QUICK_S = 0.1
+"""Seconds in which a cluster can hardly send a worker its next batch."""
+SHARES = 4
+"""A batch has at most the share of a worker in the waiting tasks, divided by this, so that all end together."""
+Task = tuple[Any, ...]
+Function = Callable[[list[Task]], list[Any]]
+"""Returns one result for each task of a batch. It can be pickled, and so can the arguments and the results."""
+Results = Generator[list[tuple[int, Any]], None, None]
+"""Indices and results of the tasks of a batch, in the order in which batches finish."""
+
+
+class Batches:
+    """Tasks that wait, from the first to the last."""
+
+    def __init__(self, tasks: Sequence[Task], together: int) -> None:
+        """``together`` tasks are quicker in one batch than in several; with 0 each task is a batch."""
+        self.tasks, self.together = tasks, together
+        self._waiting, self._again = deque(range(len(tasks))), deque[list[int]]()
+        self._seconds = 0.0
+        """Seconds of a task in the last finished batch; 0 before the first one."""
+        self.quick = False
+        """Whether the last finished batch took so little time that sending it matters."""
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting or self._again)
+
+    def take(self, workers: int) -> list[int]:
+        """Return the indices of the next batch for one of ``workers`` workers."""
+        if self._again:
+            return self._again.popleft()
+        share = -(-len(self._waiting) // workers)
+        wanted = max(self.together, int(BATCH_S / self._seconds) if self._seconds else 1)
+        size = min(wanted, max(-(-share // SHARES), min(self.together, share))) if self.together else 1
+        return [self._waiting.popleft() for _ in range(size)]
+
+    def give_back(self, *batches: list[int]) -> None:
+        """Let batches wait again, before all others."""
+        self._again.extendleft(reversed(batches))
+
+    def split(self, batch: list[int]) -> bool:
+        """Let the tasks of a batch wait again one by one; return whether there are several, else change nothing."""
+        if len(batch) > 1:
+            self.give_back(*([index] for index in batch))
+        return len(batch) > 1
+
+    def done(self, batch: list[int], answer: tuple[float, list[Any]]) -> list[tuple[int, Any]]:
+        """Return the index and the result of each task of a batch that `timed` has answered."""
+        seconds, results = answer
+        self._seconds, self.quick = max(seconds, 1e-6) / len(batch), seconds < QUICK_S
+        return list(zip(batch, results, strict=True))
+
+
+def timed(function: Function, tasks: list[Task]) -> tuple[float, list[Any]]:
+    """Return the seconds that a batch took, and the results."""
+    begin = time.perf_counter()
+    results = function(tasks)
+    return time.perf_counter() - begin, results
 
 
 class Crew(Protocol):
     """Worker processes, kept from one set of tasks to the next."""
 
-    def run(self, function: Callable[..., Any], tasks: Tasks, at_end: Callable[[], None]) -> Results:
-        """``function(*task)`` of each; a worker that dies costs its task alone, which is tried again.
+    def run(self, function: Function, batches: Batches, at_end: Callable[[], None]) -> Results:
+        """Yield index and result of each task, batch by batch; the tasks of a worker that dies are retried.
 
-        Closed early, it gives up what has not finished. ``at_end`` is called in the workers that are left.
+        A task that was given up has no result. If the generator is closed early, unfinished tasks are given up.
+        ``at_end`` is called in the remaining workers.
 
         Raises:
-            ZugwerkError: a worker that has no business here, or a cluster that went away.
+            ZugwerkError: no worker is admitted, or the connection to the cluster is lost.
             Exception: whatever the function raised.
         """
 
     def close(self) -> None:
-        """End the workers, or let go of a cluster that others started."""
+        """End the workers, or disconnect from a cluster that others started."""

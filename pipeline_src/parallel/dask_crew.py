@@ -1,144 +1,198 @@
 """Tasks on the workers of a Dask cluster.
 
-Dask itself tries a task again whose worker died, ``distributed.scheduler.allowed-failures`` times. It suspects all
-tasks that the worker had been given, so no worker is given a second one; and a task that Dask gave up is tried once
-more, when no other is under way.
+Each worker holds a batch beyond the one that it runs, so that none waits for the scheduler. Dask retries a batch whose
+worker died, ``distributed.scheduler.allowed-failures`` times, and suspects all batches of that worker. A batch that it
+gave up is tried again task by task, and then each of these once more while nothing else runs.
 """
 
 import contextlib
-import hashlib
 import logging
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel.admission import Ticket, issue, perform, withdraw
-from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
+from pipeline_src.parallel.admission import Ticket, admit, issue, withdraw
+from pipeline_src.parallel.crew import Batches, Function, Results, Task, timed
 
 CONNECT_S = 60
-"""To find the scheduler, and then a worker."""
+"""Seconds to find the scheduler, and then a worker."""
 EMPTY_S = 180
-"""How long a cluster may be without a worker."""
+"""Seconds for which a cluster may be without a worker."""
 LOOK_S = 5
-"""How often it is looked at while no task finishes."""
+"""Seconds between two looks at the cluster."""
+AHEAD, LEAST = 2, 32
+"""Batches that are sent for each worker, and the least number for all workers while batches are quick."""
+TURNS = 10
+"""Times that a batch may come to a worker that is not admitted, such as one that has just joined."""
 log = logging.getLogger(__name__)
 
 
 class DaskCrew:
-    """All workers of a cluster; each has to run one task at a time."""
+    """All workers of a cluster that are admitted; each has to run one task at a time."""
 
-    def __init__(self, address: str, workers: int) -> None:
-        """Connect to the scheduler at ``address``; where that is empty, start one with so many ``workers`` here.
+    def __init__(self, address: str) -> None:
+        """Connect to the scheduler at ``address``.
 
         Raises:
-            ZugwerkError: dask is not installed, or there is no scheduler or no worker.
+            ZugwerkError: dask is not installed, or no scheduler or no worker is found.
         """
         try:
-            import dask
             import distributed
         except ImportError:
-            raise ZugwerkError("parallel.backend dask: not installed; pip install 'zugwerk[cluster]'") from None
-        self._cluster: Any = None
-        if not address:
-            dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1})
-            dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})  # a busy machine restarts them slowly
-            dask.config.set({"distributed.scheduler.worker-ttl": None})  # a long search blocks the heartbeat
-            self._cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                memory_limit=0,
-                silence_logs=logging.ERROR,
-            )
-        self.address = address or self._cluster.scheduler_address
+            raise ZugwerkError("parallel.address: dask is not installed; pip install 'zugwerk[cluster]'") from None
+        self.address = address
         try:
-            self.client = distributed.Client(self.address, timeout=CONNECT_S, set_as_default=False)
+            self.client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ZugwerkError(
-                f"parallel.address {address}: no Dask scheduler answers there ({error}); start one with: dask scheduler"
+                f"parallel.address {address}: no Dask scheduler answers there ({_said(error)}); start one with: dask "
+                "scheduler"
             ) from None
-        self.ticket = issue()
-        self.prefix = "zugwerk-" + hashlib.sha256(self.ticket.folder.encode()).hexdigest()[:12]
+        self.ticket, self._workers, self._refused = issue(), list[str](), dict[str, str]()
+        self._had_workers = False
         try:
             self.client.wait_for_workers(1, timeout=CONNECT_S)
-            self._wait_for_leftovers()
         except TimeoutError:
             self.close()
             raise self._no_worker() from None
 
-    def run(self, function: Callable[..., Any], tasks: Tasks, at_end: Callable[[], None]) -> Results:
+    def run(self, function: Function, batches: Batches, at_end: Callable[[], None]) -> Results:
         """See `Crew.run`."""
-        from distributed import KilledWorker, wait
+        suspects, alone = deque[list[int]](), list[list[int]]()
+        running, turned = dict[Any, list[int]](), Counter[int]()
+        done: SimpleQueue[Any] = SimpleQueue()
 
-        waiting, suspects, alone = deque(range(len(tasks))), deque[int](), set[int]()
-        futures: dict[Any, int] = {}
-
-        def submit(index: int) -> None:
-            key = f"{self.prefix}-{time.time_ns()}-{index}"
-            futures[self.client.submit(_perform, self.ticket, function, tasks[index], pure=False, key=key)] = index
+        def send(some: list[list[int]]) -> None:
+            sent = [[batches.tasks[index] for index in batch] for batch in some]
+            # A long list costs time. Without the last part, what a lost worker had would wait for it for ever.
+            where = {"workers": self._workers, "allow_other_workers": True} if self._refused else {}
+            count = len(some)
+            with self._answering():
+                futures = self.client.map(
+                    _perform, [self.ticket] * count, [function] * count, sent, pure=False, batch_size=None, **where
+                )
+            running.update(zip(futures, some, strict=True))
+            for future in futures:
+                future.add_done_callback(done.put)
 
         try:
-            seen = time.monotonic()
-            while waiting or suspects or futures:
-                room = sum(self.client.nthreads().values())
-                while waiting and len(futures) < room:
-                    submit(waiting.popleft())
-                if suspects and room and not (waiting or futures):
-                    alone.add(suspects[0])
-                    submit(suspects.popleft())
-                if futures:
-                    with contextlib.suppress(TimeoutError), self.client.as_current():
-                        wait(list(futures), timeout=LOOK_S, return_when="FIRST_COMPLETED")
-                else:
-                    time.sleep(0.1)
-                if self.client.status != "running":
-                    raise ZugwerkError(
-                        f"{self.address}: the Dask scheduler went away; start it and its workers, and run this again"
-                    )
-                if room:
-                    seen = time.monotonic()
-                elif time.monotonic() - seen > EMPTY_S:
-                    raise self._no_worker()
-                for future in [future for future in futures if future.done()]:
-                    index = futures.pop(future)
-                    try:
-                        result = future.result()
-                    except KilledWorker:
-                        log.warning("task %d ended its workers%s", index + 1, "; given up" if index in alone else "")
-                        if index not in alone:
-                            suspects.append(index)
-                        continue
-                    except ModuleNotFoundError as error:
-                        raise _strange(error) from None
-                    yield index, result
+            looked = seen = 0.0
+            while batches or suspects or running:
+                if (now := time.monotonic()) > looked + LOOK_S:
+                    self._look()
+                    looked = time.monotonic()
+                    seen = looked if self._workers or not seen else seen
+                    if now - seen > EMPTY_S:
+                        raise self._no_worker()
+                most = max(AHEAD * len(self._workers), LEAST if batches.quick else 0)
+                room = most - len(running) if self._workers else 0
+                some = list[list[int]]()
+                while batches and len(some) < room:
+                    some.append(batches.take(len(self._workers)))
+                if room and suspects and not (some or running):
+                    some = [suspects.popleft()]
+                    alone += some
+                if some:
+                    send(some)
+                ready = [future for future in _ready(done) if future in running]
+                for future, answer in zip(ready, self._answers(ready), strict=True):
+                    batch = running.pop(future)
+                    if isinstance(answer, tuple):
+                        yield batches.done(batch, answer)
+                    elif answer is None and not batches.split(batch):
+                        log.warning("task %d ended its workers%s", batch[0] + 1, "; given up" if batch in alone else "")
+                        if batch not in alone:
+                            suspects.append(batch)
+                    elif answer is not None:
+                        batches.give_back(batch)
+                        turned[batch[0]] += 1
+                        if turned[batch[0]] > TURNS:
+                            raise ZugwerkError(f"{self.address}: {answer}")
+                        looked = 0.0  # and so look for the worker that is not admitted
         finally:
-            for future in futures:
-                with contextlib.suppress(Exception):
-                    future.cancel()
+            self._cancel(running)
             with contextlib.suppress(Exception):
                 self.client.run(at_end, on_error="ignore")
 
     def close(self) -> None:
         """See `Crew.close`."""
         withdraw(self.ticket)
-        for one in (self.client, self._cluster):
-            if one is not None:
-                with contextlib.suppress(Exception):
-                    one.close(timeout=CONNECT_S)
+        with contextlib.suppress(Exception):
+            self.client.close(timeout=CONNECT_S)
 
-    def _wait_for_leftovers(self) -> None:
-        """Until the tasks have ended that a killed run of this folder began: they write the same files."""
-        before = None
-        while True:
-            found = {key for keys in self.client.run(_executing, self.prefix).values() for key in keys}
-            before = found if before is None else before & found
-            if not before:
-                return
-            log.warning("waiting for %d tasks of an earlier run on the cluster", len(before))
-            time.sleep(1)
+    def _look(self) -> None:
+        """Find the workers, and admit or refuse new ones.
+
+        Raises:
+            ZugwerkError: there are workers, all are refused, and there have been no others.
+        """
+        with self._answering():
+            threads = self.client.nthreads()
+            new = [one for one in threads if one not in self._workers and one not in self._refused]
+            answers = self.client.run(admit, self.ticket, workers=new, on_error="return") if new else {}
+        threads = {one: count for one, count in threads.items() if not isinstance(answers.get(one), OSError)}  # died
+        for address, answer in answers.items():
+            if threads.get(address, 1) != 1:
+                answer = ZugwerkError(
+                    f"worker {address} runs {threads[address]} tasks at a time in threads, but players and nets are "
+                    "not thread-safe; start it with --nthreads 1, and --nworkers for more"
+                )
+            if isinstance(answer, BaseException) and address in threads:
+                self._refused[address] = _refusal(address, answer)
+                log.warning("%s; it is left out", self._refused[address])
+        good = [one for one in threads if one not in self._refused]
+        if threads and not (good or self._had_workers):
+            reasons = "; ".join(dict.fromkeys(self._refused[one] for one in threads))
+            raise ZugwerkError(f"{self.address}: no worker of the cluster can be used: {reasons}")
+        self._workers, self._had_workers = good, self._had_workers or bool(good)
+
+    def _answers(self, futures: list[Any]) -> list[tuple[float, list[Any]] | str | None]:
+        """Return what `timed` returned, a text if the worker was refused, or None if it died each time.
+
+        Raises:
+            ZugwerkError: the scheduler does not answer.
+            Exception: whatever the function raised.
+        """
+        from distributed import KilledWorker
+
+        found: dict[Any, Any] = {}
+        with self._answering(), contextlib.suppress(KilledWorker):  # a result may be lost with its worker
+            good = [future for future in futures if future.status == "finished"]
+            found.update(zip(good, self.client.gather(good), strict=True))
+        for future in futures:
+            if future in found:
+                continue
+            with self._answering():
+                if future.status == "cancelled":
+                    raise OSError(future.status)
+                error = future.exception()
+                if error is None:
+                    found[future] = self.client.gather(future)
+            if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("pipeline_src"):
+                found[future] = _said(error)
+            elif error is not None and not isinstance(error, KilledWorker):
+                raise error
+        return [found.get(future) for future in futures]
+
+    def _cancel(self, futures: dict[Any, list[int]]) -> None:
+        with contextlib.suppress(Exception):
+            self.client.cancel(list(futures), force=True)
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Turn the errors of a lost connection into one that says what to do."""
+        from concurrent.futures import CancelledError
+
+        try:
+            yield
+        except (OSError, TimeoutError, CancelledError, RuntimeError) as error:
+            raise ZugwerkError(
+                f"{self.address}: the Dask scheduler does not answer any more ({_said(error)}); restart it and its "
+                "workers, then run this again"
+            ) from None
 
     def _no_worker(self) -> ZugwerkError:
         return ZugwerkError(
@@ -146,27 +200,30 @@ class DaskCrew:
         )
 
 
-def _perform(ticket: Ticket, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    from distributed import get_worker
-
-    worker = get_worker()
-    if worker.state.nthreads != 1:
-        raise ZugwerkError(
-            f"worker {worker.address} runs {worker.state.nthreads} tasks at a time in threads, but players and nets "
-            "are not thread-safe; start it with --nthreads 1, and --nworkers for more"
-        )
-    return perform(ticket, function, task)
+def _ready(done: "SimpleQueue[Any]") -> Iterator[Any]:
+    """Yield what is in the queue; wait for the first up to `LOOK_S`."""
+    with contextlib.suppress(Empty):
+        yield done.get(timeout=LOOK_S)
+        while True:
+            yield done.get_nowait()
 
 
-def _executing(prefix: str, dask_worker: Any = None) -> list[str]:
-    return [task.key for task in list(dask_worker.state.executing) if str(task.key).startswith(prefix)]
+def _perform(ticket: Ticket, function: Function, tasks: list[Task]) -> tuple[float, list[Any]] | str:
+    """Run a batch on a worker; return a text if the worker is not admitted."""
+    try:
+        admit(ticket)
+    except ZugwerkError as error:
+        return str(error)
+    return timed(function, tasks)
 
 
-def _strange(error: ModuleNotFoundError) -> Exception:
-    """What to raise for a worker that has not the package, or an old one."""
-    if (error.name or "").split(".")[0] != "pipeline_src":
-        return error
-    return ZugwerkError(
-        f"a worker of the cluster cannot import {error.name}; install this very version of zugwerk in its environment, "
-        "then start it anew"
-    )
+def _refusal(address: str, error: BaseException) -> str:
+    if isinstance(error, ZugwerkError):
+        return str(error)
+    if "No module named 'pipeline_src" in str(error):  # while the worker unpacks what it is to do
+        return f"worker {address} cannot import this version of zugwerk; install it there, then restart the worker"
+    return f"worker {address}: {_said(error)}"
+
+
+def _said(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__

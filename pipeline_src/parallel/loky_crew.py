@@ -1,7 +1,7 @@
 """Tasks in processes of this machine, by loky.
 
-Each worker is an executor of its own with one process: an executor that loses a process gives up all its tasks, and so
-it has no more than the one that cost it the process.
+Each worker is a separate executor with one process. An executor that loses a process gives up all its tasks, so each
+one has a single batch.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from pathlib import Path
@@ -18,14 +18,14 @@ from queue import SimpleQueue
 from typing import Any
 
 from pipeline_src.orphans import end_with_parent
-from pipeline_src.parallel.crew import ATTEMPTS, Results, Tasks
+from pipeline_src.parallel.crew import ATTEMPTS, Batches, Function, Results, Task, timed
 
 IDLE_S = 300
-"""A worker without a task leaves after so long, and is started anew when there is one."""
+"""Seconds after which a worker without a task ends; it is restarted for the next one."""
 END_S = 5
-"""What a worker may take to end what it keeps."""
+"""Seconds in which a worker may release what it keeps."""
 LOOK_S = 0.5
-"""How often a worker looks whether its parent still lives."""
+"""Seconds between two checks of a worker that its parent is alive."""
 HELD = signal.SIGHUP, signal.SIGTERM, signal.SIGINT
 """Signals that end a program, and may raise where they arrive."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -37,42 +37,45 @@ class LokyCrew:
     """Processes of this machine."""
 
     def __init__(self, workers: int) -> None:
-        """At most so many, started when there are tasks for them."""
+        """``workers`` is the largest number of processes; they are started when there are tasks for them."""
         self.workers, self._crew, self._idle = workers, set[Any](), list[Any]()
 
-    def run(self, function: Callable[..., Any], tasks: Tasks, at_end: Callable[[], None]) -> Results:
+    def run(self, function: Function, batches: Batches, at_end: Callable[[], None]) -> Results:
         """See `Crew.run`."""
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        waiting, attempts, folder = deque(range(len(tasks))), [0] * len(tasks), str(Path.cwd())
-        running: dict[Future[Any], tuple[int, Any]] = {}
+        attempts, folder = Counter[int](), str(Path.cwd())
+        running: dict[Future[Any], tuple[list[int], Any]] = {}
         done: SimpleQueue[Future[Any]] = SimpleQueue()
         try:
-            while waiting or running:
+            while batches or running:
                 with _uninterrupted():
-                    while waiting and (self._idle or len(self._crew) < self.workers):
-                        worker, index = self._idle.pop() if self._idle else self._hire(), waiting.popleft()
-                        future = worker.submit(_work, folder, function, tasks[index])
-                        running[future] = index, worker
+                    while batches and (self._idle or len(self._crew) < self.workers):
+                        worker, batch = self._idle.pop() if self._idle else self._hire(), batches.take(self.workers)
+                        future = worker.submit(_work, folder, function, [batches.tasks[index] for index in batch])
+                        running[future] = batch, worker
                         future.add_done_callback(done.put)
                 future = done.get()
                 with _uninterrupted():
-                    index, worker = running.pop(future)
+                    batch, worker = running.pop(future)
                     try:
-                        result = future.result()
+                        answer = future.result()
                     except TerminatedWorkerError:
                         self._dismiss(worker)
-                        attempts[index] += 1
-                        again = attempts[index] < ATTEMPTS
-                        log.warning("a worker died during task %d; %s", index + 1, "again" if again else "given up")
+                        if batches.split(batch):
+                            log.warning("a worker died during tasks %s; again, one by one", _span(batch))
+                            continue
+                        attempts[batch[0]] += 1
+                        again = attempts[batch[0]] < ATTEMPTS
+                        log.warning("a worker died during task %s; %s", _span(batch), "again" if again else "given up")
                         if again:
-                            waiting.appendleft(index)
+                            batches.give_back(batch)
                         continue
                     except BaseException:
                         self._idle.append(worker)
                         raise
                     self._idle.append(worker)
-                yield index, result
+                yield batches.done(batch, answer)
         finally:
             with _uninterrupted():
                 for future, (_, worker) in running.items():
@@ -106,8 +109,8 @@ class LokyCrew:
 def _uninterrupted() -> Iterator[None]:
     """Hold back Ctrl-C and other signals with a handler in Python until the end of the block.
 
-    Such a handler may raise between any two calls. Inside loky that leaves a lock taken, or a task that nobody waits
-    for, and then the program never ends. New workers start with Ctrl-C blocked: a terminal sends it to them too.
+    Such a handler may raise between any two calls. Inside loky that leaves a lock taken or a task without a waiter, and
+    then the program never ends. New workers start with Ctrl-C blocked: a terminal sends it to them too.
     """
     if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
         yield
@@ -127,9 +130,13 @@ def _uninterrupted() -> Iterator[None]:
             before[number](number, frame)
 
 
-def _work(folder: str, function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
+def _span(batch: list[int]) -> str:
+    return str(batch[0] + 1) if len(batch) == 1 else f"{batch[0] + 1} to {batch[-1] + 1}"
+
+
+def _work(folder: str, function: Function, tasks: list[Task]) -> tuple[float, list[Any]]:
     os.chdir(folder)  # the caller's present folder, not that at the worker's start
-    return function(*task)
+    return timed(function, tasks)
 
 
 def _begin(parent: int) -> None:

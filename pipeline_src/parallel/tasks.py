@@ -1,28 +1,29 @@
-"""Run tasks by the crew that the params name.
+"""Run tasks in this process, in processes of this machine, or on a cluster.
 
-A task is a top-level function and its arguments; it seeds itself from them.
+A task is a top-level function with its arguments, which include its seed.
 """
 
 import atexit
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel.crew import Crew, Results
+from pipeline_src.parallel.crew import Batches, Crew, Function, Results, Task, timed
 from pipeline_src.parallel.setting import Parallel
 
 R = TypeVar("R")
 
 MOST_WORKERS = "ZUGWERK_WORKERS"
 """Environment variable with the largest number of processes on this machine, whatever the params say. `zugwerk repro`
-divides the cores among the stages that run side by side."""
+divides the cores among the stages that run at the same time."""
 
 _CREWS: dict[Parallel, Crew] = {}
-"""The last crew in use, kept because starting processes costs seconds and a stage runs many sets of tasks."""
+"""The last crew in use. It is kept, since starting processes takes seconds and a stage runs many sets of tasks."""
 
 
 def nothing(*_: object) -> None:
@@ -30,75 +31,94 @@ def nothing(*_: object) -> None:
 
 
 def run_tasks(
-    function: Callable[..., R],
-    tasks: Sequence[tuple[Any, ...]],
+    function: Callable[[list[Task]], list[R]],
+    tasks: Sequence[Task],
     parallel: Parallel,
     description: str,
     at_end: Callable[[], None] = nothing,
-    on_result: Callable[[int, R], None] = nothing,
+    on_results: Callable[[list[tuple[int, R]]], None] = nothing,
+    together: int = 1,
 ) -> list[R]:
-    """``function(*task)`` for every task, in the tasks' order; a progress bar in a terminal.
+    """Return the result of every task, in the order of the tasks; show a progress bar in a terminal.
 
     Args:
-        function: a top-level function.
-        tasks: its arguments.
-        parallel: where they run.
+        function: a top-level function, or a partial one, from the arguments of some tasks to one result for each.
+        tasks: arguments of each task.
+        parallel: the workers.
         description: title of the bar.
         at_end: see `run_as_they_come`.
-        on_result: called here with a task's index and result as soon as it has finished.
+        on_results: called in this process with index and result of the tasks of each batch as soon as it has finished.
+        together: number of tasks that are quicker in one batch than in several, as games of a net are.
 
     Raises:
-        ZugwerkError: a task that ended its worker each time it was tried, once all others are done; as `Crew.run`.
+        ZugwerkError: a task ended its worker at every attempt (raised after all other tasks); as `Crew.run`.
         Exception: whatever a task raised.
     """
     results: dict[int, R] = {}
     with (
-        closing(run_as_they_come(function, tasks, parallel, at_end)) as found,
+        closing(_run(function, Batches(tasks, together), parallel, at_end)) as found,
         tqdm(total=len(tasks), desc=description, disable=None) as bar,
     ):
-        for index, result in found:
-            results[index] = result
-            on_result(index, result)
-            bar.update()
+        for some in found:
+            results.update(some)
+            on_results(some)
+            bar.update(len(some))
     for index in range(len(tasks)):
         if index not in results:
-            name = f"{function.__module__}.{function.__name__}"
             raise ZugwerkError(
-                f"{description}: task {index + 1} of {len(tasks)} ({name}) ended its worker at every attempt, "
-                "perhaps out of memory: lower parallel.workers, or see the log of the cluster. The others are done"
+                f"{description}: task {index + 1} of {len(tasks)} ({_name(function)}) ended its worker at every "
+                "attempt, perhaps out of memory: lower parallel.workers, or see the log of the cluster. The others are "
+                "done"
             )
     return [results[index] for index in range(len(tasks))]
 
 
 def run_as_they_come(
     function: Callable[..., Any],
-    tasks: Sequence[tuple[Any, ...]],
+    tasks: Sequence[Task],
     parallel: Parallel,
     at_end: Callable[[], None] = nothing,
-) -> Results:
-    """(index, ``function(*task)``) of each task, in the order in which they finish.
+) -> Generator[tuple[int, Any]]:
+    """Yield (index, ``function(*task)``) for each task as soon as it has finished; no task waits for another one.
 
     Args:
         function: a top-level function.
-        tasks: its arguments.
-        parallel: where they run.
-        at_end: a top-level function that is called in each worker in the end, unless it was killed.
+        tasks: arguments of each task.
+        parallel: the workers.
+        at_end: a top-level function that each worker calls at the end, unless it was killed.
 
     Yields:
-        Index and result; none for a task whose worker died each time it was tried.
+        Index and result; nothing for a task whose worker died at every attempt.
 
     Raises:
         ZugwerkError: as `Crew.run`.
         Exception: whatever the function raised.
     """
+    with closing(_run(partial(each, function), Batches(tasks, 0), parallel, at_end)) as found:
+        for some in found:
+            yield from some
+
+
+def each(function: Callable[..., R], tasks: list[Task]) -> list[R]:
+    """Return ``function(*task)`` for each task."""
+    return [function(*task) for task in tasks]
+
+
+def _name(function: Any) -> str:
+    while isinstance(function, partial):
+        function = function.args[0] if function.func is each else function.func
+    return f"{function.__module__}.{function.__name__}"
+
+
+def _run(function: Function, batches: Batches, parallel: Parallel, at_end: Callable[[], None]) -> Results:
     workers = min(parallel.workers, int(os.environ.get(MOST_WORKERS, parallel.workers)))
-    if parallel.address or min(workers, len(tasks)) > 1:
-        hired = Parallel(backend=parallel.backend, workers=workers, address=parallel.address)
-        yield from _crew(hired).run(function, tasks, at_end)
+    if batches and (parallel.address or min(workers, len(batches.tasks)) > 1):
+        yield from _crew(Parallel(workers=workers, address=parallel.address)).run(function, batches, at_end)
         return
     try:
-        for index, task in enumerate(tasks):
-            yield index, function(*task)
+        while batches:
+            batch = batches.take(1)
+            yield batches.done(batch, timed(function, [batches.tasks[index] for index in batch]))
     finally:
         at_end()
 
@@ -107,19 +127,15 @@ def _crew(parallel: Parallel) -> Crew:
     if parallel not in _CREWS:
         dismiss()
         _CREWS[parallel] = _hire(parallel)
-        atexit.register(dismiss)  # now, so that it comes before what the backend has registered for itself
+        atexit.register(dismiss)  # now, so that it runs before the handlers that the crew has registered
     return _CREWS[parallel]
 
 
 def _hire(parallel: Parallel) -> Crew:
-    if parallel.backend == "dask":
+    if parallel.address:
         from pipeline_src.parallel.dask_crew import DaskCrew
 
-        return DaskCrew(parallel.address, parallel.workers)
-    if parallel.backend == "ray":
-        from pipeline_src.parallel.ray_crew import RayCrew
-
-        return RayCrew(parallel.address, parallel.workers)
+        return DaskCrew(parallel.address)
     from pipeline_src.parallel.loky_crew import LokyCrew
 
     return LokyCrew(parallel.workers)

@@ -1,24 +1,26 @@
-"""A player with the nets that come with the package, one for each board: `ByBoard`."""
+"""A player that is another one on each board, such as that with the packaged net of the board: `ByBoard`."""
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.jit.needs import Need
-from pipeline_src.players.packaged import PackagedNet, board_words
+from pipeline_src.players.packaged import board_words
 from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
 from pipeline_src.search.limits import Limit, OnInfo
 
+T = TypeVar("T")
 
-class ByBoard(Player):
+
+class ByBoard(Player, Generic[T]):
     """Plays each game with the net of its board, which is read when a position of that board is first seen."""
 
     def __init__(
         self,
         name: str,
-        nets: Sequence[PackagedNet],
-        open_net: Callable[[PackagedNet], Player],
+        nets: Mapping[OneBoard, T],
+        open_net: Callable[[T], Player],
         board_of: Callable[[Any], OneBoard],
         searches: bool = False,
         limit: Limit | None = None,
@@ -28,7 +30,7 @@ class ByBoard(Player):
 
         Args:
             name: of the player, for messages.
-            nets: of one game, for different boards.
+            nets: of one game, by their boards.
             open_net: the player with one of them.
             board_of: the board and rule of a state.
             searches: see `Player`, as all these players have it.
@@ -40,7 +42,7 @@ class ByBoard(Player):
         """
         if not nets:
             raise ZugwerkError(f"no net comes with the package, so player '{name}' needs a model: {name}:MODEL")
-        self._name, self._nets, self._open, self._board_of = name, {n.card.board: n for n in nets}, open_net, board_of
+        self._name, self._nets, self._open, self._board_of = name, nets, open_net, board_of
         self._players: dict[OneBoard, Player] = {}
         self._opening = threading.Lock()  # a preparation in the background asks for the same nets
         self._use: int | None = None
@@ -56,12 +58,15 @@ class ByBoard(Player):
         """
         board = self._board_of(state)
         if board not in self._nets:
-            there = ", ".join(map(board_words, self._nets))
-            raise ZugwerkError(
-                f"no net for {board_words(board)} comes with the package; "
-                f"there are nets for {there}; for another board name a model: {self._name}:MODEL"
-            )
+            raise ZugwerkError(self._refusal(board))
         return self._player(board)
+
+    def _refusal(self, board: OneBoard) -> str:
+        there = ", ".join(map(board_words, self._nets))
+        return (
+            f"no net for {board_words(board)} comes with the package; "
+            f"there are nets for {there}; for another board name a model: {self._name}:MODEL"
+        )
 
     def _player(self, board: OneBoard) -> Player:
         with self._opening:

@@ -1,4 +1,4 @@
-"""Errors of players: `PlayerError` forfeits a game, `RefusalError` means that no game is played."""
+"""Errors of players: `PlayerError` forfeits a game, `RefusalError` ends a match before its first game."""
 
 from typing import Literal
 
@@ -7,10 +7,6 @@ from pipeline_src.errors import ZugwerkError
 ErrorKind = Literal["illegal", "time", "hang", "crash", "exit"]
 """``illegal``: an illegal move or none. ``time``: too late. ``hang``: no answer at all. ``crash``: the engine crashed.
 ``exit``: the engine left with status 0."""
-
-
-class RefusalError(ZugwerkError):
-    """Another program refuses this board or rule. No game is played, so none is lost."""
 
 
 class PlayerError(ZugwerkError):
@@ -22,3 +18,17 @@ class PlayerError(ZugwerkError):
 
     def __reduce__(self) -> tuple[type["PlayerError"], tuple[ErrorKind, str]]:
         return PlayerError, (self.kind, str(self))
+
+
+class RefusalError(PlayerError):
+    """Another program refuses a board or a rule.
+
+    Before a match (`Player.check`) no game is played, so none is lost. A program that refuses the same board later
+    forfeits that game.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("illegal", text)
+
+    def __reduce__(self) -> tuple[type["RefusalError"], tuple[str]]:  # type: ignore[override] # one argument
+        return RefusalError, (str(self),)

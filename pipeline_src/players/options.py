@@ -40,7 +40,7 @@ def read_options(kind: type[T], text: PlayerText) -> T:
     player = f"player '{text.name}'"
     if text.value and not kind.VALUE:
         raise ZugwerkError(f"{player} takes no {text.value!r} after the colon")
-    values: dict[str, Any] = {kind.VALUE: text.value} if text.value else {}
+    values: dict[str, Any] = {kind.VALUE: _read(kind, kind.VALUE, text.value)} if text.value else {}
     written: dict[str, str] = {}
     for key, setting in text.options.items():
         name, _, inner = kind.ALIASES.get(key, key).partition(".")
@@ -56,7 +56,7 @@ def read_options(kind: type[T], text: PlayerText) -> T:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise ZugwerkError(f"{player}{_complaint(kind, text, first_fault(kind, error), written)}") from None
+        raise ZugwerkError(f"{player}{_complaint(kind, first_fault(kind, error), written)}") from None
 
 
 def option_names(kind: type[Options]) -> list[str]:
@@ -82,7 +82,7 @@ def _read(kind: type[Options], name: str, setting: str) -> Any:
     return int(number) if wanted is int and number.is_integer() else number
 
 
-def _complaint(kind: type[Options], text: PlayerText, fault: Fault, written: Mapping[str, str]) -> str:
+def _complaint(kind: type[Options], fault: Fault, written: Mapping[str, str]) -> str:
     name = fault.name.removeprefix(".")
     key = written.get(name, name)
     if fault.error == "missing":
@@ -94,5 +94,5 @@ def _complaint(kind: type[Options], text: PlayerText, fault: Fault, written: Map
     if fault.kind is bool:
         return f": {key} must be 0 or 1, not {fault.value!r}"
     if isinstance(fault.value, float):
-        return f": {key} must be a whole number, not {text.options[key]}"
+        return f": {key} must be a whole number, not {fault.value:.15g}"
     return f": {key}={fault.value!r} is not a number"

@@ -1,7 +1,8 @@
-"""The nets that come with the package: for a board and a rule a file of weights, and a card that describes it.
+"""The nets that come with the package: for a board and a rule a file that runs without torch, and a card of it.
 
-``nets/SYSTEM-9x9-RULE.pt`` has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A player whose text names no model plays with
-the net that fits its board (`by_board`).
+``nets/SYSTEM-9x9-RULE.onnx``, or ``.lines`` of a line net's table, has its card in ``nets/SYSTEM-9x9-RULE.yaml``. A net
+that searches run in 8-bit integers has that model beside it, in ``nets/SYSTEM-9x9-RULE.int8.onnx``. A player whose text
+names no model plays with the net that fits its board (`by_board`).
 """
 
 import hashlib
@@ -17,8 +18,21 @@ from pipeline_src.players.player import OneBoard
 from pipeline_src.project.params import Count, Items, Params, Positive, Text, build, read_tree
 
 FOLDER = Path(__file__).parents[1] / "nets"
+ENDINGS, INT8, CARD = (".onnx", ".lines"), ".int8.onnx", ".yaml"
+"""Endings of the file of a net, of the same in 8-bit integers, and of its card."""
 MOST_BYTES, MOST_BYTES_IN_ALL = 4 << 20, 12 << 20
-"""Largest size of a packaged net, and of all of them."""
+"""Largest size of a packaged file, and of all of them."""
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+"""SHA-256 in hexadecimal digits."""
+
+
+class CardInt8(Params):
+    """The model with 8-bit integers, which is another file."""
+
+    bytes: Count
+    """Size of the file."""
+    sha256: Digest
+    """Digest of the file."""
 
 
 class CardFigure(Params):
@@ -34,6 +48,44 @@ class CardFigure(Params):
     n: Count | None = None
     """Games, turns or positions behind it."""
     unit: Text
+
+
+class CardRange(Params):
+    """A range of the reliability curve."""
+
+    predicted: float
+    """Mean win rate predicted."""
+    observed: float
+    """Points of the side to move."""
+    low: float
+    """Lower end of their 95 % interval."""
+    high: float
+    """Upper end of it."""
+    turns: Count
+
+
+class CardCalibration(Params):
+    """Win rates of the net alone against the results of its games against itself, first halves of the games."""
+
+    games: Count
+    simulations: Count
+    """Simulations of a move in these games."""
+    brier: float
+    """Mean squared error of the win rates; always saying one half has 0.25."""
+    brier_low: float
+    """Lower end of its 95 % interval."""
+    brier_high: float
+    """Upper end of it."""
+    predicted: float
+    """Mean win rate of the side to move."""
+    scored: float
+    """Its points."""
+    start_first: float
+    """Win rate of the first side at the start."""
+    start_second: float
+    """Win rate of the second side after the first one's move."""
+    curve: Items[CardRange]
+    """The reliability curve."""
 
 
 class Card(Params):
@@ -62,11 +114,15 @@ class Card(Params):
     """Wall time of its self-play, training and gates, or of its training."""
     hardware: Text | None = None
     figures: Items[CardFigure] = ()
-    """Figures of the net as trained, before its weights were rounded to 16 bits."""
+    """Figures of the net as trained."""
+    calibration: CardCalibration
+    """Whether its win rates are right; a net whose are not is not packaged."""
     bytes: Count
     """Size of the file."""
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    sha256: Digest
     """Digest of the file."""
+    int8: CardInt8 | None = None
+    """The same net with 8-bit integers, if there is one."""
 
     @property
     def name(self) -> str:
@@ -86,20 +142,21 @@ class PackagedNet:
     file: Path
     card: Card
 
-    def checked(self) -> str:
-        """The file's path, once its bytes have been compared with the card.
+    def checked(self, int8: bool = False) -> str:
+        """The path of the file, once its bytes have been compared with the card; with ``int8`` of that one.
 
         Raises:
-            ZugwerkError: the file is not the one that the card describes.
+            ZugwerkError: the file is missing, or not the one that the card describes.
         """
-        content = self.file.read_bytes()
-        if len(content) != self.card.bytes or hashlib.sha256(content).hexdigest() != self.card.sha256:
+        about, file = (self.card.int8, self.file.with_suffix(INT8)) if int8 else (self.card, self.file)
+        content = file.read_bytes() if file.is_file() else b""
+        if about is None or len(content) != about.bytes or hashlib.sha256(content).hexdigest() != about.sha256:
             raise ZugwerkError(
-                f"{self.file}: not the net that {self.file.with_suffix('.yaml').name} describes: "
-                f"{len(content):,} bytes, the card says {self.card.bytes:,}, or another digest; "
+                f"{file}: not the net that {self.file.with_suffix(CARD).name} describes: "
+                f"{len(content):,} bytes, the card says {about.bytes if about else 0:,}, or another digest; "
                 "`zugwerk export MODEL --package SYSTEM` writes both"
             )
-        return str(self.file)
+        return str(file)
 
     def check_board(self, board: OneBoard) -> None:
         """Refuse a net that was made for another board than its card says.
@@ -111,6 +168,15 @@ class PackagedNet:
             raise ZugwerkError(f"{self.file}: a net for {board_words(board)}, but its card says {self.card.name}")
 
 
+def nets_by_board(game: str) -> dict[OneBoard, PackagedNet]:
+    """The nets of a game by the boards that they play on.
+
+    Raises:
+        ZugwerkError: see `packaged_nets`.
+    """
+    return {net.card.board: net for net in packaged_nets(game)}
+
+
 def packaged_nets(game: str | None = None, folder: Path = FOLDER) -> list[PackagedNet]:
     """The nets of a game, or of all, by game, board and name; no net itself is read.
 
@@ -118,8 +184,10 @@ def packaged_nets(game: str | None = None, folder: Path = FOLDER) -> list[Packag
         ZugwerkError: a net without a card or a card without a net, a card that cannot be read or that has another
             net's name, or two nets for one board.
     """
-    stems = sorted({path.with_suffix("") for pattern in ("*.pt", "*.yaml") for path in folder.glob(pattern)})
-    nets = sorted((_read(stem) for stem in stems), key=lambda net: (net.card.game, net.card.board, net.card.name))
+    stems = {path.name.partition(".")[0] for path in folder.iterdir() if path.suffix in (*ENDINGS, CARD)}
+    nets = sorted(
+        (_read(folder, stem) for stem in stems), key=lambda net: (net.card.game, net.card.board, net.card.name)
+    )
     nets = [net for net in nets if game in (None, net.card.game)]
     for before, after in pairwise(nets):
         if (before.card.game, before.card.board) == (after.card.game, after.card.board):
@@ -127,15 +195,18 @@ def packaged_nets(game: str | None = None, folder: Path = FOLDER) -> list[Packag
     return nets
 
 
-def _read(stem: Path) -> PackagedNet:
-    file, beside = stem.with_name(f"{stem.name}.pt"), stem.with_name(f"{stem.name}.yaml")
-    for there, missing in ((beside, file), (file, beside)):
-        if not missing.is_file():
-            raise ZugwerkError(f"{missing}: not there, but {there.name} is; a packaged net is a file and its card")
+def _read(folder: Path, stem: str) -> PackagedNet:
+    beside, files = folder / f"{stem}{CARD}", [folder / f"{stem}{ending}" for ending in ENDINGS]
+    there = [file for file in files if file.is_file()]
+    if not beside.is_file() or len(there) != 1:
+        named = ", ".join(file.name for file in [beside, *files] if file.is_file()) or f"{stem}{INT8}"
+        raise ZugwerkError(
+            f"{folder / stem}: only {named}; a packaged net is one file, {' or '.join(ENDINGS)}, and its card"
+        )
     card = build(Card, read_tree(beside), "card", str(beside))
-    if card.name != stem.name:
+    if card.name != stem:
         raise ZugwerkError(f"{beside}: the card of {card.name}; a net and its card are named SYSTEM-SIZExSIZE-RULE")
-    return PackagedNet(file, card)
+    return PackagedNet(there[0], card)
 
 
 def board_words(board: OneBoard) -> str:

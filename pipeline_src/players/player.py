@@ -38,6 +38,8 @@ class Bounds:
     movetime_ms: float | None = None
     infinite: bool = False
     """Whether to search until stopped."""
+    lines: int = 1
+    """Number of best actions that reports have lines for; see `Limit.lines`."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Player:
     """Milliseconds per move that another program is given. An arena without a clock enforces them."""
     first_ms = 0.0
     """Milliseconds that its first move in a game may take beyond that."""
+    waited_ms = 0.0
+    """Milliseconds of the last choice that were a pause for another program, which no clock counts."""
     logs: Path | None = None
     """Folder for the standard error of another program."""
     _warm = False

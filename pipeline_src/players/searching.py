@@ -1,6 +1,7 @@
 """`SearchPlayer`, a search as a player, and the limits that its options set."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -84,10 +85,10 @@ class SearchPlayer(Player):
 
     def _limit(self, position: Position, bounds: Bounds) -> Limit:
         if bounds.infinite:
-            return Limit()
+            return Limit(lines=bounds.lines)
         if (bounds.depth, bounds.nodes, bounds.movetime_ms) != (None, None, None):
-            return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms)
-        return self.limit_at(position)
+            return Limit(bounds.depth, bounds.nodes, bounds.movetime_ms, bounds.lines)
+        return replace(self.limit_at(position), lines=bounds.lines)
 
     def _warm_up(self, position: Position) -> None:
         self.think(position, Bounds(depth=1 if self.limit.depth is not None else None, nodes=1))  # minimax needs depth
@@ -113,8 +114,12 @@ class SearchPlayer(Player):
 
     def limit_at(self, position: Position) -> Limit:
         """Return the player's own limit, or the time that the game's clock allows for this move."""
-        if position.clock is None:
-            return self.limit
-        played = len(position.actions)
-        legal = int(write_actions(position.state, np.empty(max_actions(position.state), np.int32)))
-        return Limit(movetime_ms=movetime_ms(position.clock, played, expected_plies(played, legal)))
+        return self.limit if position.clock is None else Limit(movetime_ms=time_on_clock(position))
+
+
+def time_on_clock(position: Position) -> float:
+    """Return the milliseconds that the position's clock allows for this move."""
+    assert position.clock is not None
+    played = len(position.actions)
+    legal = int(write_actions(position.state, np.empty(max_actions(position.state), np.int32)))
+    return movetime_ms(position.clock, played, expected_plies(played, legal))

@@ -1,4 +1,4 @@
-"""Commands under way, and the threads that wait for them: all of them end with the block that they were started in."""
+"""Running commands and the threads that wait for them: all of them end with the block in which they were started."""
 
 import contextlib
 import subprocess
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 class EndedError(ZugwerkError):
-    """A command that was ended with all others, or not even started since they were."""
+    """The command was ended together with all others, or not started any more."""
 
 
 class Children:
@@ -28,7 +28,7 @@ class Children:
         self.ended = threading.Event()
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(sys.maxsize)  # which starts one only where none is idle
+        self._threads = ThreadPoolExecutor(sys.maxsize)  # starts a thread only if none is idle
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +38,7 @@ class Children:
         self._threads.shutdown()
 
     def submit(self, function: Callable[P, R], *args: P.args, **options: P.kwargs) -> Future[R]:
-        """Call a function, which may run commands, in a thread of its own."""
+        """Call a function, which may run commands, in a separate thread."""
         return self._threads.submit(function, *args, **options)
 
     @contextlib.contextmanager
@@ -52,19 +52,19 @@ class Children:
             with self._lock:
                 self._running.add(process)
             try:
-                self.check()  # after it is among the others: whichever comes first, `end` or this line, sees the other
+                self.check()  # after the registration: either `end` sees this command, or this line sees the end
                 yield process
             finally:
                 with self._lock:
                     self._running.remove(process)
 
     def check(self) -> None:
-        """Raise an `EndedError` once the end of all commands has come."""
+        """Raise an `EndedError` if all commands have been ended."""
         if self.ended.is_set():
             raise EndedError("ended with all others")
 
     def end(self) -> None:
-        """End all commands, side by side, and wait until nothing of them is left; no other can be started."""
+        """End all commands at the same time and wait for their processes; no other command can be started."""
         self.ended.set()
         with self._lock:
             left = list(self._running)

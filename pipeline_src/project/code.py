@@ -10,11 +10,15 @@ admission of workers.
 """
 
 import ast
+import atexit
 import hashlib
 import io
 import json
+import logging
 import os
 import re
+import shutil
+import stat
 import tempfile
 import tokenize
 from collections.abc import Iterable, Iterator
@@ -48,17 +52,69 @@ class Source(NamedTuple):
 
 
 def cache_root() -> Path:
-    """The user's cache folder (``ZUGWERK_CACHE`` moves it), or a temporary one where home cannot be written."""
+    """The user's cache folder (``ZUGWERK_CACHE`` moves it), in which no other user may write: it holds compiled code.
+
+    Where that one cannot be written or is not `private`, it is a folder of this user among the temporary ones, and
+    where that is not either, one of this process.
+    """
     chosen = os.environ.get("ZUGWERK_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    root = Path(chosen) if chosen else base / "zugwerk"
+    spare = Path(tempfile.gettempdir()) / f"zugwerk-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    for root in (Path(chosen) if chosen else base / "zugwerk", spare):
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.access(root, os.W_OK):
+                continue
+            if private(root):
+                return root
+        except OSError:
+            continue
+        if root not in _TOLD:
+            _TOLD.add(root)
+            words = "%s: another user may write there, so nothing is read from it; remove it, or set ZUGWERK_CACHE"
+            logging.getLogger(__name__).warning(words, root)
+    return _own_folder()
+
+
+_TOLD: set[Path] = set()
+
+
+def private(folder: Path) -> bool:
+    """Whether no other user but root may change or replace what is in a folder.
+
+    All folders around it count too, of which one with the sticky bit, such as ``/tmp``, may be open to all. A group
+    that has this user alone counts as the user.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    mine, real = (0, os.geteuid()), folder.resolve()
+    if folder.lstat().st_uid not in mine:
+        return False
+    for one in (real, *real.parents):
+        status = one.stat()
+        writers = stat.S_IWOTH if _mine_alone(status.st_gid) else stat.S_IWOTH | stat.S_IWGRP
+        sticky = one != real and status.st_mode & stat.S_ISVTX
+        if status.st_uid not in mine or (status.st_mode & writers and not sticky):
+            return False
+    return True
+
+
+def _mine_alone(group: int) -> bool:
+    import grp
+    import pwd
+
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        if os.access(root, os.W_OK):
-            return root
-    except OSError:
-        pass
-    return Path(tempfile.gettempdir()) / f"zugwerk-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+        about, user = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return (about.gr_name, group) == (user.pw_name, user.pw_gid) and set(about.gr_mem) <= {user.pw_name}
+
+
+@lru_cache(maxsize=1)
+def _own_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="zugwerk-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 class Code:

@@ -1,4 +1,4 @@
-"""Two versions side by side: headline figures, params, and all other metrics that differ."""
+"""Compare two versions: headline figures, params, and all other metrics that differ."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ FIELDS = frozenset({"value", "low", "high", "n"})
 
 
 def number(value: float | None, sign: str = "") -> str:
-    """A number to four figures, whole ones in full; ``-`` where there is none; ``sign`` "+" shows that of all."""
+    """Return a number with four digits, integers in full, ``-`` for None; ``sign`` "+" always shows the sign."""
     if value is None:
         return "-"
     return f"{value:{sign},}" if isinstance(value, int) else f"{value:{sign}.4g}"
@@ -21,7 +21,7 @@ def number(value: float | None, sign: str = "") -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number, with its 95 % interval where it has one; ``value`` is None where a version does not have it."""
+    """A number, with its 95 % interval if it has one; ``value`` is None if a version lacks it."""
 
     value: float | None
     low: float | None = None
@@ -29,12 +29,12 @@ class Estimate:
 
     @property
     def text(self) -> str:
-        """The value, or ``-``."""
+        """Return the value, or ``-``."""
         return number(self.value)
 
     @property
     def interval(self) -> str:
-        """``low to high``, or ``-``."""
+        """Return ``low to high``, or ``-``."""
         return "-" if self.low is None or self.high is None else f"{number(self.low)} to {number(self.high)}"
 
 
@@ -43,7 +43,7 @@ class Pair:
     """One figure or metric in both versions."""
 
     group: str
-    """The system of a figure, the file of another metric."""
+    """System of a figure; file of any other metric."""
     name: str
     a: Estimate
     b: Estimate
@@ -51,22 +51,22 @@ class Pair:
 
     @property
     def difference(self) -> float | None:
-        """B - A; None where one of them is missing."""
+        """Return B - A; None if one of them is missing."""
         return None if self.a.value is None or self.b.value is None else self.b.value - self.a.value
 
     @property
     def change(self) -> str:
-        """The difference with its sign, or ``-``."""
+        """Return the difference with its sign, or ``-``."""
         return number(self.difference, sign="+")
 
     @property
     def differs(self) -> bool:
-        """Whether the two versions say something else, be it only about the interval."""
+        """Return whether the two versions differ, in the value or in the interval."""
         return self.a != self.b
 
     @property
     def apart(self) -> bool:
-        """Whether both have intervals, and these do not overlap."""
+        """Return whether both have intervals and these do not overlap."""
         if self.a.low is None or self.a.high is None or self.b.low is None or self.b.high is None:
             return False
         return self.a.high < self.b.low or self.b.high < self.a.low
@@ -83,24 +83,24 @@ class Side:
     profile: str
     seed: str
     data: str
-    """Where each system's data came from, in words."""
+    """Origin of each system's data, in words."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything that a terminal or a page shows of two versions."""
+    """The comparison of two versions, as a terminal or a page shows it."""
 
     a: Side
     b: Side
     figures: list[Pair]
-    """All headline figures that one of the versions has, alike or not. Times are none: git does not have them."""
+    """All headline figures of either version, equal or not, without times, which are not in git."""
     params: list[tuple[str, Any, Any]]
-    """(key, A's, B's) of the values of params.yaml that differ; None where there is no such key."""
+    """Key, value of A and value of B for the values of params.yaml that differ; None for a missing key."""
     metrics: list[Pair]
     """All other metrics that differ."""
 
     def shown(self, everything: bool) -> list[Pair]:
-        """The figures that differ, or all of them."""
+        """Return the figures that differ, or all of them."""
         return [pair for pair in self.figures if everything or pair.differs]
 
 
@@ -110,10 +110,9 @@ def compare(a: Revision, b: Revision, project: Path = Path()) -> Comparison:
     Raises:
         ZugwerkError: a file of theirs is damaged, or DVC is missing or fails.
     """
-    rows = {one.name: figures(one.folder) for one in (a, b)}
-    of_a, of_b = rows[a.name], rows[b.name]
+    sides = [(figures(one.folder), str(one.params().get("profile"))) for one in (a, b)]
     pairs = [
-        _pair(system, name, figure, of_a[system][name], of_b[system][name])
+        _pair(system, name, figure, *((rows[system][name], profile) for rows, profile in sides))
         for system, named in REGISTRY.items()
         for name, figure in named.items()
         if not (figure.timing or figure.times)
@@ -121,32 +120,32 @@ def compare(a: Revision, b: Revision, project: Path = Path()) -> Comparison:
     params = dvc_diff.params_changes(a, b, project)
     changed = [(key, one["old"], one["new"]) for file in params.values() for key, one in sorted(file.items())]
     return Comparison(
-        _side(a, of_a),
-        _side(b, of_b),
+        _side(a, sides[0][0]),
+        _side(b, sides[1][0]),
         [pair for pair in pairs if pair.a.value is not None or pair.b.value is not None],
         changed,
         _others(dvc_diff.metrics_changes(a, b, project), _headline(a) | _headline(b)),
     )
 
 
-def _pair(system: str, name: str, figure: Figure, a: dict[str, Any], b: dict[str, Any]) -> Pair:
-    """The graph's figures, if one of the versions has it; a committed measurement is compared with none of them."""
-    made = [of_the_graph(row) for row in (a, b)]
+def _pair(system: str, name: str, figure: Figure, *sides: tuple[dict[str, Any], str]) -> Pair:
+    """Return a figure of the graph if either version, each a row and a profile, has one, else a measurement of both."""
+    made = [of_the_graph(row, profile) for row, profile in sides]
     one, other = (
         Estimate(row["ours"], row["low"], row["high"]) if row else Estimate(None)
-        for row in (made if any(made) else (a, b))
+        for row in (made if any(made) else [row for row, _ in sides])
     )
     return Pair(system, name, one, other, figure.unit)
 
 
 def _headline(revision: Revision) -> set[tuple[str, str]]:
-    """(file, dotted key) of the metrics that are headline figures."""
+    """Return (file, dotted key) of the metrics that are headline figures."""
     params = revision.params()
     return {metric_of(figure, params) for named in REGISTRY.values() for figure in named.values() if figure.path}
 
 
 def _others(changes: dvc_diff.Changes, headline: set[tuple[str, str]]) -> list[Pair]:
-    """The metrics that differ and are no headline figures; the fields of an estimate become one entry."""
+    """Return the other metrics that differ; the fields of an estimate become one entry."""
     pairs = []
     for file, leaves in sorted(changes.items()):
         estimates = {key.removesuffix(".low") for key in leaves if key.endswith(".low")}

@@ -1,4 +1,4 @@
-"""The page of a comparison: one HTML file that opens offline, and beside it DVC's page of both versions' plots."""
+"""The page of a comparison: one HTML file that opens offline, with a link to DVC's page of both versions' plots."""
 
 from itertools import groupby
 from pathlib import Path
@@ -9,7 +9,7 @@ from pipeline_src.project.compare import Comparison
 from pipeline_src.project.revision import Revision
 
 PLOTS = "plots"
-"""Folder of DVC's page, beside ours."""
+"""Folder of DVC's page, next to ours."""
 
 
 def write_page(
@@ -36,7 +36,7 @@ def write_page(
 
 
 def render(comparison: Comparison, experiments: list[list[str]], everything: bool = False) -> str:
-    """The page as text; whatever the versions, params and experiments are called is escaped."""
+    """Return the page as text; names of versions, params and experiments are escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     jinja = Environment(

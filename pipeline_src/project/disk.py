@@ -1,4 +1,4 @@
-"""How much disk a run takes, estimated from the params, so that it is said before it starts.
+"""Estimate the disk space of a run from the params, before it starts.
 
 Only what grows with the params counts; the rest of a run is some 100 MiB. DVC keeps what a stage makes twice, in the
 checkout and in its cache, unless the file system can share the blocks of both.
@@ -14,7 +14,7 @@ from pipeline_src.errors import ZugwerkError
 
 COPIES = 2
 REST = 100 << 20
-"""Bytes of all that is not estimated, of pages, reports and work under way."""
+"""Bytes of everything without an estimate, of pages, reports and intermediate files."""
 A_GAME, A_GAME_OF_SAMPLES = 800, 18_800
 """Bytes of a game of the Amazons on 10x10: in an archive, pages or records; as samples. Measured at 1,000 games."""
 A_GAME_OF_LABELS = 14_500
@@ -24,7 +24,7 @@ A_WEIGHT = 16
 
 
 def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
-    """Bytes that some targets of the graph will take, as far as params say.
+    """Estimate the bytes that some targets of the graph will take.
 
     Raises:
         ZugwerkError: params lack what the sizes are made of.
@@ -37,7 +37,7 @@ def needed(targets: Iterable[str], params: Mapping[str, Any]) -> int:
 
 
 def unknown_size(error: Exception) -> ZugwerkError:
-    """Say that params lack what the sizes are made of."""
+    """Return the error for params that lack what the estimate needs."""
     return ZugwerkError(
         f"params.yaml: the size of the run cannot be estimated ({type(error).__name__}: {error}); compare the file"
         " with docs/reference/params.md, or `git checkout params.yaml`"
@@ -45,7 +45,7 @@ def unknown_size(error: Exception) -> ZugwerkError:
 
 
 def graph_targets(params: Mapping[str, Any]) -> list[str]:
-    """Targets of the whole graph that take more than a little."""
+    """Return the targets of the whole graph that have an estimate."""
     names = ["archive", "crawl", "parse", "samples"] if "amazons_archive" in params else []
     members = {
         "amazons_train": params.get("amazons_models", {}).get("trained", ()),
@@ -59,13 +59,13 @@ def graph_targets(params: Mapping[str, Any]) -> list[str]:
 
 
 def sizes(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> str:
-    """Say what targets will take and what is free."""
+    """Return a line with the estimate for targets and the free space."""
     free = shutil.disk_usage(checkout).free
     return f"disk: about {gib(needed(targets, params))} needed for all of it, {gib(free)} free at {checkout.resolve()}"
 
 
 def check(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> None:
-    """Refuse what needs more disk than is free where the checkout is.
+    """Raise if targets need more disk space than is free at the checkout.
 
     Raises:
         ZugwerkError: says both sizes.
@@ -79,12 +79,12 @@ def check(targets: Iterable[str], params: Mapping[str, Any], checkout: Path) -> 
 
 
 def gib(size: float) -> str:
-    """A size in words, such as ``2.4 GiB``."""
+    """Return a size as text, such as ``2.4 GiB``."""
     return f"{size / (1 << 30):,.1f} GiB"
 
 
 def bytes_of(stage: str, item: str, params: Mapping[str, Any]) -> float:
-    """Bytes of one copy of what a target makes."""
+    """Return the bytes of one copy of a target's outputs."""
     games = params.get("amazons_archive", {}).get("games", 0)
     if stage in ("amazons_archive", "amazons_crawl", "amazons_parse"):
         return float(games * A_GAME)
@@ -106,16 +106,17 @@ def bytes_of(stage: str, item: str, params: Mapping[str, Any]) -> float:
 
 
 def amazons_net(name: str, params: Mapping[str, Any]) -> float:
-    """Bytes of a trained net; of the published ones nearly all are weights of the policy's dense layer."""
-    own = params["amazons_train"]
+    """Return the bytes of a trained net; in the published nets most weights are in the policy's dense layer."""
     if name == "residual":
-        return float(4 * 18 * own["residual"]["blocks"] * own["residual"]["channels"] ** 2)
+        net = params["amazons_residual"]
+        return float(4 * 18 * net["blocks"] * net["channels"] ** 2)
+    own = params["amazons_train"]
     cells = params["amazons_samples"]["size"] ** 2
     return float(4 * max(own["fewest_filters"], round(16 * own["width"])) * cells**3)
 
 
 def weights(net: Mapping[str, Any], size: int) -> float:
-    """Weights of a self-play net: those of its convolutions, and of dense heads."""
+    """Return the number of weights of a self-play net, in its convolutions and dense heads."""
     own = net[net["kind"]]
     if net["kind"] == "residual":
         widths = [own["stem_filters"], *own["widths"]]

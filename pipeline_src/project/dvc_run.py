@@ -1,4 +1,4 @@
-"""The one place that runs `dvc repro` and `dvc push`: streamed, limited in time, ended as a whole with their caller."""
+"""The one place that runs DVC: its output streamed, its time limited, its processes ended with their caller."""
 
 import os
 import re
@@ -14,6 +14,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.project import supervise
 from pipeline_src.project.children import Children
+from pipeline_src.project.graph import CODE
 
 BUSY = "is busy, it is being blocked by"
 """DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
@@ -76,6 +77,24 @@ def repro(
     options = ["--force"] * force
     run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
     return state
+
+
+def status(targets: list[str], checkout: Path, say: Callable[[str], object]) -> None:
+    """Tell what has changed in targets, code included: `dvc status` after the digests of code are brought up to date.
+
+    DVC by itself compares the digests as they were last written, and so knows of no edit since then.
+
+    Args:
+        targets: stages, members ``stage@item`` or groups; all when empty.
+        checkout: the folder that holds dvc.yaml.
+        say: takes each line of `dvc status`.
+
+    Raises:
+        DvcFailedError: see `run_dvc`; for one, there is a mistake in params.yaml.
+    """
+    with Children() as children:
+        repro(CODE, checkout, lambda _: None, children)
+        run_dvc(["status", *targets], checkout, say, children)
 
 
 def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, limit_s: float) -> None:

@@ -1,4 +1,4 @@
-"""How many generations Gomoku's self-play has: `set_generations` rewrites that section of params.yaml.
+"""The number of generations of Gomoku's self-play: `set_generations` rewrites that section of params.yaml.
 
 No file of a generation is deleted with it: `files_beyond` finds those that the section has no more.
 """
@@ -15,7 +15,7 @@ MOST = 99
 
 
 def set_generations(count: int, folder: Path = Path()) -> str:
-    """Write ``count`` generations into ``params.yaml``, comments kept. All files of generations stay.
+    """Write ``count`` generations into ``params.yaml``, and keep comments. All files of generations stay.
 
     Returns:
         A line that says what was done.

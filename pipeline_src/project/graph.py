@@ -1,20 +1,21 @@
-"""The stages of dvc.yaml: their sections of params.yaml, their files, and their order."""
+"""The stages of dvc.yaml: their keys of params.yaml, their files, and their order."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.params import PARAMS_FILE, at, read_tree
 
 GRAPH = Path("dvc.yaml")
 CODE = "code"
 """The stage that writes the digests of the others' code; every edit of a source or of the params runs it."""
-_INTERPOLATED = re.compile(r"\$\{\s*([\w.]+)")
+_PLACE = re.compile(r"\$\{\s*([\w.]+)\s*\}")
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,18 @@ class Stage:
     name: str
     module: str
     """The first-party module that its command runs."""
-    sections: frozenset[str]
-    """Sections of params.yaml that it lists, or whose values stand in its command, paths or `foreach`."""
+    listed: Mapping[str, frozenset[str]]
+    """Keys of params.yaml among its params, by target: the stage itself, or each member of the `foreach`."""
+    filled_in: Mapping[str, frozenset[str]]
+    """Keys whose values stand in a target's command, paths or params."""
     deps: tuple[str, ...]
     outs: tuple[str, ...]
     """Metrics and plots too. In paths, ``*`` stands for what DVC fills in."""
+
+    def keys_of(self, target: str = "") -> frozenset[str]:
+        """Keys that a target depends on; without one, those of all."""
+        targets = [target] if target else [*self.listed]
+        return frozenset(key for one in targets for some in (self.listed, self.filled_in) for key in some.get(one, ()))
 
     def reads(self, path: str) -> bool:
         """Whether a file or folder is one of its deps, lies in one, or holds one."""
@@ -49,9 +57,14 @@ def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
     return {name: _stage(name, definition, params) for name, definition in stages.items()}
 
 
-def reading_section(graph: Mapping[str, Stage], section: str) -> set[str]:
-    """Names of the stages that a change in a section of params.yaml runs again by itself."""
-    return {name for name, stage in graph.items() if section in stage.sections}
+def reading_key(graph: Mapping[str, Stage], key: str) -> set[str]:
+    """Names of the stages that a change below a key of params.yaml, or of the whole section, runs again by itself."""
+    return {name for name, stage in graph.items() if any(map(partial(overlap, key), stage.keys_of()))}
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two keys are the same, or one stands for what is below the other."""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def reading_file(graph: Mapping[str, Stage], path: str) -> set[str]:
@@ -79,15 +92,37 @@ def _stage(name: str, definition: Mapping[str, Any], params: Mapping[str, Any]) 
     body = definition.get("do", definition)
     listed = [entry for entry in body.get("params", []) if isinstance(entry, str)]
     files = [file for entry in body.get("params", []) if isinstance(entry, dict) for file in entry]
-    filled_in = [key for key in _INTERPOLATED.findall(yaml.safe_dump(definition)) if key.split(".")[0] not in _LOCAL]
     outs = [*body.get("outs", []), *body.get("metrics", []), *body.get("plots", [])]
+    targets = _members(name, definition["foreach"], params) if "foreach" in definition else {name: ("", {})}
+    places = set(_PLACE.findall(yaml.safe_dump(body))) - {"key"}
     return Stage(
         name,
         _module(name, body.get("cmd")),
-        frozenset(key.split(".")[0] for key in [*listed, *filled_in]),
+        {target: frozenset(_filled(key, {**params, **own}) for key in listed) for target, (_, own) in targets.items()},
+        {target: frozenset(_source(place, item) for place in places) for target, (item, _) in targets.items()},
         tuple(_pattern(_given(dep, params)) for dep in [*files, *body.get("deps", [])]),
         tuple(map(_pattern, outs)),
     )
+
+
+def _members(name: str, items: Any, params: Mapping[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """The targets of a `foreach`: the key of each item, and what it fills in. Unknown items are one target ``*``."""
+    found = _PLACE.fullmatch(items) if isinstance(items, str) else None
+    key = found[1] if found else ""
+    values = at(params, key) if found else items
+    if isinstance(values, Mapping):
+        return {f"{name}@{one}": (f"{key}.{one}", {"key": str(one), "item": item}) for one, item in values.items()}
+    return {f"{name}@{item}": (key, {"item": item}) for item in values or ["*"]}
+
+
+def _source(place: str, item: str) -> str:
+    """The key of params.yaml that a place is filled from; ``item`` is that of the target's item."""
+    return f"{item}{place.removeprefix('item')}" if place.split(".")[0] == "item" else place
+
+
+def _filled(text: str, values: Mapping[str, Any]) -> str:
+    """A text with all that is filled in; ``*`` for what is not known."""
+    return _PLACE.sub(lambda place: str(at(values, place[1], "*")), text)
 
 
 def _module(name: str, command: Any) -> str:
@@ -97,16 +132,11 @@ def _module(name: str, command: Any) -> str:
     return words[2]
 
 
-_LOCAL = ("item", "key")
-"""Names that `foreach` fills in."""
-
-
-def _given(entry: str | Mapping[str, Any], params: Any) -> str | Mapping[str, Any]:
+def _given(entry: str | Mapping[str, Any], params: Mapping[str, Any]) -> str | Mapping[str, Any]:
     """A dependency that is nothing but a value of params.yaml, as it is there; any other as it is."""
-    whole = _INTERPOLATED.fullmatch(entry.removesuffix("}")) if isinstance(entry, str) else None
-    for part in whole[1].split(".") if whole else ():
-        params = params.get(part) if isinstance(params, Mapping) else None
-    return params if whole and isinstance(params, str) else entry
+    whole = _PLACE.fullmatch(entry) if isinstance(entry, str) else None
+    value = at(params, whole[1]) if whole else None
+    return value if isinstance(value, str) else entry
 
 
 def _pattern(entry: str | Mapping[str, Any]) -> str:

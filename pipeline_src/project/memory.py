@@ -1,4 +1,4 @@
-"""How much memory a run takes, estimated from the params, so that it is said before it starts.
+"""Estimate the memory of a run from the params, before it starts.
 
 A process of a stage takes what `PROCESS` has, and what grows with the params: records and samples, and in training the
 weights and activations of the net, which on a GPU are not in this memory. Processes of other stages than those here are
@@ -26,40 +26,42 @@ PROCESS = {
     "amazons_train": 690,
     "amazons_evaluate": 520,
     "amazons_match": 630,
+    "amazons_calibration": 630,
     "gomoku_first": 760,
     "gomoku_generation": 760,
     "gomoku_evaluate": 830,
+    "gomoku_calibration": 830,
     "growing_first": 660,
     "growing_board": 660,
     "growing_evaluate": 660,
     "depth_train": 630,
     "depth_match": 580,
 }
-"""MiB of a process without workers, from docs/costs.md and small runs."""
+"""MiB of a process without workers, measured for docs/costs.md and in small runs."""
 OTHER = 370
 WORKER = 300
 """MiB of a worker."""
 DVC = 150
 """MiB of the command that runs a target."""
 A_GAME_READ = 30 << 10
-"""Bytes of a game of the Amazons that is read whole."""
+"""Bytes of a game of the Amazons in memory."""
 KEPT = 3.2
-"""Bytes that a training step keeps for each of the convolutions' outputs. Measured with the published residual net."""
+"""Bytes that a training step keeps for each output of the convolutions, measured with the published residual net."""
 STATE = 4
-"""Numbers for each weight in training: itself, its gradient and the optimiser's."""
+"""Numbers for each weight in training: the weight, its gradient and the optimiser's state."""
 SIDE_BY_SIDE = ("amazons_train", "amazons_evaluate", "depth_train")
-"""Stages whose members may run at the same time. Of all other stages of a system one runs at a time."""
+"""Stages with members that may run at the same time. All other stages of a system run one at a time."""
 AMAZONS_FILTERS = 1040
-"""Filters of all layers of Amazons-Net that a position goes through, at the published width."""
+"""Sum of the filters of all layers of Amazons-Net, at the published width."""
 CGROUPS = (
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
 )
-"""Files with the limit, the use and the counts of a container, below /sys/fs/cgroup."""
+"""Files below /sys/fs/cgroup with the limit, the use and the counts of a container."""
 
 
 def of_process(target: str, params: Mapping[str, Any], gpu: bool = False) -> int:
-    """Bytes of the process of a target, without its workers, as far as params say.
+    """Estimate the bytes of the process of a target, without its workers.
 
     Raises:
         ZugwerkError: params lack what the sizes are made of.
@@ -74,14 +76,14 @@ def of_process(target: str, params: Mapping[str, Any], gpu: bool = False) -> int
 def needed(
     targets: Iterable[str], params: Mapping[str, Any], jobs: int, places: Mapping[str, Places], gpu: bool = False
 ) -> int:
-    """Bytes of the targets that take most, as many of them as may run side by side in ``jobs`` places."""
-    options: dict[str, set[tuple[int, int]]] = {}  # places and bytes of what one at a time takes
+    """Return the largest sum of bytes of targets that may run at the same time in ``jobs`` places."""
+    options: dict[str, set[tuple[int, int]]] = {}  # places and bytes, for targets that run one at a time
     for target in targets:
         stage = target.partition("@")[0]
         key, took = target if stage in SIDE_BY_SIDE else stage.partition("_")[0], places.get(stage, Places())
         own = DVC * MIB + of_process(target, params, gpu)
         options.setdefault(key, set()).add((min(jobs, took.least), own))
-        if (workers := min(jobs, took.most)) > 1:  # a single one is the process itself
+        if (workers := min(jobs, took.most)) > 1:  # a single worker is the process itself
             options[key].add((max(workers, took.least), own + workers * WORKER * MIB))
     most = [0] * (jobs + 1)  # by the number of places
     for choices in options.values():
@@ -93,9 +95,9 @@ def needed(
 
 
 def available(groups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Bytes that are free for new processes, swap included, within the limit of the container.
+    """Return the bytes that new processes may use, with swap, within the limit of the container.
 
-    Cached files of a container are no use of memory: they go when it is needed.
+    Cached files of a container do not count as used: they are dropped when memory is needed.
     """
     free = psutil.virtual_memory().available + psutil.swap_memory().free
     for limit, used, stat in CGROUPS:
@@ -109,18 +111,18 @@ def available(groups: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def has_gpu() -> bool:
-    """Whether trainings find a GPU of NVIDIA's."""
+    """Return whether trainings find an NVIDIA GPU."""
     return Path("/proc/driver/nvidia/version").exists()
 
 
 def sizes(targets: Iterable[str], params: Mapping[str, Any], jobs: int, places: Mapping[str, Places]) -> str:
-    """Say what targets will take, as many as run side by side, and what is available."""
+    """Return a line with the estimate for targets that run at the same time, and the available memory."""
     wanted = needed(targets, params, jobs, places, has_gpu())
     return f"memory: about {gib(wanted)} needed with --jobs {jobs}, {gib(available())} available"
 
 
 def check(targets: Iterable[str], params: Mapping[str, Any], jobs: int, places: Mapping[str, Places]) -> None:
-    """Refuse a target that needs more memory than is available, and warn of too many side by side.
+    """Raise if one target needs more memory than is available; warn if those that run at the same time do.
 
     Raises:
         ZugwerkError: names the target, and says both sizes.
@@ -133,11 +135,11 @@ def check(targets: Iterable[str], params: Mapping[str, Any], jobs: int, places: 
                 " net, or name other targets: zugwerk repro TARGET"
             )
     if needed(targets, params, jobs, places, gpu) > free:
-        LOG.warning("%s; fewer jobs side by side take less", sizes(targets, params, jobs, places))
+        LOG.warning("%s; fewer jobs at a time take less", sizes(targets, params, jobs, places))
 
 
 def _grows(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float:
-    """Bytes of what a target reads, and of the net that it trains."""
+    """Return the bytes of the data that a target reads and of the net that it trains."""
     games = params.get("amazons_archive", {}).get("games", 0)
     if stage in ("amazons_parse", "amazons_samples"):
         return float(games * A_GAME_READ)
@@ -155,17 +157,15 @@ def _grows(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float
 
 
 def _amazons_net(name: str, params: Mapping[str, Any]) -> float:
-    """Bytes of a training of the Amazons; a sample is a position before the move and one before the arrow."""
-    own = params["amazons_train"]
+    """Return the bytes of a training for the Amazons; a sample has two positions, before move and arrow."""
+    own = params["amazons_residual" if name == "residual" else "amazons_train"]
     cells = params["amazons_samples"]["size"] ** 2
-    filters, batch = AMAZONS_FILTERS * own["width"], own["batch"]
-    if name == "residual":
-        filters, batch = (2 * own["residual"]["blocks"] + 1) * own["residual"]["channels"], own["residual"]["batch"]
-    return float(STATE * disk.amazons_net(name, params) + 4 * KEPT * 2 * batch * filters * cells)
+    filters = (2 * own["blocks"] + 1) * own["channels"] if name == "residual" else AMAZONS_FILTERS * own["width"]
+    return float(STATE * disk.amazons_net(name, params) + 4 * KEPT * 2 * own["batch"] * filters * cells)
 
 
 def _filters(net: Mapping[str, Any]) -> int:
-    """Filters of all convolutions of a self-play net; of the line net, which has none of them, 0."""
+    """Return the sum of the filters of all convolutions of a self-play net; 0 for the line net, which has none."""
     own = net[net["kind"]]
     if net["kind"] == "residual":
         return int(own["stem_filters"] + sum(2 * own["blocks"] * width for width in own["widths"]))

@@ -1,5 +1,6 @@
-"""A trained net becomes one that comes with the package: weights of 16 bits, and a card from params and metrics."""
+"""Package a trained net: a file that runs without torch, and a card from params and metrics."""
 
+import contextlib
 import dataclasses
 import datetime
 import hashlib
@@ -7,19 +8,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline_src.arena.calibration import Calibration, measure_calibration
+from pipeline_src.arena.calibration_params import CalibrationParams
+from pipeline_src.arena.reliability import calibration_rows
+from pipeline_src.arena.runner import Board
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
+from pipeline_src.parallel import Parallel
 from pipeline_src.players.packaged import (
+    CARD,
+    ENDINGS,
     FOLDER,
+    INT8,
     MOST_BYTES,
     MOST_BYTES_IN_ALL,
     Card,
+    CardCalibration,
     CardFigure,
+    CardInt8,
+    CardRange,
     PackagedNet,
     packaged_nets,
 )
 from pipeline_src.players.player import OneBoard
-from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.params import PARAMS_FILE, build, read_tree
 from pipeline_src.project.profile import flat, profile_tree, round_trip_yaml
 from pipeline_src.report import provenance
 from pipeline_src.report.figures import figures, of_the_graph
@@ -28,53 +40,73 @@ from pipeline_src.systems.gomoku_zero.evaluation_params import data_words
 AMAZONS, GOMOKU, GROWING = "amazons_net", "gomoku_zero", "growing_boards"
 SYSTEMS = (AMAZONS, GOMOKU, GROWING)
 STAGES = {AMAZONS: "amazons_match", GOMOKU: "gomoku_evaluate", GROWING: "growing_evaluate"}
-"""The last stage of a system's nets."""
+"""Last stage of each system that trains nets."""
+GAMES = CalibrationParams()
+ONNX, TABLE = ENDINGS
 
 
 class Opened(NamedTuple):
-    """A net as its file has it, and how it is written again."""
+    """A net as read from its file, with a function that writes it."""
 
     net: Any
     game: str
     size: int
     rule: str
+    ending: str
+    """Of the file: one of `ENDINGS`."""
     save: Callable[[Path], None]
-    """Writes it with 16 bits a weight."""
+    """Function that writes the net to a file that runs without torch."""
+    int8: Callable[[bytes], bytes] | None = None
+    """Function that makes a model in 8-bit integers of that file's content."""
 
 
 def package_net(
-    model: Path, system: str, *, hours: float | None = None, checkout: Path = Path(), folder: Path = FOLDER
+    model: Path,
+    system: str,
+    *,
+    hours: float | None = None,
+    checkout: Path = Path(),
+    folder: Path = FOLDER,
+    games: CalibrationParams = GAMES,
 ) -> PackagedNet:
-    """Write a net with weights of 16 bits, and its card, into the folder of the nets that come with the package.
+    """Write a net in a form that runs without torch, and its card, into the folder of packaged nets.
 
-    If the net is the one that the last stage of the system has evaluated in this checkout, the card has the figures,
-    and the profile, params, commands, commit and hardware of the checkout. Of any other net they are not known.
+    First the net's win rates, which users see, are compared with the results of its games against itself.
+
+    If the last stage of the system has evaluated this net in this checkout, the card has the figures, and the profile,
+    params, commands, commit and hardware of the checkout. For any other net they are unknown.
 
     Args:
-        model: file that a stage has written.
+        model: file written by a stage.
         system: one of `SYSTEMS`.
-        hours: what it took; by default what the checkout's timings say, if they are there.
+        hours: hours of training; by default from the checkout's timings, if there are any.
         checkout: the folder with params.yaml.
-        folder: where both files go.
+        folder: folder for both files.
+        games: number of games against itself.
 
     Raises:
-        ZugwerkError: no such system, no model of it, a board that is not square or has another system's net, or too
-            many bytes.
+        ZugwerkError: the system is unknown, the file is no model of it, the board is not square or belongs to a net of
+            another system, the win rates are not calibrated (`Calibration.faults`), or the file is too large.
     """
     if system not in SYSTEMS:
         raise ZugwerkError(f"no nets of {system!r} come with the package; there are: {', '.join(SYSTEMS)}")
     opened, params = _open(model, system), read_tree(checkout / PARAMS_FILE)
     stem = folder / f"{system}-{opened.size}x{opened.size}-{opened.rule}"
-    file, beside = stem.with_name(f"{stem.name}.pt"), stem.with_name(f"{stem.name}.yaml")
+    file, beside, quick = (stem.with_name(stem.name + ending) for ending in (opened.ending, CARD, INT8))
     for net in packaged_nets(opened.game, folder) if folder.is_dir() else ():
         if net.card.board == OneBoard(opened.size, opened.size, opened.rule) and net.file != file:
             raise ZugwerkError(f"{net.file} is for the same board; remove it and its card first")
-    rows, known = _figures(opened, system, model, params, checkout)
+    rows, known = _figures(system, model, params, checkout)
     took = known if hours is None else hours
-    with written_aside(file) as aside:
+    with written_aside(file) as aside, contextlib.ExitStack() as stack:
         opened.save(aside)
-        content = aside.read_bytes()
+        content, int8 = aside.read_bytes(), None
         _check_size(file, len(content))
+        if opened.int8 is not None:
+            integers = opened.int8(content)
+            stack.enter_context(written_aside(quick)).write_bytes(integers)
+            int8 = CardInt8(bytes=len(integers), sha256=hashlib.sha256(integers).hexdigest())
+        calibration = _calibration(opened, model, params, games)
         card = Card(
             system=system,
             game=opened.game,
@@ -89,26 +121,43 @@ def package_net(
             hours=took,
             hardware=provenance.hardware() if rows else None,
             figures=tuple(_card_figure(row) for row in rows),
+            calibration=card_calibration(calibration, games),
             bytes=len(content),
             sha256=hashlib.sha256(content).hexdigest(),
+            int8=int8,
         )
         write_card(beside, card)
     return PackagedNet(file, card)
 
 
 def write_card(path: Path, card: Card) -> None:
-    """Write a card as YAML, without what is not known."""
+    """Write a card as YAML, without unknown fields."""
     with written_aside(path) as aside, open(aside, "w", encoding="utf-8") as sink:
         round_trip_yaml().dump(card.model_dump(mode="json", exclude_none=True, exclude_defaults=True), sink)
 
 
 def _open(model: Path, system: str) -> Opened:
     if system == AMAZONS:
-        from pipeline_src.systems.amazons_net.models import load_nets, save_nets
+        from pipeline_src.systems.amazons_net.models import load_nets
+        from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8
+        from pipeline_src.systems.amazons_net.onnx_nets import export_nets
+        from pipeline_src.systems.amazons_net.residual import ResidualNets
 
         nets = load_nets(model)
-        return Opened(nets, "amazons", nets.config.size, "standard", lambda path: save_nets(path, nets, half=True))
-    from pipeline_src.systems.gomoku_zero.models import load_model, save_model
+        if not isinstance(nets, ResidualNets):
+            raise ZugwerkError(f"{model}: only residual nets run without torch, so no others are packaged")
+        return Opened(
+            nets,
+            "amazons",
+            nets.config.size,
+            "standard",
+            ONNX,
+            lambda path: _write(path, export_nets(nets)),
+            lambda content: as_int8(content, str(model)),
+        )
+    from pipeline_src.systems.gomoku_zero.evaluator import export_table
+    from pipeline_src.systems.gomoku_zero.models import load_model
+    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
 
     found = load_model(model)
     if found.config.height != found.config.width:
@@ -116,30 +165,72 @@ def _open(model: Path, system: str) -> Opened:
             f"{model}: a board of {found.config.height}x{found.config.width}; packaged nets have squares"
         )
 
-    def save(path: Path) -> None:
-        save_model(path, found.net, found.game, found.variant, half=True)
+    about = found.net, found.game, found.config.height, found.variant
+    if found.config.kind == "lines":
+        return Opened(*about, TABLE, lambda path: export_table(found, path))
+    return Opened(*about, ONNX, lambda path: _write(path, export_onnx(found)))
 
-    return Opened(found.net, found.game, found.config.height, found.variant, save)
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _calibration(opened: Opened, model: Path, params: dict[str, Any], games: CalibrationParams) -> Calibration:
+    """Measure whether the win rates are calibrated.
+
+    Raises:
+        ZugwerkError: they are not; the message says why.
+    """
+    board = Board(opened.game, opened.size, opened.rule)
+    parallel = build(Parallel, params["parallel"], "parallel", PARAMS_FILE.name)
+    found = measure_calibration(board, model.resolve(), games, params["seed"], parallel)
+    if faults := found.faults():
+        raise ZugwerkError(
+            f"{model}: its win rates are wrong, so it is not packaged: in {found.games} games against itself "
+            f"{'; '.join(faults)}. Nets learn values from the turns of both sides of their games"
+        )
+    return found
+
+
+def card_calibration(found: Calibration, games: CalibrationParams) -> CardCalibration:
+    """Return the part of a card."""
+    return CardCalibration(
+        games=found.games,
+        simulations=games.simulations,
+        brier=found.brier.value,
+        brier_low=found.brier.low,
+        brier_high=found.brier.high,
+        predicted=found.predicted,
+        scored=found.scored.value,
+        start_first=found.start[0],
+        start_second=found.start[1],
+        curve=tuple(build(CardRange, row, "curve", "card") for row in calibration_rows(found.bins)),
+    )
 
 
 def _data(system: str, rows: list[dict[str, Any]], params: dict[str, Any]) -> str | None:
-    """Whose games the net learned from, in words; None if it is not known."""
+    """Return the origin of the net's games in words; None if it is unknown."""
     if system == GOMOKU and rows:
         return data_words(params)
     return next((str(row["data"]) for row in rows if row["data"]), None)
 
 
 def _check_size(file: Path, size: int) -> None:
-    others = sum(path.stat().st_size for path in file.parent.glob("*.pt") if path != file)
+    own = file.name.partition(".")[0]
+    others = sum(
+        path.stat().st_size
+        for path in file.parent.iterdir()
+        if path.suffix in ENDINGS and path.name.partition(".")[0] not in ("", own)
+    )
     if size > MOST_BYTES or size + others > MOST_BYTES_IN_ALL:
         raise ZugwerkError(
-            f"{file}: {size:,} bytes beside {others:,} of the other nets; "
+            f"{file}: {size:,} bytes, and {others:,} of the other nets; "
             f"{MOST_BYTES:,} a net and {MOST_BYTES_IN_ALL:,} in all may come with the package"
         )
 
 
 def _architecture(net: Any) -> str:
-    """Kind, shape and number of weights, such as ``residual: widths (32,), blocks 3; 61,234 weights``."""
+    """Return kind, shape and number of weights, such as ``residual: widths (32,), blocks 3; 61,234 weights``."""
     about = dataclasses.asdict(net.config)
     shape = ", ".join(f"{name} {value}" for name, value in about.items() if name not in ("height", "width", "size"))
     weights = sum(parameter.numel() for parameter in net.parameters())
@@ -147,17 +238,17 @@ def _architecture(net: Any) -> str:
 
 
 def _params(params: dict[str, Any], checkout: Path) -> dict[str, Any]:
-    """Profile, seed, and what is otherwise than in the profile."""
+    """Return the profile, the seed, and the differences from the profile."""
     own = flat(profile_tree(params["profile"], checkout))
     changed = {key: value for key, value in flat(params).items() if key not in own or own[key] != value}
     return {"profile": params["profile"], "seed": params["seed"]} | changed
 
 
-def _evaluated(system: str, residual: bool, params: dict[str, Any]) -> Path:
-    """The file of the net that a system's figures are of."""
+def _evaluated(system: str, params: dict[str, Any]) -> Path:
+    """Return the file of the net with which a system's figures were measured."""
     models = Path("artifacts/models")
     if system == AMAZONS:
-        return models / "amazons" / ("residual" if residual else params["amazons_match"]["loss"]) / "nets.pt"
+        return models / "amazons/residual/nets.pt"
     if system == GOMOKU:
         return models / "gomoku" / max(["01", *map(str, params["gomoku_generations"])]) / "best.pt"
     sizes = [params["growing_first"]["size"], *params["growing_larger"]]
@@ -165,31 +256,24 @@ def _evaluated(system: str, residual: bool, params: dict[str, Any]) -> Path:
 
 
 def _figures(
-    opened: Opened, system: str, model: Path, params: dict[str, Any], checkout: Path
+    system: str, model: Path, params: dict[str, Any], checkout: Path
 ) -> tuple[list[dict[str, Any]], float | None]:
-    """Rows of the report that have an interval and are of this net, and the hours of Gomoku's generations.
+    """Return the report's rows with an interval for this net, and the hours of Gomoku's generations.
 
-    Neither is known of a net that is not the evaluated one; nor are the hours of other systems.
+    Both are unknown for a net that was not evaluated; the hours are unknown for other systems.
     """
-    residual = system == AMAZONS and _is_residual(opened.net)
-    evaluated = checkout / _evaluated(system, residual, params)
+    evaluated = checkout / _evaluated(system, params)
     if not evaluated.is_file() or evaluated.read_bytes() != model.read_bytes():
         return [], None
     own = {name: of_the_graph(row) for name, row in figures(checkout)[system].items()}
     rows = [
         row
         for name, row in own.items()
-        if row is not None and row["low"] is not None and name.startswith("residual_") == residual
+        if row is not None and row["low"] is not None and name.startswith("residual_") == (system == AMAZONS)
         if not name.startswith("baseline_")
     ]
     took = own["train_hours"] if system == GOMOKU else None
     return rows, float(took["ours"]) if rows and took is not None else None
-
-
-def _is_residual(net: Any) -> bool:
-    from pipeline_src.systems.amazons_net.residual import ResidualNets
-
-    return isinstance(net, ResidualNets)
 
 
 def _card_figure(row: dict[str, Any]) -> CardFigure:

@@ -1,7 +1,9 @@
 """Sections of params.yaml and options of players as models: base class, bounds, and messages about wrong values.
 
-A section is read by `load`. Values are taken as they are: a whole number stands for a number, but no text for a number,
-no 1 for true and no 1.0 for 1.
+Keys are dotted: ``depth_train.models.ours``. `load` reads a section or what is below one, `load_part` some keys of it,
+`load_value` a single value. dvc.yaml lists the keys of each stage; `KEYS_READ` has those that a process has read.
+Values are taken as they are: a whole number stands for a number, but no text for a number, no 1 for true and no 1.0 for
+1.
 """
 
 import types
@@ -18,6 +20,8 @@ from pydantic.fields import FieldInfo
 from pipeline_src.errors import ZugwerkError
 
 PARAMS_FILE = Path("params.yaml")
+KEYS_READ: set[str] = set()
+"""Keys of params files that this process has read; a key stands for all that is below it."""
 
 T = typing.TypeVar("T")
 
@@ -50,29 +54,63 @@ Named = dict[Annotated[str, BeforeValidator(str)], T]  # YAML has numbers for na
 BOUNDS = {"multiple_of": "a multiple of", "ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
-def load(kind: type[T], section: str, path: Path | str = PARAMS_FILE) -> T:
-    """Section ``section`` of a params file as the model ``kind``.
+def load(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
+    """What stands at ``key`` of a params file, a section or what is below one, as the model ``kind``.
 
     Raises:
-        ZugwerkError: no such file or section, an unknown or missing key, a value of the wrong type or out of its
+        ZugwerkError: no such file or key, an unknown or missing key, a value of the wrong type or out of its
             bounds, or values that do not go together; the message names file and key.
     """
-    tree = read_tree(path)
-    if section not in tree:
-        raise ZugwerkError(f"{path}: section '{section}' is missing")
-    return build(kind, tree[section], section, str(path))
+    return build(kind, read_value(key, path), key, str(path))
+
+
+def load_part(kind: type[T], key: str, path: Path | str = PARAMS_FILE, names: Iterable[str] | None = None) -> T:
+    """Some keys of a section as the model ``kind``: ``names``, by default all that it has. The others are not read.
+
+    Raises:
+        ZugwerkError: as `load`, but for keys that the model does not have.
+    """
+    section = _found(key, path)
+    wanted = set(typing.cast(type[BaseModel], kind).model_fields if names is None else names)
+    KEYS_READ.update(f"{key}.{name}" for name in wanted)
+    part = {name: section[name] for name in wanted & section.keys()} if isinstance(section, dict) else section
+    return build(kind, part, key, str(path))
 
 
 def load_value(kind: type[T], key: str, path: Path | str = PARAMS_FILE) -> T:
-    """The top-level value ``key`` (seed, torch_threads, profile) of a params file.
+    """A single value of a params file, such as ``seed`` or ``amazons_match.loss``.
 
     Raises:
         ZugwerkError: missing, or not of type ``kind``.
     """
-    tree = read_tree(path)
-    if key not in tree:
-        raise ZugwerkError(f"{path}: key '{key}' is missing")
-    return build(typing.cast(type[T], Annotated[kind, Strict()]), tree[key], key, str(path))
+    return build(typing.cast(type[T], Annotated[kind, Strict()]), read_value(key, path), key, str(path))
+
+
+def read_value(key: str, path: Path | str = PARAMS_FILE) -> Any:
+    """What stands at ``key`` of a params file, unchecked.
+
+    Raises:
+        ZugwerkError: no such file or key.
+    """
+    KEYS_READ.add(key)
+    return _found(key, path)
+
+
+def _found(key: str, path: Path | str) -> Any:
+    value = at(read_tree(path), key, missing := object())
+    if value is missing:
+        raise ZugwerkError(f"{path}: '{key}' is missing")
+    return value
+
+
+def at(tree: Any, key: str, missing: Any = None) -> Any:
+    """What a dotted key leads to in nested mappings; ``missing`` if it leads nowhere."""
+    for part in key.split("."):
+        named = {str(name): value for name, value in tree.items()} if isinstance(tree, Mapping) else {}
+        if part not in named:
+            return missing
+        tree = named[part]
+    return tree
 
 
 def read_tree(path: Path | str = PARAMS_FILE) -> dict[str, Any]:

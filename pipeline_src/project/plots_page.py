@@ -1,13 +1,17 @@
-"""The page that `dvc plots` puts its plots into, with the drawing libraries inside, so that it opens offline.
+"""The drawing libraries of charts, and the page with them that `dvc plots` puts its plots into and that opens offline.
 
-DVC's own page loads Vega from a content delivery network. `make setup` writes this one to .dvc/plots.html, where
-.dvc/config names it.
+DVC's own page loads Vega from a content delivery network. `make setup` and `zugwerk new` write this one to
+.dvc/plots.html and name it in .dvc/config.local; in a clone without them `dvc plots` uses its own.
 """
 
+import contextlib
+from importlib.metadata import version
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from pipeline_src.errors import run_main
 from pipeline_src.files import written_aside
+from pipeline_src.project.code import cache_root
 
 PAGE = Path(".dvc/plots.html")
 
@@ -35,11 +39,27 @@ def main() -> None:
 
 def write(page: Path) -> None:
     """Write the page to a file."""
+    with written_aside(page) as aside:
+        aside.write_text(_PAGE % bundle(), encoding="utf-8")
+
+
+def bundle() -> str:
+    """Return Vega, Vega-Lite and vega-embed as one script that sets ``window.vegaEmbed``; it can stand in a page.
+
+    vl-convert contains them. It takes seconds to put them together, so the user's cache folder keeps the script.
+    """
+    kept = cache_root() / f"vega-{version('vl-convert-python')}.js"
+    with contextlib.suppress(FileNotFoundError):
+        return kept.read_text(encoding="utf-8")
     from vl_convert import javascript_bundle
 
-    bundle = javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
-    with written_aside(page) as aside:
-        aside.write_text(_PAGE % bundle, encoding="utf-8")
+    script = javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
+    with contextlib.suppress(OSError):  # on a full or read-only disk, made each time
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=kept.parent, delete=False) as aside:  # others may write too
+            aside.write(script)
+        Path(aside.name).replace(kept)
+    return script
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Profiles: the committed params.yaml is the profile laptop; profiles/<name>.yaml have the differences."""
+"""Profiles: the committed params.yaml is the profile laptop; profiles/<name>.yaml contain the differences."""
 
 import io
 import re
@@ -7,29 +7,39 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 
 PARAMS = Path("params.yaml")
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
-GIVEN_WHOLE = ("gomoku_generations", "growing_larger", "gomoku_train.schedule", "growing_train.schedule")
-"""Mappings with a list of items as keys: a profile with such a mapping replaces all of it."""
+GIVEN_WHOLE = (
+    "amazons_models.trained",
+    "gomoku_generations",
+    "growing_larger",
+    "gomoku_train.schedule",
+    "growing_train.schedule",
+)
+"""Mappings with items as keys, which a profile replaces as a whole."""
+
+
+def profile_names(folder: Path = Path()) -> list[str]:
+    """Return the names of all profiles of a project."""
+    return sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
 
 
 def switch_profile(name: str, folder: Path = Path()) -> str:
-    """Write ``params.yaml`` for profile ``name``, comments kept; return lines that say what was done.
+    """Write ``params.yaml`` for profile ``name``, comments kept; return lines that report the changes.
 
-    What the present profile sets goes back to the laptop's values, as they were last committed; what the new one sets
-    gets its values. All other keys stay as they are.
+    Keys that the present profile sets return to the laptop's values, as last committed; keys that the new profile sets
+    get its values. All other keys stay.
 
     Raises:
-        ZugwerkError: no such profile, a difference in a key that the laptop does not have, or no laptop values found.
+        ZugwerkError: the profile is unknown or sets a key that the laptop lacks, or git has no values of the laptop.
     """
-    reader, params = round_trip_yaml(), folder / PARAMS
-    known = sorted([LAPTOP, *(path.stem for path in (folder / PROFILES).glob("*.yaml"))])
+    reader, params, known = round_trip_yaml(), folder / PARAMS, profile_names(folder)
+    if not params.is_file():
+        raise ZugwerkError(f"{params}: no such file; run in the project's folder")
     if name not in known:
         raise ZugwerkError(f"no profile {name!r}; there are: {', '.join(known)}")
     text = params.read_text(encoding="utf-8")
@@ -59,10 +69,10 @@ def switch_profile(name: str, folder: Path = Path()) -> str:
 
 
 def merged_text(name: str, folder: Path, text: str | None = None) -> str:
-    """Params of a profile other than the laptop's, comments kept; ``text`` is the laptop's, by default the file's.
+    """Return the params of a profile, comments kept; ``text`` is by default the laptop's file.
 
     Raises:
-        ZugwerkError: ``text`` is not the laptop's, or the profile has a key that it does not have.
+        ZugwerkError: ``text`` is not the laptop's, or the profile sets a key that it lacks.
     """
     reader, params = round_trip_yaml(), folder / PARAMS
     tree = reader.load(params.read_text(encoding="utf-8") if text is None else text)
@@ -76,23 +86,38 @@ def merged_text(name: str, folder: Path, text: str | None = None) -> str:
 
 
 def profile_tree(name: str, folder: Path) -> dict[str, Any]:
-    """Params of a profile, over the laptop's values as they were last committed.
+    """Return the params of a profile, merged into the laptop's values as last committed.
 
     Raises:
-        ZugwerkError: no such profile, or git has no laptop's values.
+        ZugwerkError: the profile is unknown, or git has no values of the laptop.
     """
+    import yaml
+
     text = _committed(folder)
     if name != LAPTOP and not (folder / PROFILES / f"{name}.yaml").is_file():
         raise ZugwerkError(f"{folder / PARAMS}: no profile {name!r} in {folder / PROFILES}")
-    tree: dict[str, Any] = yaml.safe_load(text if name == LAPTOP else merged_text(name, folder, text))
+    tree: dict[str, Any] = yaml.safe_load(merged_text(name, folder, text))
     return tree
 
 
-def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
-    """Put ``differences``, which come from ``source``, over the params in ``tree``, below ``key``.
+def own_values(folder: Path) -> dict[str, Any]:
+    """Return the values in ``params.yaml``, by dotted key, that are not those of its profile.
 
     Raises:
-        ZugwerkError: a key that the params do not have.
+        ZugwerkError: the profile is unknown, or git has no values of the laptop.
+    """
+    from pipeline_src.project.params import read_tree  # here: the help of commands needs no models
+
+    params = read_tree(folder / PARAMS)
+    known = flat(profile_tree(str(params.get("profile")), folder))
+    return {key: value for key, value in flat(params).items() if key not in known or known[key] != value}
+
+
+def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
+    """Merge ``differences``, read from ``source``, into the params in ``tree`` below ``key``.
+
+    Raises:
+        ZugwerkError: the params lack a key.
     """
     for name, value in differences.items():
         if name not in tree:
@@ -108,7 +133,7 @@ def merge(tree: Any, differences: Any, source: str, key: str = "") -> None:
 
 
 def round_trip_yaml() -> Any:
-    """A reader and writer of params.yaml that keeps comments, order and quotes."""
+    """Return a reader and writer of params.yaml that keeps comments, order and quotes."""
     from ruamel.yaml import YAML
 
     yaml = YAML()
@@ -120,7 +145,7 @@ def round_trip_yaml() -> Any:
 
 
 def flat(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The values in ``tree`` by their whole keys, such as ``crawl.contact``; ``before`` begins each of them."""
+    """Return the values in ``tree`` by dotted key, such as ``crawl.contact``; ``before`` is the prefix of each key."""
     found: dict[str, Any] = {}
     for name, value in tree.items():
         key = f"{before}{name}"
@@ -129,12 +154,12 @@ def flat(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _is_nested(difference: Any, value: Any, key: str) -> bool:
-    """Whether a profile's ``difference`` of ``key`` names keys within its ``value``, and not all of it."""
+    """Return whether a profile's ``difference`` of ``key`` sets keys within its ``value``, not the whole value."""
     return isinstance(difference, dict) and isinstance(value, dict) and key not in GIVEN_WHOLE
 
 
 def _part(tree: Any, differences: Any, key: str = "") -> dict[str, Any]:
-    """What ``tree`` has of the keys that ``differences`` name."""
+    """Return the part of ``tree`` whose keys ``differences`` has."""
     return {
         name: _part(tree[name], value, f"{key}{name}.") if _is_nested(value, tree[name], key + name) else tree[name]
         for name, value in differences.items()
@@ -147,12 +172,12 @@ def _file(name: str, folder: Path) -> str:
 
 
 def _differences(name: str, folder: Path) -> Any:
-    """What a profile's file says; the laptop has none."""
+    """Return the content of a profile's file; the laptop has none."""
     return {} if name == LAPTOP else round_trip_yaml().load(Path(_file(name, folder)).read_text(encoding="utf-8")) or {}
 
 
 def _committed(folder: Path) -> str:
-    """The text of params.yaml in the last commit that has it as the laptop's: other profiles may be committed, too."""
+    """Return params.yaml of the last commit in which it is the laptop's; other profiles may be committed too."""
     try:
         commits = _git(folder, "rev-list", "HEAD", "--", str(PARAMS)).split()
         texts = (_git(folder, "show", f"{commit}:./{PARAMS}") for commit in commits)

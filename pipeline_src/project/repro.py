@@ -1,4 +1,4 @@
-"""Brings the graph up to date here and now: the scheduler, with a thread and a log file for each target that runs."""
+"""Bring the graph up to date on this machine: the scheduler, with a thread and a log file for each running target."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +13,11 @@ from pipeline_src.project.scheduler import WORK, Future, Scheduler, Watch
 
 
 class TargetsFailedError(ZugwerkError):
-    """Targets failed; the text has the last lines of each and names the logs of all that ran at that time."""
+    """Targets failed; the text has the last lines of each, and the names of the logs of all targets that ran then."""
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -29,19 +29,19 @@ def repro(
     targets: Sequence[str] = (),
     force: bool = False,
 ) -> list[Outcome]:
-    """Bring targets and all that they depend on up to date, as many at a time as there are places for.
+    """Bring targets and their dependencies up to date, as many at a time as there are places for.
 
-    The output of a target goes to `log_file`. However this function is left, nothing that it started stays.
+    The output of a target goes to `log_file`. No process that this function started outlives it.
 
     Args:
         checkout: the folder that holds dvc.yaml.
-        jobs: how many places there are, at least 1.
-        show: makes what tells of the progress; it lasts as long as the targets run.
+        jobs: number of places, at least 1.
+        show: returns the display of the progress, which lasts as long as the targets run.
         targets: as `Scheduler` takes them.
-        force: run them also where nothing has changed.
+        force: run targets even if nothing has changed.
 
     Returns:
-        All targets, in the order in which they were done.
+        All targets, in the order in which they finished.
 
     Raises:
         TargetsFailedError: at least one failed.
@@ -67,7 +67,7 @@ def repro(
 
 
 def log_file(target: str) -> Path:
-    """Where a target's output goes, below the checkout."""
+    """Return the file below the checkout for a target's output."""
     return WORK / f"{target.replace('/', '_')}.log"
 
 
@@ -88,5 +88,5 @@ def _told(failed: dict[str, Exception], beside: Sequence[str]) -> Iterator[str]:
         yield f"{target}: {line_of(error) if isinstance(error, OSError) else error}\n  log: {log_file(target)}"
     for target in beside:
         if target not in failed:
-            yield f"{target}, which ran beside it, came to its end\n  log: {log_file(target)}"
-    yield "no other target was begun; the same command goes on from here"
+            yield f"{target}, which ran at the same time, has finished\n  log: {log_file(target)}"
+    yield "no other target was started; run the same command again to continue"

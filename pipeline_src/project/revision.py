@@ -1,38 +1,44 @@
-"""A version of the project: a commit, an experiment of DVC's, or the working tree, as a folder with its small files."""
+"""A version of the project (a commit, a DVC experiment or the working tree) as a folder with its small files."""
 
 import io
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.project.dvc_answer import run_dvc
 from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.report.lock import Lock
 
 WORKSPACE = "workspace"
-FILES = ("params.yaml", "dvc.lock", "artifacts/reports", "docs/measured")
-"""Files that `figures` and `metrics` read. Timings are not in git, so a commit has none."""
+FILES = ("params.yaml", "dvc.yaml", "dvc.lock", "artifacts/reports", "docs/measured")
+"""Files that `figures` and `metrics` read. git has the headline figures, and DVC's cache the other reports, if a
+version was made in this checkout or pulled into it. Neither has times."""
 
 
 @dataclass(frozen=True)
 class Revision:
-    """One version, readable at ``folder``."""
+    """A version of which the files are in ``folder``."""
 
     name: str
-    """As the user gave it; `WORKSPACE` is the working tree."""
+    """Name given by the user; `WORKSPACE` is the working tree."""
     commit: str
-    """40 hex digits; of the working tree, those of HEAD."""
+    """Commit, 40 hex digits; HEAD for the working tree."""
     date: str
     """Date of the commit, ISO 8601."""
     subject: str
     """First line of the commit's message."""
     changed: bool
-    """Whether it is the working tree, and differs from its commit."""
+    """Whether this is the working tree and it differs from its commit."""
     folder: Path
 
     @property
@@ -42,14 +48,14 @@ class Revision:
 
     @property
     def title(self) -> str:
-        """Name and short commit, as in ``HEAD~3 (1a2b3c4)``."""
+        """Return name and short commit, as in ``HEAD~3 (1a2b3c4)``."""
         return f"{self.name} ({self.commit[:7]}{' and changes' if self.changed else ''})"
 
     def params(self) -> dict[str, Any]:
-        """All of params.yaml.
+        """Return all of params.yaml.
 
         Raises:
-            ZugwerkError: there is none, or it is not YAML.
+            ZugwerkError: the file is missing or not YAML.
         """
         return read_tree(self.folder / PARAMS_FILE)
 
@@ -68,13 +74,13 @@ class Version:
 
 
 def versions(count: int, project: Path = Path()) -> list[Version]:
-    """The last ``count`` commits of HEAD that changed what `FILES` names but for params, and all experiments; by date.
+    """Return the last ``count`` commits of HEAD that changed reports or measurements, and all experiments, by date.
 
     Raises:
-        ZugwerkError: no git, or not a git repository.
+        ZugwerkError: git is not installed, or this is no git repository.
     """
     form = "%H%x09%cI%x09%s"
-    text = _git(project, "log", f"--max-count={count}", f"--format={form}", "--", *FILES[2:]).decode(errors="replace")
+    text = _git(project, "log", f"--max-count={count}", f"--format={form}", "--", *FILES[-2:]).decode(errors="replace")
     found = [Version(commit, "", date, subject) for commit, date, subject in _fields(text)][::-1]
     fields = "%(objectname)%09%(committerdate:iso-strict)%09%(refname)"
     text = _git(project, "for-each-ref", f"--format={fields}", "refs/exps").decode(errors="replace")
@@ -93,14 +99,14 @@ def _fields(text: str) -> Iterator[list[str]]:
 
 @contextmanager
 def opened(name: str, project: Path = Path()) -> Iterator[Revision]:
-    """Yield a version of the project, its files laid out in a folder that is gone afterwards.
+    """Yield a version of the project, with its files in a folder that is removed afterwards.
 
     Args:
-        name: anything git takes for a commit, the name of an experiment (`dvc exp run -n NAME`), or `WORKSPACE`.
+        name: anything that git accepts as a commit, the name of an experiment (`dvc exp run -n NAME`), or `WORKSPACE`.
         project: the folder of dvc.yaml, in a git repository.
 
     Raises:
-        ZugwerkError: no git, not a git repository, no such revision, or one without metrics.
+        ZugwerkError: git is not installed, this is no git repository, or the revision is unknown or has no metrics.
     """
     commit = _commit_of("HEAD" if name == WORKSPACE else name, project)
     date, subject = _git(project, "show", "--no-patch", "--format=%cI%n%s", commit).decode().split("\n")[:2]
@@ -131,7 +137,7 @@ def _resolved(name: str, project: Path) -> str:
 
 
 def _experiments(name: str, project: Path) -> list[str]:
-    """Refs of the experiments of that name: refs/exps/<2 digits>/<38 digits of the commit they began from>/<name>."""
+    """Return the refs of the experiments of a name: refs/exps/<2 digits>/<38 digits of the base commit>/<name>."""
     refs = _git(project, "for-each-ref", "--format=%(refname)", "refs/exps").decode().split()
     return [ref for ref in refs if ref.count("/") == 4 and ref.split("/")[4] == name]
 
@@ -142,6 +148,25 @@ def _extract(commit: str, project: Path, folder: Path) -> None:
     if paths:
         with tarfile.open(fileobj=io.BytesIO(_git(project, "archive", commit, "--", *paths))) as archive:
             archive.extractall(folder, filter="data")
+    params = read_tree(folder / PARAMS_FILE) if (folder / PARAMS_FILE).exists() else {}
+    for path, digest in Lock(folder, params).digests("artifacts/reports/").items():
+        _copy(_cache(project), digest, folder / path)
+
+
+@cache
+def _cache(project: Path) -> Path:
+    return project / run_dvc(project, "cache", "dir").strip() / "files/md5"
+
+
+def _copy(cached: Path, digest: str, path: Path) -> None:
+    """Copy an output that DVC's cache has, unless git has brought it."""
+    kept = cached / digest[:2] / digest[2:]
+    if digest.endswith(".dir"):
+        for entry in read_json(kept) if kept.is_file() else ():
+            _copy(cached, entry["md5"], path / entry["relpath"])
+    elif kept.is_file() and not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(kept, path)
 
 
 def _with_metrics(revision: Revision) -> Revision:

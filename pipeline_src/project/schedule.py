@@ -1,7 +1,7 @@
-"""Choose the targets of the graph that may run now: their ancestors are done, the longest way to the end goes first.
+"""Choose the targets of the graph that may run now: their ancestors are done; the longest path to the end is first.
 
     target = a stage, or a member of a `foreach` group
-    place  = room for one busy process or thread; a run has so many of them
+    place  = room for one busy process or thread; a run has a fixed number of them
 
 Nothing here runs or reads anything.
 """
@@ -15,12 +15,12 @@ from pipeline_src.project.dvc_run import State
 
 
 class Places(NamedTuple):
-    """How many places a target takes."""
+    """Number of places that a target takes."""
 
     least: int = 1
-    """Threads of a training, whose number is part of its result."""
+    """Threads of a training; their number affects its result."""
     most: int = 1
-    """Processes that share its tasks, if there is room; a result does not depend on them."""
+    """Processes that share the tasks, if there is room; results do not depend on them."""
 
 
 class Outcome(NamedTuple):
@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
 
 
 class Schedule:
-    """The targets of a run: what is done, what runs, what may begin."""
+    """The targets of a run by state: done, running, ready, waiting."""
 
     def __init__(
         self,
@@ -47,22 +47,22 @@ class Schedule:
         """Args: what the run is about.
 
         Args:
-            before: per target, those that make what it reads; closed: they are targets too.
+            before: dependencies of each target; they are targets of the run too.
             jobs: the number of places, at least 1.
-            changed: targets that have to run, as far as can be told before the run.
+            changed: targets that have to run, as far as known before the run.
             forced: targets that run even if nothing has changed.
-            places: of each target, by itself or by its group; else one.
-            seconds: that targets took in an earlier run, as far as known.
+            places: places by target or by group; the default is one.
+            seconds: durations of targets in an earlier run, as far as known.
         """
         self.before, self.jobs, self.forced = before, jobs, forced
         self.places = {target: (places or {}).get(target.partition("@")[0], Places()) for target in before}
         self.changed = set(changed | forced)
         self.doubtful: set[str] = set()
-        """Targets that were unchanged when asked about, and that read what a target has made since then."""
+        """Targets that DVC reported unchanged before a target that they depend on ran."""
         self.taken: dict[str, int] = {}
-        """Places of each target that runs."""
+        """Places of each running target."""
         self.since: dict[str, float] = {}
-        """When each target that runs began, by the monotonic clock, in seconds."""
+        """Start of each running target by the monotonic clock, in seconds."""
         self.outcomes: dict[str, Outcome] = {}
         self.known = {target: value for target, value in (seconds or {}).items() if target in before}
         self.after: dict[str, set[str]] = {target: set() for target in before}
@@ -72,7 +72,7 @@ class Schedule:
         self._settle()
 
     def stale(self) -> set[str]:
-        """The targets that have changed, and all that follow from them."""
+        """Return the changed targets and all targets that depend on them."""
         found, more = set[str](), set(self.changed)
         while more:
             found |= more
@@ -80,10 +80,11 @@ class Schedule:
         return found
 
     def begin(self) -> dict[str, int]:
-        """Take places for all that may begin now; how many each of them has.
+        """Assign places to all targets that may begin now; return the places of each.
 
-        Each gets the least that it needs, in the order of its way to the end of the graph; where one finds no room,
-        those behind it wait too, or it might wait for ever. Room that is left then goes to those that can use more.
+        Targets get the least that they need, the one with the longest path to the end of the graph first. If there is
+        no room for one, the targets after it wait too, or it might wait for ever. Targets that can use more get the
+        remaining places.
         """
         free = self.jobs - sum(self.taken.values())
         begun: dict[str, int] = {}
@@ -105,7 +106,7 @@ class Schedule:
         return begun
 
     def end(self, target: str, state: State | None) -> Outcome | None:
-        """Free the places of a target that ran; None as its state says that it failed, and None is returned."""
+        """Free the places of a target that ran; return its outcome, or None for a failed one (``state`` None)."""
         del self.taken[target]
         seconds = time.monotonic() - self.since.pop(target)
         if state is None:
@@ -117,26 +118,26 @@ class Schedule:
         return self.outcomes[target]
 
     def answer(self, changed: Set[str]) -> None:
-        """Take DVC's word, given while nothing runs, for all that was doubtful."""
+        """Settle all doubtful targets by DVC's answer, which was given while nothing ran."""
         self.changed |= self.doubtful & changed
         self.doubtful.clear()
         self._settle()
 
     def estimate(self, target: str) -> float:
-        """Seconds that a target may take: as long as last time, else as members of its group, else as most do."""
+        """Estimate the seconds of a target: as last time, else as members of its group, else the median of all."""
         if target in self.known:
             return self.known[target]
         group = [s for other, s in self.known.items() if other.partition("@")[0] == target.partition("@")[0]]
         return statistics.median(group or self.known.values() or [1.0])
 
     def left(self) -> list[str]:
-        """Targets that are not done, those that run among them."""
+        """Return the targets that are not done, including running ones."""
         return [target for target in self.before if target not in self.outcomes]
 
     def seconds_left(self) -> float | None:
-        """Estimate for all that is left: its longest way, or its work spread over all places, whichever is more.
+        """Estimate the remaining seconds: the longest path, or all work divided by the places, whichever is more.
 
-        None where no earlier run is known.
+        None if no earlier run is known.
         """
         if not self.known:
             return None
@@ -152,12 +153,12 @@ class Schedule:
         ]
 
     def _settle(self) -> None:
-        """Mark ready targets that are neither changed nor doubtful as done, and then their successors."""
+        """Mark ready targets that are neither changed nor doubtful as done, then their successors."""
         while settled := [one for one in self._ready() if one not in self.changed and one not in self.doubtful]:
             self.outcomes |= {one: Outcome(one, "up to date", 0.0) for one in settled}
 
     def _ways(self, seconds: Mapping[str, float]) -> dict[str, float]:
-        """Per target with a number of seconds: the longest way from its begin to the end of the graph, in seconds."""
+        """Return the longest path in seconds from the start of each target to the end of the graph."""
         ways: dict[str, float] = {}
         todo = list(seconds)
         while todo:

@@ -1,7 +1,7 @@
-"""Runs independent targets of the graph side by side in one checkout, each by `dvc repro --single-item`.
+"""Run independent targets of the graph at the same time in one checkout, each by `dvc repro --single-item`.
 
-The graph, and what has changed, are asked of DVC once each; a target that DVC says is unchanged costs no process. Who
-runs a target is the caller's: threads for `zugwerk repro`, Prefect's tasks for a flow.
+DVC is asked once for the graph and once for the changed targets; an unchanged target needs no process. The caller
+decides how a target runs: `zugwerk repro` uses threads, a flow uses Prefect's tasks.
 """
 
 import queue
@@ -21,14 +21,14 @@ from pipeline_src.project.targets import changed_targets, read_places, read_targ
 
 WORK = Path("work/repro")
 SECONDS = WORK / "seconds.json"
-"""How long targets took when they last ran, by profile: for estimates and for what goes first. It decides no result."""
+"""Durations of targets in the last run by profile, for estimates and the order of targets. They affect no result."""
 
 
 class Future(Protocol):
-    """One of `concurrent.futures`, or Prefect's."""
+    """A future of `concurrent.futures` or of Prefect."""
 
     def add_done_callback(self, fn: Callable[[Any], None], /) -> object:
-        """Call ``fn`` once it is done."""
+        """Call ``fn`` when the target is done."""
 
     def result(self) -> State:
         """Return the result for the target, or raise its error."""
@@ -38,10 +38,10 @@ class Watch(Protocol):
     """Observer of a run."""
 
     def began(self, target: str) -> None:
-        """A target runs."""
+        """A target has started."""
 
     def ended(self, target: str, outcome: Outcome | None) -> None:
-        """A target does not run any more; without an outcome it failed."""
+        """A target has ended; without an outcome it failed."""
 
 
 class Scheduler:
@@ -58,24 +58,24 @@ class Scheduler:
         force: bool = False,
         refresh_crawl: bool = False,
     ) -> None:
-        """Ask DVC what there is and what has changed.
+        """Ask DVC for the graph and the changed targets.
 
         Args:
             checkout: the folder that holds dvc.yaml and params.yaml.
-            children: what DVC runs among.
-            jobs: how many places there are, at least 1.
-            targets: stages, members ``stage@item`` or groups; what they depend on comes with them. None are all.
-            prefix: without targets, those whose names begin so.
-            force: run all of them, also where nothing has changed.
-            refresh_crawl: run the crawls among them: DVC cannot know that a site has changed.
+            children: the running commands, to which DVC's are added.
+            jobs: number of places, at least 1.
+            targets: stages, members ``stage@item`` or groups, together with their dependencies. Empty means all.
+            prefix: without targets, only targets whose names have this prefix.
+            force: run all targets even if nothing has changed.
+            refresh_crawl: run crawls too, since DVC does not notice that a site has changed.
 
         Raises:
-            ZugwerkError: no such target; dvc.yaml or params.yaml cannot be read; or the disk or the memory is too small
-                for what has changed.
+            ZugwerkError: a target is unknown, dvc.yaml or params.yaml cannot be read, or disk or memory do not suffice
+                for the changed targets.
         """
         self.checkout, self.children = checkout, children
         self.beside: list[str] = []
-        """Targets that ran when the first one failed, and came to their own end."""
+        """Targets that were running when the first one failed, and finished."""
         graph = children.submit(read_targets, checkout, children)
         status = None if force else children.submit(changed_targets, (), checkout, children)
         params = read_tree(checkout / PARAMS_FILE)
@@ -96,14 +96,14 @@ class Scheduler:
         memory.check(stale, params, jobs, places)
 
     def run(self, submit: Callable[[str, int], Future], watch: Watch | None = None) -> dict[str, Exception]:
-        """Run all that has to; once a target has failed, those that run come to their end and no other begins.
+        """Run the changed targets. After a failure running targets finish and no other one starts.
 
         Args:
-            submit: begins to run a target, with at most so many workers.
-            watch: is told of each.
+            submit: starts a target with at most the given number of workers.
+            watch: observer of the run.
 
         Returns:
-            The targets that failed, and why.
+            The error of each target that failed.
         """
         schedule = self.schedule
         ended: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -128,7 +128,7 @@ class Scheduler:
             state: State | None = None
             try:
                 state = running.pop(target).result()
-            except Exception as error:  # after any error, the others are waited for
+            except Exception as error:  # after any error, wait for the other targets
                 self.beside = self.beside if failed else list(running)
                 failed[target] = error
             outcome = schedule.end(target, state)
@@ -141,7 +141,7 @@ class Scheduler:
 
 
 def _read_seconds(path: Path) -> dict[str, dict[str, float]]:
-    """By profile and target; empty where nothing usable is there."""
+    """Return durations by profile and target; empty without a readable file."""
     with suppress(ZugwerkError, OSError, AttributeError, TypeError, ValueError):
         return {profile: {name: float(s) for name, s in rows.items()} for profile, rows in read_json(path).items()}
     return {}

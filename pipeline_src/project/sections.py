@@ -2,12 +2,15 @@
 
 import inspect
 import typing
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, cast
 
-from pydantic import Field, create_model
+from pydantic import Field, Strict, create_model
 
+from pipeline_src.arena.calibration_params import CalibrationParams
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
-from pipeline_src.project.params import Count, Named, Params
+from pipeline_src.project.params import PARAMS_FILE, Count, Named, Params, load, read_tree
 from pipeline_src.records.crawl_params import CrawlParams
 from pipeline_src.report.positions.params import ReportPositionsParams
 from pipeline_src.search.amazons.params import AmazonsEngine
@@ -21,6 +24,7 @@ from pipeline_src.systems.amazons_net.params import (
     AmazonsCrawlParams,
     AmazonsModelsParams,
     AmazonsParseParams,
+    AmazonsResidualParams,
     AmazonsSamplesParams,
     AmazonsTrainParams,
 )
@@ -32,9 +36,10 @@ from pipeline_src.systems.gomoku_zero.params import (
     GomokuNet,
     GomokuSelfPlay,
     GomokuTrainParams,
+    read_numbers,
 )
 from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
-from pipeline_src.systems.growing_boards.params import GrowingConvergence, GrowingFirst, GrowingLarger
+from pipeline_src.systems.growing_boards.params import GrowingConvergence, GrowingFirst, GrowingLarger, read_boards
 from pipeline_src.systems.joseki.params import (
     JosekiBuildParams,
     JosekiCrawlParams,
@@ -54,9 +59,11 @@ SECTIONS: dict[str, Any] = {
     "amazons_samples": AmazonsSamplesParams,
     "amazons_models": AmazonsModelsParams,
     "amazons_train": AmazonsTrainParams,
+    "amazons_residual": AmazonsResidualParams,
     "amazons_baselines": AmazonsBaselinesParams,
     "amazons_evaluate": AmazonsEvaluateParams,
     "amazons_match": AmazonsMatchParams,
+    "calibration": CalibrationParams,
     "gomoku_game": GomokuGame,
     "gomoku_net": GomokuNet,
     "gomoku_self_play": GomokuSelfPlay,
@@ -96,6 +103,23 @@ class TopLevel(Params):
     """Seed of all random numbers."""
     torch_threads: Count
     """Number of CPU threads of torch. Another number may change the last bits of trained weights."""
+
+
+def check_params(path: Path | str = PARAMS_FILE) -> None:
+    """Refuse a params file with anything wrong in any section, whichever stages read it.
+
+    Raises:
+        ZugwerkError: no such file; or an unknown or missing key, or a wrong value, which the message names.
+    """
+    tree = read_tree(path)
+    if unknown := tree.keys() - SECTIONS.keys() - TopLevel.model_fields.keys():
+        raise ZugwerkError(f"{path}: {', '.join(sorted(map(str, unknown)))}: no such section")
+    for name, field in TopLevel.model_fields.items():
+        load(cast(Any, Annotated[field.annotation, *field.metadata, Strict()]), name, path)
+    for name, kind in SECTIONS.items():
+        load(kind, name, path)
+    read_numbers(path)
+    read_boards(path)
 
 
 def about(kind: Any) -> str:

@@ -10,10 +10,11 @@ from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of
 from pipeline_src.project.code import Code, this_code
 from pipeline_src.project.graph import Stage
+from pipeline_src.project.params import at
 
 
 def roots(stage: Stage, params: Mapping[str, Any], code: Code | None = None) -> list[str]:
-    """Modules that a stage starts from: its own, and those of the players that the sections it reads name in a text.
+    """Modules that a stage starts from: its own, and those of the players that its params name in a text.
 
     A text names a player where it begins with the name of one, up to a colon, of a game that the stage's code imports.
     Code that makes up such a text itself imports the player.
@@ -21,7 +22,7 @@ def roots(stage: Stage, params: Mapping[str, Any], code: Code | None = None) -> 
     closure = (code or this_code()).closure(stage.module)
     games = [game for game in GAMES if f"pipeline_src.games.{game}" in closure]
     modules = set()
-    for text in {text for section in stage.sections for text in _texts(params.get(section))}:
+    for text in {text for key in stage.keys_of() for text in _texts(at(params, key))}:
         for game in games:
             with contextlib.suppress(ZugwerkError):  # no player's text
                 modules.add(maker_of(game, PlayerText.parse(text)).partition(":")[0])

@@ -4,11 +4,11 @@
 
 The owner holds the only writing end of the supervisor's stdin and never writes. When it closes the pipe, or dies of
 anything at all (an exception, SIGKILL, the out-of-memory killer), the supervisor reads end-of-file and ends the tree:
-the command is interrupted as by Ctrl-C and the rest of its process group is told to terminate, so that DVC sees its
-stage die, drops its locks and leaves by itself; what is still there after a grace period is killed. On Linux the
-supervisor adopts the orphans of the tree, so that a process that moved to another session cannot hide either.
+the command is interrupted as by Ctrl-C and the rest of its process group gets SIGTERM, so that DVC sees its stage end,
+drops its locks and exits; processes that remain after a grace period are killed. On Linux the supervisor adopts the
+orphans of the tree, so it also finds a process that moved to another session.
 
-The owner starts this file by its path: it imports nothing of the project, so any folder will do to run it in.
+The owner starts this file by its path. It imports nothing of the project, so it runs in any folder.
 """
 
 import contextlib
@@ -25,10 +25,10 @@ from pathlib import Path
 import psutil
 
 GRACE_S = 5.0
-"""How long a tree may take to leave by itself, in seconds."""
+"""Grace period in seconds, in which a tree may end by itself."""
 
 LAST_GRACE_S = 2.0
-"""How long the command itself has for it once all that it started is killed, in seconds."""
+"""Grace period in seconds of the command itself, after its children were killed."""
 
 POLL_S = 0.05
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -36,16 +36,16 @@ PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 @contextlib.contextmanager
 def running(command: list[str], cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """Run ``command`` under a supervisor for as long as the block lasts; nothing of it is left after the block.
+    """Run ``command`` under a supervisor for as long as the block lasts; none of its processes outlives the block.
 
     Args:
         command: the program and its arguments.
         cwd: the folder to run it in.
-        env: variables on top of this process' own.
+        env: environment variables in addition to those of this process.
 
     Yields:
-        The supervisor's process. Its ``stdout`` gives what the whole tree writes, stderr too, as text lines; its exit
-        status is the command's, 128 + n where signal n ended it.
+        The supervisor's process. Its ``stdout`` is the output of the whole tree, stderr included, as text lines; its
+        exit status is the command's, 128 + n if signal n ended it.
     """
     supervisor = subprocess.Popen(  # noqa: S603  no shell, and the commands are the flows' own
         [sys.executable, "-P", __file__, *command],
@@ -67,28 +67,28 @@ def running(command: list[str], cwd: Path, env: Mapping[str, str] | None = None)
 
 
 def end(supervisor: subprocess.Popen[str]) -> None:
-    """End the tree of a supervisor and wait until it is gone; any thread may call it, and more than once."""
+    """End the tree of a supervisor and wait for its end; any thread may call this, more than once."""
     assert supervisor.stdin is not None
     supervisor.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         supervisor.wait(GRACE_S + LAST_GRACE_S + 3.0)
-    if supervisor.returncode is None or supervisor.returncode < 0:  # stuck, or itself killed: its group remains
+    if supervisor.returncode is None or supervisor.returncode < 0:  # stuck, or killed itself: its group remains
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(supervisor.pid, signal.SIGKILL)
 
 
 class Tree:
-    """The processes that a command consists of: its process group and all descendants of this process."""
+    """The processes of a command: its process group and all descendants of this process."""
 
     def __init__(self, command: list[str]) -> None:
         no_input = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
         restored = [signal.SIGPIPE, signal.SIGXFSZ]  # Python ignores these two, and a child would inherit that
         self.child = os.posix_spawnp(command[0], command, os.environ, file_actions=[no_input], setsigdef=restored)
         self.status: int | None = None
-        """The command's exit status (128 + n where signal n ended it), once it has ended."""
+        """The command's exit status (128 + n if signal n ended it); None while it runs."""
 
     def reap(self) -> None:
-        """Collect every process that has ended, the adopted ones too."""
+        """Reap every process that has ended, including adopted ones."""
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
                 if ended[0] == self.child:
@@ -96,15 +96,15 @@ class Tree:
                     self.status = code if code >= 0 else 128 - code
 
     def group(self) -> set[int]:
-        """The pids that share this process' group, itself left out."""
+        """Return the other pids of this process' group."""
         return {pid for pid in psutil.pids() if _group_of(pid) == os.getpgid(0)} - {os.getpid()}
 
     def pids(self) -> set[int]:
-        """All pids of the tree."""
+        """Return all pids of the tree."""
         return self.group() | {process.pid for process in psutil.Process().children(recursive=True)}
 
     def end(self) -> None:
-        """Ask the group to leave, wait for it a while, then kill what is left until nothing is."""
+        """Ask the group to end, wait for the grace period, then kill the remaining processes until there are none."""
         self.reap()
         if self.status is None:
             _signal({self.child}, signal.SIGINT)
@@ -125,10 +125,10 @@ class Tree:
 
 
 def supervise(command: list[str]) -> int:
-    """Run ``command`` until it ends, stdin closes or a signal asks to stop; nothing of it is left afterwards.
+    """Run ``command`` until it ends, stdin closes or a signal arrives; end all of its processes.
 
     Returns:
-        The command's exit status, 128 + n where signal n ended it.
+        The command's exit status, 128 + n if signal n ended it.
     """
     stop = False
 

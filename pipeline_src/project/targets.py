@@ -1,10 +1,10 @@
-"""The targets of the graph, as DVC tells them: what each comes after, which have changed; and the places each takes.
+"""The targets of the graph as DVC reports them: dependencies, which have changed, and the places that each takes.
 
-How many places a stage takes stands in dvc.yaml, in its ``meta``, which DVC itself ignores. There
+The number of places of a stage is set in dvc.yaml by its ``meta``, which DVC itself ignores. There
 
     meta: {threads: torch_threads, workers: parallel.workers}
 
-names keys of params.yaml: so many places the stage needs, and so many it can use.
+names keys of params.yaml: the number of places that the stage needs, and the number that it can use.
 """
 
 import json
@@ -25,10 +25,10 @@ _LINE = re.compile(r'"(?P<target>.+?)"(?: -> "(?P<after>.+)")?;')
 
 
 def read_targets(checkout: Path, children: Children) -> dict[str, set[str]]:
-    """Per target, in the order of dvc.yaml: those that make what it reads.
+    """Return the dependencies of each target, in the order of dvc.yaml.
 
     Raises:
-        ZugwerkError: there is none, or DVC cannot read dvc.yaml or params.yaml.
+        ZugwerkError: there are no targets, or DVC cannot read dvc.yaml or params.yaml.
     """
     before: dict[str, set[str]] = {}
     for line in _ask(["dag", "--dot"], checkout, children):
@@ -47,15 +47,15 @@ def changed_targets(targets: Sequence[str], checkout: Path, children: Children) 
 
 
 def select(graph: Mapping[str, Set[str]], targets: Sequence[str], prefix: str = "") -> dict[str, Set[str]]:
-    """The part of a graph that some targets are, with all that they depend on, in the graph's order.
+    """Return the part of a graph with some targets and all their dependencies, in the graph's order.
 
     Args:
-        graph: comes from `read_targets`.
+        graph: from `read_targets`.
         targets: stages, members ``stage@item`` or groups.
-        prefix: where no target is given, those whose names begin so are taken.
+        prefix: without targets, the targets whose names have this prefix.
 
     Raises:
-        ZugwerkError: no such target; lists those there are.
+        ZugwerkError: a target is unknown; the message lists the known ones.
     """
     groups = defaultdict(list)
     for name in graph:
@@ -80,7 +80,7 @@ def read_places(checkout: Path, params: Mapping[str, Any]) -> dict[str, Places]:
     """Return the places of each stage or group.
 
     Raises:
-        ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params with no whole number above 0.
+        ZugwerkError: dvc.yaml cannot be read, or a stage names a key of the params that is no whole number above 0.
     """
     found = {}
     for name, definition in read_tree(checkout / GRAPH).get("stages", {}).items():
@@ -97,7 +97,7 @@ def _ask(words: list[str], checkout: Path, children: Children) -> list[str]:
 
 
 def _listed(group: list[str]) -> str:
-    """A group as one word, which a shell reads as all of its members."""
+    """Return a group as one word, which a shell expands to all members."""
     name, _, first = group[0].partition("@")
     members = ",".join(member.partition("@")[2] for member in group)
     return f"{name}@{{{members}}}" if first else name

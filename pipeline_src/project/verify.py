@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.project.dvc_diff import run_dvc
+from pipeline_src.project.dvc_answer import run_dvc
 from pipeline_src.project.params import read_tree
 
 LOCK = "dvc.lock"
@@ -29,20 +29,19 @@ class Verified(NamedTuple):
     read: int
     """Number of files read."""
     removed: list[Path]
-    """Damaged files that were removed from the cache: their bytes did not match their names."""
+    """Damaged files that were removed from the cache, because their bytes did not match their names."""
     different: list[Path]
     """Outputs with bytes that differ from dvc.lock."""
 
 
 def verify(project: Path = Path()) -> Verified:
-    """Read the cache and the outputs through.
+    """Read all of the cache and the outputs.
 
-    What is damaged in the cache is removed, which is what DVC does where it notices, and outputs that differ get a new
-    time, so that DVC looks at them again: `dvc status` names them then. Outputs that are missing, or that dvc.lock does
-    not know, are DVC's to tell of.
+    Damaged files in the cache are removed, as DVC does when it notices them. Outputs that differ get a new time, so
+    that DVC checks them again and `dvc status` names them. Outputs that are missing or not in dvc.lock are left to DVC.
 
     Raises:
-        ZugwerkError: there is no DVC, or no dvc.lock that can be read.
+        ZugwerkError: DVC is not installed, or dvc.lock cannot be read.
         OSError: a file cannot be read or removed.
     """
     stages = _stages(project)
@@ -63,7 +62,7 @@ def verify(project: Path = Path()) -> Verified:
 
 
 def _outputs(stages: Stages, project: Path, cache: Path) -> Iterator[tuple[Path, str]]:
-    """Files and their MD5. Those of a folder are listed in the cache; without the list nothing is known of them."""
+    """Return files and their MD5. The files of a folder are listed in the cache; without the list they are unknown."""
     for stage in stages.values():
         for out in stage.get("outs", ()):
             path, digest = project / out["path"], out["md5"]
@@ -92,5 +91,5 @@ def _md5(path: Path) -> str:
 
 
 def _below(path: Path, project: Path) -> Path:
-    """As a user of the project would name it."""
+    """Return the path as a user of the project would give it."""
     return Path(os.path.relpath(path, project)) if path.is_relative_to(project.resolve()) else path

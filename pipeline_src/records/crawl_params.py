@@ -20,7 +20,18 @@ def _site(url: str) -> str:
 Site = Annotated[str, AfterValidator(_site)]
 
 
-class CrawlParams(Params):
+class RequestLimits(Params):
+    """Limits on requests that a replica on this machine obeys too."""
+
+    timeout_s: Positive
+    """Seconds to wait for an answer."""
+    retries: Whole
+    """Number of retries of an unanswered or failed request."""
+    max_failures: BelowOne
+    """Fraction of lists or of games that may fail before a way of fetching counts as failed."""
+
+
+class CrawlParams(RequestLimits):
     """The site to crawl and the limits on requests to it. Delays and pauses apply to every host except this machine."""
 
     base_url: Site
@@ -32,14 +43,8 @@ class CrawlParams(Params):
     delay_s: NonNegative
     """Seconds between an answer and the next request to the same host. Its robots.txt and slow answers lengthen
     them."""
-    timeout_s: Positive
-    """Seconds to wait for an answer."""
-    retries: Whole
-    """Number of retries of an unanswered or failed request."""
     backoff_s: NonNegative
     """Seconds before the first retry; doubled before each further one."""
-    max_failures: BelowOne
-    """Fraction of lists or of games that may fail before a way of fetching counts as failed."""
     store: Text
     """Folder outside the checkout that keeps the answers of live sites. All checkouts share it."""
 

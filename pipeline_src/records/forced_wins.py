@@ -3,7 +3,8 @@
     {"size": 15, "variant": "freestyle", "actions": [112, 97], "win": 156, "plies": 3}
 
 ``actions`` are played from the empty board. ``plies`` is the distance to the end as announced by an engine, not proven.
-``win``, a winning action, is optional.
+``win``, a winning action, is optional. The package's own file, `PACKAGED`, is written by `bench.strength.forced_wins`;
+its wins are proven.
 """
 
 import json
@@ -14,6 +15,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
 
+PACKAGED = Path(__file__).with_suffix(".jsonl")
+"""The collection that comes with the package, the shortest wins first."""
 RANGES = ((3, 5), (6, 9), (10, 15), (16, 25))
 """Ranges of distances by which results are reported. Longer distances form one more range."""
 

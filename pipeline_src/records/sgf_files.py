@@ -23,13 +23,23 @@ def read_files(path: Path | str) -> Iterator[tuple[str, bytes]]:
     """
     path = Path(path)
     if not path.exists():
-        raise ZugwerkError(f"{path}: no such folder or tar of SGF files")
+        raise ZugwerkError(f"{path}: no such folder or tar of SGF files{_untracked(path)}")
     found = False
     for name, data in _of_folder(path) if path.is_dir() else _of_tar(path):
         found = True
         yield name, data
     if not found:
         raise ZugwerkError(f"{path}: no {SUFFIX} file there")
+
+
+def _untracked(path: Path) -> str:
+    """Return what to do in the folder of an experiment, below .dvc, to which DVC copies tracked files alone."""
+    if path.is_absolute() or ".dvc" not in Path.cwd().parts:
+        return ""
+    return (
+        f"; `dvc exp run --temp` and the queue see only what git or DVC tracks: name it by its absolute path, or run "
+        f"`dvc add {path}` and commit {path}.dvc"
+    )
 
 
 def _of_folder(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -3,8 +3,9 @@
 In Gomoku and the Amazons, moves are read from the root node on, and each has to be legal and of the side to move: Black
 begins in Gomoku, White in the Amazons. Points of Gomoku are SGF's (``hh``) or names (``h8``), turns of the Amazons are
 those of LittleGolem (``d1-d7/g7``), and ``resign`` ends a game. RU is the rule of Gomoku or the start position of the
-Amazons. Stones of Gomoku that are set up before the first move make the start position, whose text is then the
-record's variant. RE names the winner where the board does not, and has to agree with it where it does.
+Amazons, by its name or its text (FEN). Stones of Gomoku that are set up before the first move make the start position,
+whose text is then the record's variant. RE names the winner where the board does not, and has to agree with it where it
+does.
 """
 
 from pathlib import Path
@@ -165,9 +166,11 @@ def _cells(value: bytes, width: int, height: int) -> list[tuple[int, int]]:
 def _amazons(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Played]:
     if set(line.setup) - {"PL"} or ("PL" in line.setup and _side(line.setup) == 0):
         raise RecordError("other_variant", "a start position that is set up (AB, AW, AE, PL) is not read", 0)
-    variant = text_of(root, "RU").strip().lower()
     if width != height:
         raise RecordError("other_variant", f"no Amazons board of {width}x{height}")
+    if "/" in text_of(root, "RU"):
+        return _amazons_from(text_of(root, "RU").strip(), line)
+    variant = text_of(root, "RU").strip().lower()
     error = RecordError("other_variant", f"no Amazons start of size {width}, variant {shown(variant)}")
     for one in [variant] if variant else amazons.VARIANTS:
         try:
@@ -179,6 +182,14 @@ def _amazons(root: Node, line: _Line, width: int, height: int) -> tuple[str, _Pl
         except RecordError as found:
             error = found if found.ply > error.ply else error
     raise error
+
+
+def _amazons_from(fen: str, line: _Line) -> tuple[str, _Played]:
+    try:
+        state = amazons.from_fen(fen)
+    except ZugwerkError as error:
+        raise RecordError("other_variant", str(error), 0) from None
+    return amazons.to_fen(state), _play("amazons", state, line.moves)
 
 
 def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
@@ -194,7 +205,7 @@ def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
             raise RecordError("contradiction", f"{_NAMES[letter]} moves where {_NAMES[to_move]} should", ply)
         if text.lower() == RESIGN and ply == len(moves) - 1:
             return _Played(tuple(actions), state, True)
-        word = _word(text, state.board.shape[0]) if game == "gomoku" else text
+        word = word_of(text, state.board.shape[0]) if game == "gomoku" else text
         try:
             action = rules.parse_move(word, *state.board.shape)
         except ZugwerkError:
@@ -207,7 +218,7 @@ def _play(game: str, state: Any, moves: list[tuple[str, str]]) -> _Played:
     return _Played(tuple(actions), state, False)
 
 
-def _word(text: str, height: int) -> str:
+def word_of(text: str, height: int) -> str:
     """Return SGF's ``hh`` as the rules write it; other text is unchanged."""
     if len(text) == 2 and text.isascii() and text.isalpha():
         return f"{text[0].lower()}{height - (ord(text[1].lower()) - ord('a'))}"

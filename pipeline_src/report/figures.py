@@ -1,8 +1,9 @@
 """Read the registry's figures: from the metrics of the last `dvc repro`, and from the committed measurements.
 
-A figure may have several measurements: by the graph at the profile of params.yaml, at other profiles, and outside the
-graph, in matches of thousands of games or on real records. The measurement with the largest n comes first. Of a figure
-that names its player, what other code has measured than the graph's comes behind, the newest first.
+A figure may have several measurements: by the graph's last run in the checkout, by committed runs of each profile, and
+outside the graph, in matches of thousands of games or on real records. The checkout's own run comes first, then the
+measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's comes
+behind, the newest first.
 """
 
 import re
@@ -12,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.files import read_json
-from pipeline_src.project.params import read_tree
+from pipeline_src.project.params import at, read_tree
 from pipeline_src.report import generation_times
-from pipeline_src.report.lock import Lock, at
+from pipeline_src.report.lock import Lock
 from pipeline_src.report.measurements import profile_measurements, system_measurements
 from pipeline_src.report.registry import REGISTRY, Counted, Figure, Words
 
@@ -22,10 +23,12 @@ Row = dict[str, Any]
 
 KEPT = ("low", "high", "n", "profile", "seed", "data", "hardware", "date", "commit", "command", "player", "code")
 ESTIMATE = ("ours", "low", "high", "n", "player")
-MEASURED, OTHER_PARAMS = "measured", "other params"
+MEASURED, OTHER_PARAMS, COMMITTED = "measured", "other params", ", committed"
+LAPTOP = "laptop"
+"""The profile that params.yaml has in git."""
 
 
-def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Row]]:
+def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]]:
     """Return all figures as ``{system: {figure: row}}``.
 
     A row has ``words``, ``unit``, ``published``, and of the measurement that stands first: ``ours`` (the value),
@@ -33,39 +36,43 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
     ``data``, ``hardware``, ``date``, ``commit``, ``command`` (to measure it again), ``player`` (what was measured, in
     words), ``code`` (digest of the stage's code) and ``from`` (graph or measured).
     ``label`` is the profile of params.yaml for a figure of the graph (`OTHER_PARAMS` if its stage last ran with
-    other params), the name of another profile for a measurement at that profile, else `MEASURED`.
+    other params), the name of a profile for a committed run at that profile (with `COMMITTED` behind it, if the graph's
+    own has that name), else `MEASURED`.
     ``profiles`` is ``{label: {ours, low, high, n, player}}`` of all measurements, and ``others`` has the rows of all
     but the first. ``measured``, the first committed one among these, is kept for one more version. Unknown fields are
     null: a figure that is not measured yet has only words, unit, published value and command.
 
     Args:
         folder: a checkout, or a copy of its metrics, measurements, params.yaml and dvc.lock.
-        times: whether to read the times of the last run, which are not in git.
+        run: whether to read the last run; without it, only what is committed, which is the same in every checkout.
 
     Raises:
         ZugwerkError: a metrics file, a committed measurement or params.yaml cannot be read.
     """
     params = read_tree(folder / "params.yaml")
     lock = Lock(folder, params)
-    profiles, run_times = profile_measurements(folder), generation_times.figures(folder) if times else {}
+    profiles, times = profile_measurements(folder), generation_times.figures(folder) if run else {}
     found: dict[str, dict[str, Row]] = {}
     for system, rows in REGISTRY.items():
         own = system_measurements(folder, system)
         found[system] = {}
         for name, figure in rows.items():
-            graph = _from_graph(figure, folder, params, lock, run_times)
-            if figure.times and not times:
+            graph = _from_graph(figure, folder, params, lock, times)
+            if not run:
                 graph["value"] = None
+            label = "" if graph["value"] is None else graph["profile"] or OTHER_PARAMS
             remake = {"command": graph["command"] or f"make measure-{system}"}
             rest = [
-                _row(figure, remake | {"profile": profile} | tree[system][name], profile)
+                _row(
+                    figure, remake | {"profile": profile} | tree[system][name], profile + COMMITTED * (profile == label)
+                )
                 for profile, tree in profiles.items()
                 if name in tree.get(system, {})
             ]
-            if graph["value"] is not None:
-                rest.append(_row(figure, graph, graph["profile"] or OTHER_PARAMS, "graph"))
+            if label:
+                rest.append(_row(figure, graph, label, "graph"))
             if name in own:
-                rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"), params)))
+                rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"))))
             code = lock.code_of(metric_of(figure, params)[0], figure.stage)
             rest.sort(key=partial(_rank, figure=figure, code=code), reverse=True)
             rest = rest or [_row(figure, remake, "")]
@@ -79,20 +86,24 @@ def figures(folder: Path = Path(), times: bool = True) -> dict[str, dict[str, Ro
     return found
 
 
-def of_the_graph(row: Row) -> Row | None:
-    """Return the graph's measurement of a figure, or None."""
-    return next((one for one in (row, *row["others"]) if one["from"] == "graph"), None)
+def of_the_graph(row: Row, profile: str | None = None) -> Row | None:
+    """Return the graph's measurement of a figure, else that of the committed run of a profile, else None."""
+    rows = (row, *row["others"])
+    own = (one for one in rows if one["from"] == "graph")
+    return next(own, next((one for one in rows if profile and one["label"] == profile), None))
 
 
-def _rank(row: Row, figure: Figure, code: str | None) -> tuple[bool, str, int]:
+def _rank(row: Row, figure: Figure, code: str | None) -> tuple[bool, bool, bool, str, int]:
     """Return what is larger of the measurement that stands first; ``code`` is the digest of the graph's code."""
-    other_code = bool(figure.player) and row["from"] == "measured" and (row["code"] is None or row["code"] != code)
-    return not other_code, row["date"] or "" if other_code else "", row["n"] or 0
+    own = row["from"] == "graph"
+    other_code = bool(figure.player) and not own and (row["code"] is None or row["code"] != code)
+    own_choices = not (figure.trained and row["player"])
+    return own, own_choices, not other_code, row["date"] or "" if other_code else "", row["n"] or 0
 
 
-def _label(profile: str | None, params: Row) -> str:
-    """Return the label of a committed measurement. The profile of params.yaml is the label of the graph's own."""
-    return MEASURED if profile in (None, "committed measurement", params.get("profile")) else str(profile)
+def _label(profile: str | None) -> str:
+    """Return the label of a measurement outside the graph."""
+    return MEASURED if profile in (None, "committed measurement", LAPTOP) else profile
 
 
 def _row(figure: Figure, found: Row, label: str, source: str = "measured") -> Row:
@@ -126,7 +137,8 @@ def _from_graph(figure: Figure, folder: Path, params: Row, lock: Lock, times: di
     estimate = found if isinstance(found, dict) else {"value": found}
     current = lock.is_current(file, figure.stage)
     made_by = {key: params.get(key) if current else None for key in ("profile", "seed")}
-    made_by["player"] = (figure.player(made_with) if figure.player else "") or None
+    words = figure.player or figure.trained
+    made_by["player"] = (words(made_with) if words else "") or None
     made_by["code"] = lock.code_of(file, figure.stage)
     return estimate | made_by | {"data": _words(figure.data, folder, made_with), "command": command}
 

@@ -1,55 +1,154 @@
-"""Keep the figures of a run of the graph at another profile than the committed one, in docs/measured."""
+"""Figures of a run of the graph that are kept in git, and how a later run agrees with them.
+
+The figures of a profile are in ``docs/measured/<profile>.json``. Of the profile that params.yaml has in git the tables
+and numbers behind them are kept too, in ``docs/measured/<profile>/``, in the order of artifacts/reports.
+"""
 
 import datetime
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.profile import PROFILES, own_values
 from pipeline_src.report import provenance
-from pipeline_src.report.figures import ESTIMATE, figures, of_the_graph
+from pipeline_src.report.figures import COMMITTED, ESTIMATE, LAPTOP, figures, of_the_graph
 from pipeline_src.report.measurements import FOLDER, profile_measurements
+from pipeline_src.report.registry import REGISTRY, Figure
+from pipeline_src.report.table import interval, number
 
-COMMITTED = "laptop"
-"""The profile whose metrics are committed, so that its figures are read from them."""
+REPORTS = Path("artifacts/reports")
+SMALL = frozenset({".csv", ".json"})
+NO_RESULTS = ("parallel", "crawl")
+"""Sections that change no result."""
+MOST_OWN = 2
+"""Largest number of own values in the name of a file."""
 
 
 def keep(folder: Path = Path()) -> tuple[Path, int]:
     """Write the graph's figures at the profile of params.yaml to ``docs/measured/<profile>.json``.
 
-    Figures in the file that the graph has not made at this profile stay, so that the systems of a night can be made,
-    and kept, one by one.
+    Where params.yaml departs from the profile, the file is ``<profile>,<key>=<value>.json``. Figures in the file that
+    the graph has not made at this profile stay, so that the systems of a night can be made, and kept, one by one.
 
     Returns:
         The file, and the number of figures that the graph has.
 
     Raises:
-        ZugwerkError: the profile is `COMMITTED`, or nothing was made at it; a file is damaged.
+        ZugwerkError: params.yaml departs from the profile in more keys than a name holds, or nothing was made at it; a
+            file is damaged.
     """
-    params = read_tree(folder / PARAMS_FILE)
-    profile = str(params["profile"])
-    if profile == COMMITTED:
+    profile = str(read_tree(folder / PARAMS_FILE)["profile"])
+    own = {key: value for key, value in own_values(folder).items() if key.split(".")[0] not in NO_RESULTS}
+    if len(own) > MOST_OWN:
         raise ZugwerkError(
-            f"{folder / PARAMS_FILE}: profile {COMMITTED}: its figures are read from the committed metrics; "
-            "`zugwerk profile overnight` chooses another"
+            f"{folder / PARAMS_FILE}: {', '.join(own)}: not the values of the profile {profile}; a file of their own "
+            f"below {PROFILES} makes them a profile"
         )
+    changes = [f"{key}={value}" for key, value in own.items()]
+    label = ",".join([profile, *changes])
+    run = " ".join(["dvc exp run", *(f"-S {change}" for change in changes)]) if changes else "dvc repro"
     about = {
         "commit": provenance.commit(folder, provenance.CODE),
         "hardware": provenance.hardware(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
-    kept, count = dict(profile_measurements(folder).get(profile, {})), 0
+    kept, count = dict(profile_measurements(folder).get(label, {})), 0
+    for system, rows in figures(folder).items():
+        for name, row in rows.items():
+            made = of_the_graph(row)
+            if made is None or made["label"] != profile:
+                continue
+            values = {key: made[key] for key in (*ESTIMATE, "data", "code")}
+            command = f"zugwerk profile {profile} && {made['command'].replace('dvc repro', run)}"
+            kept[system] = kept.get(system, {}) | {name: values | {"command": command} | about}
+            count += 1
+    path = folder / FOLDER / f"{label}.json"
+    if not count:
+        raise ZugwerkError(f"{path}: the graph has made nothing at the profile {profile}; `zugwerk repro` makes it")
+    if label == LAPTOP:
+        _keep_reports(folder)
+    write_json(path, kept)
+    return path, count
+
+
+def _keep_reports(folder: Path) -> None:
+    kept = folder / FOLDER / LAPTOP
+    shutil.rmtree(kept, ignore_errors=True)
+    for path in sorted((folder / REPORTS).glob("*/**/*")):
+        if path.suffix in SMALL and not path.name.endswith(".timings.json"):
+            copy = kept / path.relative_to(folder / REPORTS)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+    shutil.copyfile(folder / PARAMS_FILE, kept / PARAMS_FILE)
+
+
+@contextmanager
+def committed_run(folder: Path = Path()) -> Iterator[Path]:
+    """Yield a folder in which the kept run stands where a checkout has its own, for charts that every checkout has."""
+    with TemporaryDirectory(prefix="zugwerk-") as name:
+        shown, kept = Path(name), (folder / FOLDER).resolve()
+        for link, target in ((REPORTS, kept / LAPTOP), (FOLDER, kept), (PARAMS_FILE, kept / LAPTOP / PARAMS_FILE)):
+            (shown / link).parent.mkdir(parents=True, exist_ok=True)
+            (shown / link).symlink_to(target)
+        yield shown
+
+
+def agreement(folder: Path = Path()) -> list[str]:
+    """Say in lines whether the figures of the graph's last run agree with those kept of its profile.
+
+    A figure agrees if it lies in the kept 95 % interval, a count if it is the same. Times, and other numbers without an
+    interval, are left out. The first line counts, the others name those that do not agree.
+
+    Raises:
+        ZugwerkError: a file is damaged.
+    """
+    profile = str(read_tree(folder / PARAMS_FILE).get("profile"))
+    states: Counter[str] = Counter()
+    outside, machines = [], set[str]()
     for system, rows in figures(folder).items():
         for name, row in rows.items():
             own = of_the_graph(row)
-            if own is None or own["label"] != profile:
+            if own is None or own["label"] != profile or not _comparable(REGISTRY[system][name], own):
                 continue
-            values = {key: own[key] for key in (*ESTIMATE, "data", "code")}
-            command = f"zugwerk profile {profile} && {own['command']}"
-            kept[system] = kept.get(system, {}) | {name: values | {"command": command} | about}
-            count += 1
-    path = folder / FOLDER / f"{profile}.json"
-    if not count:
-        raise ZugwerkError(f"{path}: the graph has made nothing at the profile {profile}; `zugwerk repro` makes it")
-    write_json(path, kept)
-    return path, count
+            kept = next((one for one in row["others"] if one["label"] == profile + COMMITTED), None)
+            state = _state(own, kept)
+            states[state] += 1
+            machines |= {kept["hardware"] or ""} if kept else set()
+            if state == OUTSIDE and kept:
+                there = interval(kept) if kept["low"] is not None else number(kept["ours"], row["unit"])
+                outside.append(f"  {system}.{name}: {number(own['ours'], row['unit'])}, committed {there}")
+    total = states.total()
+    if not total:
+        return []
+    if states[UNKNOWN] == total:
+        return [f"{total} headline figures; none of the profile {profile} is committed to compare with"]
+    other = "" if states[SAME] == total else f" (bits differ{'' if machines == {provenance.hardware()} else BETWEEN})"
+    if not outside:
+        told = "all as committed" if not other else "all inside the committed intervals"
+    else:
+        told = f"{states[SAME] + states[INSIDE]} inside the committed intervals, {len(outside)} outside"
+    told += f", {states[UNKNOWN]} not committed" * bool(states[UNKNOWN])
+    return [f"{total} headline figures, {told}{other}", *outside]
+
+
+SAME, INSIDE, OUTSIDE, UNKNOWN = "same", "inside", "outside", "unknown"
+BETWEEN = " from one kind of processor to another"
+
+
+def _comparable(figure: Figure, own: dict[str, Any]) -> bool:
+    return not (figure.timing or figure.times) and (own["low"] is not None or isinstance(own["ours"], int))
+
+
+def _state(own: dict[str, Any], kept: dict[str, Any] | None) -> str:
+    if kept is None:
+        return UNKNOWN
+    if own["ours"] == kept["ours"]:
+        return SAME
+    return INSIDE if kept["low"] is not None and kept["low"] <= own["ours"] <= kept["high"] else OUTSIDE

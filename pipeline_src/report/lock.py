@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from pipeline_src.project.params import at
 
 
 class Lock:
@@ -33,11 +35,23 @@ class Lock:
 
     def params_of(self, file: str, stage: str) -> Mapping[str, Any]:
         """Return the params that made a file, as far as they are known: if it is not current, its own stage's alone."""
-        return self._params if self.is_current(file, stage) else dict(self._read(file, stage, "params.yaml"))
+        if self.is_current(file, stage):
+            return self._params
+        tree: dict[str, Any] = {}
+        for key, value in self._read(file, stage, "params.yaml").items():  # dotted keys, as dvc.yaml lists them
+            *sections, name = key.split(".")
+            reduce(lambda inner, section: inner.setdefault(section, {}), sections, tree)[name] = value
+        return tree
 
     def code_of(self, file: str, stage: str) -> str | None:
         """Return the digest of the code that made a file of a stage; None if it is not known."""
-        return self._read(file, stage, "artifacts/code.json").get(stage)
+        found = self._read(file, stage, "artifacts/code.json")
+        digest: str | None = found.get(f"code.{stage}", found.get(stage))  # the second in locks of earlier versions
+        return digest
+
+    def digests(self, folder: str) -> dict[str, str]:
+        """Return the MD5 of each output below a folder, by its path; that of a folder ends in ``.dir``."""
+        return {path: out["md5"] for path, (_, out) in self._outs.items() if path.startswith(folder) and "md5" in out}
 
     def _read(self, file: str, stage: str, params_file: str) -> Mapping[str, Any]:
         """The values that the stage behind a file has read from a file of params."""
@@ -80,12 +94,3 @@ def _is_there(name: str, graph: Mapping[str, Any], params: Mapping[str, Any]) ->
     stage, _, item = name.partition("@")
     items = re.fullmatch(r"\$\{(.+)\}", str(graph.get(stage, {}).get("foreach")))
     return not item or not items or item in map(str, at(params, items[1]) or ())
-
-
-def at(tree: Any, key: str) -> Any:
-    """Return what a dotted key leads to in nested mappings; None if it leads nowhere."""
-    for part in key.split("."):
-        if not isinstance(tree, Mapping) or part not in tree:
-            return None
-        tree = tree[part]
-    return tree

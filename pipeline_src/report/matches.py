@@ -24,12 +24,6 @@ WORDS = {
         "puct_400": "the same with 400 ms against 100 ms",
         "puct_1600": "the same with 1.6 s against 100 ms",
     },
-    "gomoku_15": {
-        "score_vs_mcts1000": "packaged net, 400 simulations, solver, against MCTS with 1,000 playouts",
-        "score_vs_alphabeta2": "the same against alpha-beta, 2 plies",
-        "score_vs_alphabeta4": "the same against alpha-beta, 4 plies",
-        "score_vs_alphabeta_equal_time": "packaged net, solver, against alpha-beta, 300 ms of CPU time a move each",
-    },
     "gomoku_engine": {
         "score_vs_previous_15": "`engine` against `alphabeta`, 300 ms a move, 15x15",
         "score_vs_previous_20": "`engine` against `alphabeta`, 300 ms a move, 20x20",

@@ -6,12 +6,15 @@ from typing import Any
 
 from pipeline_src.files import write_json, written_aside
 from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.project.plots_page import bundle
 from pipeline_src.report import provenance, table
 from pipeline_src.report.board_examples import examples
-from pipeline_src.report.charts import charts, svg
+from pipeline_src.report.charts import charts, interactive, svg
+from pipeline_src.report.charts.drawing import LARGEST
 from pipeline_src.report.figures import figures
 from pipeline_src.report.positions.file import POSITIONS
 from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.verdict import verdicts
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -43,7 +46,7 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
         lstrip_blocks=True,
     )
 
-    environment.filters["drawn"] = Markup  # pictures are made here, with every text in them escaped
+    environment.filters["drawn"] = Markup  # pictures and scripts are made here, with every text in them escaped
     tables = {name: table.lines(found[name]) for name in SYSTEMS}
     boards = examples(folder) if (folder / POSITIONS).exists() else []
     params = read_tree(folder / PARAMS_FILE)
@@ -57,8 +60,12 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
         made=made,
         systems=SYSTEMS,
         tables=tables,
+        verdicts=verdicts(found),
         common={name: table.most_common_origins(lines) for name, lines in tables.items()},
         charts={name: charts(system.reports, folder) if system.reports else [] for name, system in SYSTEMS.items()},
         boards={name: [one for one in boards if one.system == system.reports] for name, system in SYSTEMS.items()},
         svg=svg,
+        interactive=interactive,
+        bundle=bundle,
+        largest=LARGEST,
     )

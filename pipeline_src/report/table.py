@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any, NamedTuple
 
+from pipeline_src.report.figures import COMMITTED
 from pipeline_src.report.systems import SYSTEMS
 
 COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "rerun")
@@ -32,11 +33,16 @@ class Line(NamedTuple):
 
 
 def lines(rows: dict[str, dict[str, Any]]) -> list[Line]:
-    """Return a line for each figure of a system (see `figures.figures`), followed by its further measurements."""
+    """Return a line for each figure of a system (see `figures.figures`), followed by its further measurements.
+
+    The committed run of a profile is left out where the checkout's own has the same value.
+    """
     found = []
     for row in rows.values():
-        found.append(_line(row))
-        found += [_line(other, below=True) for other in row["others"]]
+        found.append(line(row))
+        for other in row["others"]:
+            if other["label"] != f"{row['label']}{COMMITTED}" or other["ours"] != row["ours"]:
+                found.append(line(other, below=True))
     return found
 
 
@@ -44,7 +50,7 @@ def most_common_origins(table: list[Line]) -> dict[str, str]:
     """Return the most common ``where`` of each way of measuring, which the lines of the table then omit."""
     found = {}
     for made in ("graph", "measured"):
-        origins = Counter(line.where for line in table if line.made == made and line.where)
+        origins = Counter(one.where for one in table if one.made == made and one.where)
         if origins:
             found[made] = origins.most_common(1)[0][0]
     return found
@@ -66,12 +72,12 @@ def markdown_table(rows: dict[str, dict[str, Any]]) -> list[str]:
     said = [f"{words[made]}: {origin}." for made, origin in origins.items()]
     parts = [" ".join(said), ""] if said else []
     parts += [f"| {' | '.join(COLUMNS)} |", "| --- |" + " ---: |" * 4 + " --- |" * 3]
-    for line in table:
-        own = [line.player, line.where if line.where != origins.get(line.made) else ""]
-        figure = "↳ again" if line.below else line.words
+    for one in table:
+        own = [one.player, one.where if one.where != origins.get(one.made) else ""]
+        figure = "↳ also" if one.below else one.words
         figure += f" ({'; '.join(filter(None, own))})" if any(own) else ""
-        cells = [figure, line.published, line.ours, line.interval, line.n, line.unit, line.profile]
-        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{line.command}`"]) + " |")
+        cells = [figure, one.published, one.ours, one.interval, one.n, one.unit, one.profile]
+        parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, f"`{one.command}`"]) + " |")
     return parts
 
 
@@ -98,7 +104,8 @@ def interval(row: dict[str, Any]) -> str:
     return "-" if row["low"] is None else f"{number(row['low'], row['unit'])} to {number(row['high'], row['unit'])}"
 
 
-def _line(row: dict[str, Any], below: bool = False) -> Line:
+def line(row: dict[str, Any], below: bool = False) -> Line:
+    """Return the line of a measurement, ``below`` that of the figure or not."""
     graph = row["from"] == "graph"
     known = [row["data"], *([] if graph else [row["hardware"], row["date"]])]
     return Line(

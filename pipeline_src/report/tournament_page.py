@@ -4,13 +4,11 @@ The page contains the scripts and styles of the web pages' boards, so that it op
 """
 
 import json
-import math
 import re
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from pipeline_src.arena.ratings import Rating
 from pipeline_src.arena.tournament import NamedGame, Standings, Tournament
 from pipeline_src.files import written_aside
 from pipeline_src.games.game import get_game
@@ -21,8 +19,6 @@ BOARDS = {"amazons": ("amazons", "AmazonsBoard"), "gomoku": ("stones", "StoneBoa
 """Script and class of the board of a game. Games without a board are shown as moves."""
 STYLES, SCRIPTS = ("style.css", "pages.css"), ("dom.js", "board/grid.js")
 SIDES = {"amazons": ("White", "Black"), "gomoku": ("Black", "White"), "go": ("Black", "White")}
-WIDTH, ROW, EDGE = 420, 44, 20
-"""Width of the chart, height of a player's row, and margin on both sides, in SVG units."""
 _LINKS = re.compile(r"^import .*\n|^export ", re.MULTILINE)
 """Imports and exports of the modules, which are one script here."""
 
@@ -85,37 +81,16 @@ def _script(game: str) -> str:
     return "\n".join([*parts, f"const Board = {board};", _read(TEMPLATES / "tournament.js")])
 
 
-def _chart(found: Standings) -> dict[str, Any]:
-    """Return the coordinates of the rating chart, in SVG units; empty without ratings."""
-    ratings = found.ratings
-    if not ratings:
-        return {}
-    low, high = min(one.low for one in ratings.values()), max(one.high for one in ratings.values())
-    step = _step(high - low)
-    low, high = step * math.floor(low / step), step * max(math.ceil(high / step), math.floor(low / step) + 1)
+def _chart(found: Standings) -> str:
+    """Return the picture of the ratings, in the page's colours; empty without ratings."""
+    from pipeline_src.report.charts.drawing import Chart, ranked, svg
 
-    def x(elo: float) -> float:
-        return round(EDGE + (WIDTH - 2 * EDGE) * (elo - low) / (high - low), 1)
-
-    def row(place: int, name: str, one: Rating) -> dict[str, Any]:
-        ends = {"x": x(one.elo), "low": x(one.low), "high": x(one.high)}
-        return {"name": name, "rating": one, "y": ROW * place, **ends}
-
-    names = [name for name in found.ranking if name in ratings]
-    ticks = [low + step * k for k in range(round((high - low) / step) + 1)]
-    return {
-        "width": WIDTH,
-        "height": ROW * len(names) + 26,
-        "rows": [row(place, name, ratings[name]) for place, name in enumerate(names)],
-        "ticks": [(x(elo), f"{elo:+g}" if elo else "0") for elo in ticks],
-        "zero": x(0.0),
-    }
-
-
-def _step(span: float) -> float:
-    """Return a round distance of ticks such that a span has about five."""
-    power = 10 ** math.floor(math.log10(max(span, 1.0) / 5))
-    return next(float(k * power) for k in (1, 2, 5, 10) if k * power * 6 >= span)
+    names = [name for name in found.ranking if name in found.ratings]
+    rated = [(name, found.ratings[name]) for name in names]
+    rows = [{"name": name, "value": one.elo, "low": one.low, "high": one.high} for name, one in rated]
+    title = "Elo of each player with its interval; the table has the numbers"
+    spec = ranked(rows, "Elo", level=0)
+    return svg(Chart("elo", title, "", spec), {}) if spec else ""
 
 
 def _read(path: Path) -> str:

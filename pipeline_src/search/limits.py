@@ -28,9 +28,11 @@ class Limit:
     """Positions evaluated; for tree searches, iterations."""
     movetime_ms: float | None = None
     """Milliseconds of wall time."""
+    lines: int = 1
+    """Number of best actions that reports have lines for (`SearchResult.lines`); searches without lines ignore it."""
 
     def __post_init__(self) -> None:
-        for name in ("depth", "nodes", "movetime_ms"):
+        for name in ("depth", "nodes", "movetime_ms", "lines"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be above 0, not {value}")
@@ -43,6 +45,20 @@ class Clock:
     own_ms: float
     other_ms: float
     increment_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """One of the best actions of a position, and what the search expects after it."""
+
+    pv: tuple[int, ...]
+    """The action, and the best line after it."""
+    value: float
+    """Its value to the side to move, in the unit of the evaluation."""
+    depth: int
+    """Depth in plies of the iteration that found it; for tree searches, length of the line."""
+    visits: int | None = None
+    """Simulations of a tree search that began with the action."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,8 @@ class SearchResult:
     pv: tuple[int, ...]
     """Principal variation as actions, beginning with ``action``."""
     seconds: float
+    lines: tuple[Line, ...] = ()
+    """The best actions, ``action`` first, if `Limit.lines` asks for more than one and the search can tell."""
 
 
 OnInfo = Callable[[SearchResult], None]

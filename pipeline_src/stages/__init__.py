@@ -9,9 +9,10 @@ from pipeline_src.orphans import end_with_parent
 
 def _check() -> None:
     loaded = set(sys.modules)
-    from pipeline_src.project.loaded import check_loaded
+    from pipeline_src.project.loaded import check_stage
+    from pipeline_src.project.params import KEYS_READ
 
-    check_loaded(os.environ["DVC_STAGE"], loaded)
+    check_stage(os.environ["DVC_STAGE"], loaded, KEYS_READ)
 
 
 # Here, since the modules of a stage take seconds to import.

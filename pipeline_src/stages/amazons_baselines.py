@@ -2,17 +2,23 @@
 
 Reads ``artifacts/samples/amazons/``; writes, under ``artifacts/reports/amazons/evaluate/``, the metrics
 ``baselines.json`` and the tables ``one_ply.phases.csv``, ``one_ply.calibration.csv`` and ``uniform.phases.csv``.
+Killed and run again, it ranks only what is missing: finished turns are kept under ``work/``.
 """
 
+import hashlib
+import shutil
 from pathlib import Path
 
 import numpy as np
 
+from pipeline_src.arena.journal import Journal, pack, run_kept, stage_journal, unpack
+from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
-from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.parallel import Parallel
+from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.project.params import load
-from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase, calibration
+from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase
 from pipeline_src.systems.amazons_net.baselines import (
     CHUNK,
     Ranks,
@@ -22,18 +28,26 @@ from pipeline_src.systems.amazons_net.baselines import (
     predict_uniform,
     rank_turns,
 )
-from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.dataset import MANIFEST, open_dataset
 from pipeline_src.systems.amazons_net.evaluation_params import AmazonsBaselinesParams
 from pipeline_src.systems.amazons_net.recorded import PHASES, RecordedTurns, recorded_turns
-from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows
+from pipeline_src.systems.amazons_net.tables import metrics, phase_rows
 
 SAMPLES = Path("artifacts/samples/amazons")
+WORK = Path("work/amazons_baselines")
 OUT = Path("artifacts/reports/amazons/evaluate")
 
 
-def ranked(turns: RecordedTurns, parallel: Parallel, description: str) -> Ranks:
+def ranked(turns: RecordedTurns, parallel: Parallel, description: str, journal: Journal) -> Ranks:
     """`rank_turns`, some turns a task."""
-    return join_ranks(run_tasks(rank_turns, [(some,) for some in turns.chunks(CHUNK)], parallel, description))
+    tasks = {f"{description} {number}": (some,) for number, some in enumerate(turns.chunks(CHUNK))}
+    parts = run_kept(rank_some, tasks, parallel, description, journal)
+    return join_ranks([Ranks(**unpack(part)) for part in parts])
+
+
+def rank_some(tasks: list[tuple[RecordedTurns]]) -> list[str]:
+    """`rank_turns` of each task, packed."""
+    return [pack(rank_turns(turns)._asdict()) for (turns,) in tasks]
 
 
 def main() -> None:
@@ -43,12 +57,18 @@ def main() -> None:
         ZugwerkError: bad params, or no or a damaged data set.
     """
     params, parallel = load(AmazonsBaselinesParams, "amazons_baselines"), load(Parallel, "parallel")
+    engine = amazons_engine()  # of the ranking player
     dataset = open_dataset(SAMPLES)
     fitted = recorded_turns(dataset, "validation")[0].spread(params.fit_turns)
-    scale = fit_scale(ranked(fitted, parallel, "one-ply win rate").value, fitted.results)
-
     turns, left_out = recorded_turns(dataset, "test")
-    ranks = ranked(turns, parallel, "one-ply ranks")
+    identity = {
+        "samples": hashlib.sha256((SAMPLES / MANIFEST).read_bytes()).hexdigest(),
+        "params": params.model_dump(),
+        "amazons_engine": engine.model_dump(),
+    }
+    with stage_journal(WORK, "pipeline_src.stages.amazons_baselines", identity) as journal:
+        scale = fit_scale(ranked(fitted, parallel, "one-ply win rate", journal).value, fitted.results)
+        ranks = ranked(turns, parallel, "one-ply ranks", journal)
     outcomes = Outcomes(turns.results, turns.gids, turns.plies)
     systems = {"one_ply": predict_one_ply(ranks, scale), "uniform": predict_uniform(ranks)}
     report = {
@@ -60,9 +80,10 @@ def main() -> None:
     }
     for name, predictions in systems.items():
         write_table(OUT / f"{name}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
-    bins = calibration(systems["one_ply"].win_rates["value"], outcomes)
+    bins = reliability(systems["one_ply"].win_rates["value"], outcomes.results, outcomes.gids)
     write_table(OUT / "one_ply.calibration.csv", calibration_rows(bins))
     write_json(OUT / "baselines.json", report)
+    shutil.rmtree(WORK)
 
 
 if __name__ == "__main__":

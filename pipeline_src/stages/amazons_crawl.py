@@ -8,8 +8,8 @@ times are in the work folder.
 from pathlib import Path
 
 from pipeline_src.errors import run_main
-from pipeline_src.project.params import load, load_value
-from pipeline_src.records.crawl_params import CrawlParams
+from pipeline_src.project.params import load, load_part, load_value
+from pipeline_src.records.crawl_params import RequestLimits
 from pipeline_src.systems.amazons_net.params import AmazonsCrawlParams
 from spiders.crawl import bring_games
 
@@ -24,8 +24,8 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
     """
-    games, site = load(AmazonsCrawlParams, "amazons_crawl"), load(CrawlParams, "crawl")
-    bring_games(games, site, seed=load_value(int, "seed"), archive=ARCHIVE, pages=PAGES, work=WORK)
+    games, limits = load(AmazonsCrawlParams, "amazons_crawl"), load_part(RequestLimits, "crawl")
+    bring_games(games, limits, seed=load_value(int, "seed"), archive=ARCHIVE, pages=PAGES, work=WORK)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,18 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load, load_value
-from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase, calibration
+from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase
 from pipeline_src.systems.amazons_net.dataset import open_dataset
 from pipeline_src.systems.amazons_net.evaluation_params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.predict import predict_nets
 from pipeline_src.systems.amazons_net.recorded import PHASES, recorded_turns
-from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows
+from pipeline_src.systems.amazons_net.tables import metrics, phase_rows
 
 SAMPLES = Path("artifacts/samples/amazons")
 MODELS = Path("artifacts/models/amazons")
@@ -57,9 +58,8 @@ def main() -> None:
         "nets": metrics(agreement(predictions, outcomes)),
     }
     write_table(OUT / f"{model}.phases.csv", phase_rows(by_phase(predictions, outcomes, PHASES)))
-    write_table(
-        OUT / f"{model}.calibration.csv", calibration_rows(calibration(predictions.win_rates["value"], outcomes))
-    )
+    bins = reliability(predictions.win_rates["value"], outcomes.results, outcomes.gids)
+    write_table(OUT / f"{model}.calibration.csv", calibration_rows(bins))
     write_json(OUT / f"{model}.json", report)
 
 

@@ -2,7 +2,7 @@
 
 Reads ``artifacts/models/amazons/<loss>/nets.pt`` and ``.../residual/nets.pt``; writes the metrics
 ``artifacts/reports/amazons/match.json`` and the games ``artifacts/records/amazons/matches.parquet``. Killed and run
-again, it plays only what is missing: finished groups of games are kept under ``work/``.
+again, it plays only what is missing: finished games are kept under ``work/``.
 """
 
 import shutil
@@ -11,19 +11,18 @@ from pathlib import Path
 from pipeline_src import streams
 from pipeline_src.arena import pool
 from pipeline_src.arena.journal import stage_journal
-from pipeline_src.arena.match import play_match
+from pipeline_src.arena.match import swapped_pairs
 from pipeline_src.arena.result import Match
-from pipeline_src.arena.runner import Board
+from pipeline_src.arena.runner import Board, play_matches
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.evaluator import amazons_engine
-from pipeline_src.project.params import load, load_value
+from pipeline_src.project.params import load, load_value, read_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.amazons_net.evaluation_params import AmazonsMatchParams
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.params import AmazonsModelsParams
 
 MODELS = Path("artifacts/models/amazons")
 REPORT = Path("artifacts/reports/amazons/match.json")
@@ -38,11 +37,12 @@ def main() -> None:
         ZugwerkError: bad params, no or damaged nets, or a text that names no player.
     """
     params, engine = load(AmazonsMatchParams, "amazons_match"), amazons_engine()
-    trained = load(AmazonsModelsParams, "amazons_models").trained
-    if params.loss not in trained:
+    try:
+        read_value(f"amazons_models.trained.{params.loss}")
+    except ZugwerkError:
         raise ZugwerkError(
             f"params.yaml: amazons_match.loss: {params.loss} is not in amazons_models.trained; add it there"
-        )
+        ) from None
     seed, parallel = load_value(int, "seed"), load(Parallel, "parallel")
     models = {"published": MODELS / params.loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
     board = Board(amazons.NAME, load_nets(models["published"]).config.size)
@@ -51,18 +51,18 @@ def main() -> None:
         for name, pairing in params.matches.items()
     }
     with stage_journal(WORK, "pipeline_src.stages.amazons_match", {"amazons_engine": engine.model_dump()}) as journal:
-        matches = {
-            name: play_match(
+        fixtures = {
+            name: swapped_pairs(
                 board,
                 *texts[name],
                 pairing.pairs,
                 params.opening_plies,
                 [seed, streams.AMAZONS_MATCH, *name.encode()],
-                parallel,
-                journal,
             )
             for name, pairing in params.matches.items()
         }
+        played = play_matches(board, list(fixtures.values()), parallel, journal)
+    matches = {name: Match.of(*texts[name], games) for name, games in zip(fixtures, played, strict=True)}
     games = [game for match in matches.values() for game in match.games]
     write_records((board.record(game, gid) for gid, game in enumerate(games, 1)), GAMES)
     write_json(REPORT, {name: summary(match) for name, match in matches.items()})

@@ -9,17 +9,16 @@ from a checkpoint under ``work/``.
 """
 
 import argparse
-import csv
 import shutil
 from pathlib import Path
 
 import torch
 
 from pipeline_src.errors import run_main
-from pipeline_src.files import write_json, written_aside
+from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.project.params import load, load_value
 from pipeline_src.systems.amazons_net.dataset import open_dataset
-from pipeline_src.systems.amazons_net.params import AmazonsTrainParams
+from pipeline_src.systems.amazons_net.params import section_of
 from pipeline_src.systems.amazons_net.readings import MODELS as NAMES
 from pipeline_src.systems.amazons_net.train import train, work_folder
 
@@ -35,7 +34,7 @@ def run(model: str) -> None:
     Raises:
         ZugwerkError: bad params, or no data set.
     """
-    params = load(AmazonsTrainParams, "amazons_train")
+    params = load(NAMES[model].params, section_of(model))
     seed, threads = load_value(int, "seed"), load_value(int, "torch_threads")
     dataset = open_dataset(SAMPLES)
     torch.set_num_threads(threads)
@@ -44,10 +43,7 @@ def run(model: str) -> None:
     with written_aside(MODELS / model / "nets.pt") as aside:
         shutil.copyfile(trained.best_nets, aside)
     write_json(REPORTS / f"{model}.json", {"epochs": len(trained.rows), "best": trained.best, "last": trained.rows[-1]})
-    with written_aside(REPORTS / f"{model}.csv") as aside, open(aside, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, trained.rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(trained.rows)
+    write_table(REPORTS / f"{model}.csv", trained.rows)
     write_json(REPORTS / f"{model}.timings.json", trained.timings)
     shutil.rmtree(folder)
 

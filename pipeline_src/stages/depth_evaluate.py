@@ -14,12 +14,12 @@ import numpy.typing as npt
 from pipeline_src.arena.score import clustered_mean, clustered_rate
 from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json, write_table
-from pipeline_src.project.params import load, load_value
+from pipeline_src.project.params import Named, load, load_value
 from pipeline_src.systems.search_depth.chooser import DepthModel, load_depth_model
 from pipeline_src.systems.search_depth.costs import layer_growth, nodes_to_depth
 from pipeline_src.systems.search_depth.evaluation_params import DepthEvaluateParams
 from pipeline_src.systems.search_depth.jackknife import jackknife
-from pipeline_src.systems.search_depth.params import DepthModelParams, DepthSplitParams, DepthTrainParams
+from pipeline_src.systems.search_depth.params import DepthModelParams, DepthSplitParams
 from pipeline_src.systems.search_depth.planes import depth_planes
 from pipeline_src.systems.search_depth.positions import DepthPositions, open_positions, split_by_game
 from pipeline_src.systems.search_depth.scores import confusion, f1_scores, macro_f1
@@ -85,9 +85,11 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, no data set, or a model that is missing or trained for something else.
     """
-    models, params = load(DepthTrainParams, "depth_train").models, load(DepthEvaluateParams, "depth_evaluate")
+    models = load(Named[DepthModelParams], "depth_train.models")
+    params, seed = load(DepthEvaluateParams, "depth_evaluate"), load_value(int, "seed")
+    shares = load(DepthSplitParams, "depth_split").shares
     positions = open_positions(SAMPLES)
-    splits = split_by_game(positions, load(DepthSplitParams, "depth_split").shares, load_value(int, "seed"))
+    splits = split_by_game(positions, shares, seed)
     growth = layer_growth(np.asarray(positions.nodes_by_depth)[splits.train])
     test = Test(positions, splits.test, growth)
     report: dict[str, Any] = {

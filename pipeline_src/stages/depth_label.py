@@ -2,13 +2,12 @@
 
 Writes the positions ``artifacts/samples/depth/`` (`systems.search_depth.positions`), the counts
 ``artifacts/reports/depth/label.json`` and the times ``label.timings.json`` beside it. Killed and run again, it plays
-only what is missing: finished groups of games are kept under ``work/``.
+only what is missing: finished games are kept under ``work/``.
 """
 
-import base64
-import io
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src import streams
-from pipeline_src.arena.journal import run_kept, stage_journal
+from pipeline_src.arena.journal import pack, run_kept, stage_journal, unpack
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
@@ -24,7 +23,7 @@ from pipeline_src.games import amazons
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
-from pipeline_src.systems.search_depth.labels import DEPTHS, label_games
+from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games
 from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
 from pipeline_src.systems.search_depth.positions import FIELDS, write_positions
 
@@ -54,14 +53,11 @@ def main() -> None:
         "amazons_engine": engine.model_dump(),
         "seed": seed,
     }
-    tasks = {
-        str(first): (game, params, openings[first : first + params.group], first, [seed, streams.DEPTH_LABEL, 1])
-        for first in range(0, params.games, params.group)
-    }
+    labeller = partial(label_some, game, params, [seed, streams.DEPTH_LABEL, 1])
+    tasks = {str(number): (number, opening) for number, opening in enumerate(openings)}
     with stage_journal(WORK, "pipeline_src.stages.depth_label", identity) as journal:
         played = len(tasks.keys() - journal.entries.keys())
-        found = run_kept(label_group, tasks, parallel, "search depths", journal)
-    parts = [_read(found[key]) for key in tasks]
+        parts = [unpack(text) for text in run_kept(labeller, tasks, parallel, "search depths", journal)]
     arrays = {name: np.concatenate([part[name] for part in parts]) for name in FIELDS}
     if not len(arrays["n"]):
         raise ZugwerkError("depth_label: no position in which there was a depth to choose; raise depth_label.games")
@@ -73,27 +69,23 @@ def main() -> None:
     write_positions(OUT, arrays, {**about, "clock_ms": game.clock_ms, "nodes_per_ms": game.nodes_per_ms})
     write_json(REPORT, counts)
     seconds = time.perf_counter() - began
-    write_json(REPORT.with_name("label.timings.json"), {"seconds": seconds, "groups_played": played})
+    write_json(REPORT.with_name("label.timings.json"), {"seconds": seconds, "games_played": played})
     shutil.rmtree(WORK)
 
 
-def label_group(
-    game: DepthGame, params: DepthLabelParams, openings: list[tuple[int, ...]], first: int, seed: list[int]
-) -> str:
-    """Play and label a group of games: the arrays of `FIELDS`, and what was left out, as `_read` takes them."""
-    found = label_games(game, params, openings, first, seed)
+def label_some(
+    game: DepthGame, params: DepthLabelParams, seed: list[int], tasks: list[tuple[int, tuple[int, ...]]]
+) -> list[str]:
+    """Play and label games (number, opening): of each, packed, the arrays of `FIELDS` and what was left out."""
+    return [pack(_arrays(one)) for one in label_games(game, params, tasks, seed)]
+
+
+def _arrays(found: Labelled) -> Arrays:
     arrays: Arrays = {name: np.array([getattr(found, name)]) for name in LEFT_OUT}
     for name, (dtype, ndim) in FIELDS.items():
         empty = np.empty((0, *((), (DEPTHS,), (10, 10))[ndim]), dtype)
         arrays[name] = np.array([row[name] for row in found.rows], dtype) if found.rows else empty
-    file = io.BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **arrays)
-    return base64.b64encode(file.getvalue()).decode()
-
-
-def _read(text: str) -> Arrays:
-    with np.load(io.BytesIO(base64.b64decode(text)), allow_pickle=False) as found:
-        return {name: found[name] for name in found}
+    return arrays
 
 
 def describe(arrays: Arrays, left_out: dict[str, int], game: DepthGame) -> dict[str, Any]:

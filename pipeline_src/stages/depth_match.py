@@ -3,7 +3,7 @@
 Reads the positions ``artifacts/samples/depth/``, which tables are fitted to, and the models
 ``artifacts/models/depth/<name>/model.pt`` that params name. Writes, under ``artifacts/reports/depth/``, the metrics
 ``match.json``, ``moves/<player>.csv`` (depth and clock by move number, for plots) and ``match.timings.json``. Killed
-and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
+and run again, it plays only what is missing: finished games are kept under ``work/``.
 """
 
 import shutil
@@ -19,7 +19,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
 from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatchParams
-from pipeline_src.systems.search_depth.match import DepthMatch, check_player, move_rows, play_match
+from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, check_player, move_rows, play_meetings
 from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
@@ -46,26 +46,28 @@ def main() -> None:
     check_positions(positions.manifest, game)
     train = split_by_game(positions, split.shares, seed).train
     tables: dict[str, TunedTable] = {}
-    matches: dict[str, DepthMatch] = {}
     with stage_journal(WORK, "pipeline_src.stages.depth_match", {"amazons_engine": engine.model_dump()}) as journal:
-        for name, pairing in params.matches.items():
-            if pairing.b == TABLE and pairing.a not in tables:
-                tables[pairing.a] = tune_table(
-                    players[pairing.a],
-                    positions.expandable[train],
-                    positions.nodes_by_depth[train],
-                    game,
-                    params.pilot_pairs,
-                    [seed, streams.DEPTH_MATCH, 0],
-                    parallel,
-                    journal,
-                    params.group,
-                )
-            other = game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b]
-            match_seed = [seed, streams.DEPTH_MATCH, 1, *name.encode()]
-            matches[name] = play_match(
-                players[pairing.a], other, pairing.pairs, game, match_seed, parallel, journal, params.group
+        for name in dict.fromkeys(pairing.a for pairing in params.matches.values() if pairing.b == TABLE):
+            tables[name] = tune_table(
+                players[name],
+                positions.expandable[train],
+                positions.nodes_by_depth[train],
+                game,
+                params.pilot_pairs,
+                [seed, streams.DEPTH_MATCH, 0],
+                parallel,
+                journal,
             )
+        meetings = {
+            name: Meeting(
+                players[pairing.a],
+                game.player(tables[pairing.a].options) if pairing.b == TABLE else players[pairing.b],
+                pairing.pairs,
+                [seed, streams.DEPTH_MATCH, 1, *name.encode()],
+            )
+            for name, pairing in params.matches.items()
+        }
+        matches = dict(zip(meetings, play_meetings(list(meetings.values()), game, parallel, journal), strict=True))
     write_json(REPORTS / "match.json", {name: summary(match) for name, match in matches.items()} | _tables(tables))
     named = [
         (matches[name], pairing.a, f"table_{pairing.a}" if pairing.b == TABLE else pairing.b)

@@ -16,9 +16,9 @@ import torch
 
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table
-from pipeline_src.project.params import load, load_value
+from pipeline_src.project.params import at, load, load_value, read_tree
 from pipeline_src.systems.search_depth.models import save_depth_net
-from pipeline_src.systems.search_depth.params import DepthSplitParams, DepthTrainParams
+from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthSplitParams, DepthTraining
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.train import train_depth_net
 
@@ -34,16 +34,17 @@ def run(name: str) -> None:
     Raises:
         ZugwerkError: bad params, no such model in them, no data set, or one that cannot be balanced so.
     """
-    params, seed = load(DepthTrainParams, "depth_train"), load_value(int, "seed")
+    known = [*map(str, at(read_tree(), "depth_train.models") or ())]  # which there are; one of them is read
+    if name not in known:
+        raise ZugwerkError(f"params.yaml: depth_train.models: no model '{name}'; there are: {', '.join(known)}")
+    model, training = load(DepthModelParams, f"depth_train.models.{name}"), load(DepthTraining, "depth_train.training")
+    balancing, seed = load(DepthBalancing, "depth_train.balancing"), load_value(int, "seed")
     shares = load(DepthSplitParams, "depth_split").shares
-    if name not in params.models:
-        known = ", ".join(params.models)
-        raise ZugwerkError(f"params.yaml: depth_train.models: no model '{name}'; there are: {known}")
     positions = open_positions(SAMPLES)
     splits = split_by_game(positions, shares, seed)
-    torch.set_num_threads(params.training.threads)
-    model, folder = params.models[name], WORK / name
-    trained = train_depth_net(positions, splits, model, params.training, params.balancing, seed=seed, folder=folder)
+    torch.set_num_threads(training.threads)
+    folder = WORK / name
+    trained = train_depth_net(positions, splits, model, training, balancing, seed=seed, folder=folder)
     save_depth_net(MODELS / name / "model.pt", trained.model)
     classes = range(trained.model.lowest, trained.model.highest + 1)
     counted = {

@@ -5,7 +5,7 @@ Reads what the generations of params.yaml left: ``artifacts/models/gomoku/NN/{mo
 and, under ``artifacts/reports/gomoku/``, the metrics ``evaluate.json``, ``table1.csv`` to ``table4.csv``, ``elo.csv``,
 ``losses.csv``, and the last game of the match against the strongest opponent, ``game.svg``.
 
-Killed and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
+Killed and run again, it plays only what is missing: finished games are kept under ``work/``.
 """
 
 import shutil
@@ -24,14 +24,14 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
-from pipeline_src.project.params import load, load_value
+from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.gomoku_board import board_svg
 from pipeline_src.systems.gomoku_zero import tables
 from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
 from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
-from pipeline_src.systems.gomoku_zero.params import GomokuGame, read_numbers
+from pipeline_src.systems.gomoku_zero.params import GomokuBoard, read_numbers
 
 REPORTS = Path("artifacts/reports/gomoku")
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
     tables: dict[str, list[Match]]
     """Matches of pairs by their purpose."""
     best_of: list[BestOf]
-    """Those of table 4, which end when they are decided."""
+    """Matches of table 4, which end when they are decided."""
 
     @property
     def matches(self) -> list[Match]:
@@ -66,7 +66,7 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, a model or report of a generation is missing, or a text that names no player.
     """
-    params, game = load(GomokuEvaluateParams, "gomoku_evaluate"), load(GomokuGame, "gomoku_game")
+    params, game = load(GomokuEvaluateParams, "gomoku_evaluate"), load_part(GomokuBoard, "gomoku_game")
     seed, parallel, numbers = load_value(int, "seed"), load(Parallel, "parallel"), read_numbers()
     reports = {number: read_json(GenerationFiles(number).report) for number in numbers}
     curves = {number: read_table(GenerationFiles(number).curves, tables.LOSSES) for number in numbers}
@@ -108,7 +108,6 @@ def play(
         params.openings,
         [seed, streams.GOMOKU_EVALUATE],
         parallel,
-        params.group,
         journal,
     )
     names = [str(number) for number in params.rated(numbers)]

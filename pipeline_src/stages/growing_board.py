@@ -15,7 +15,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
 from pipeline_src.systems.gomoku_zero.setting import setting_for
 from pipeline_src.systems.growing_boards.growth import grow
-from pipeline_src.systems.growing_boards.params import GrowingConvergence, read_boards
+from pipeline_src.systems.growing_boards.params import GrowingConvergence, read_board
 
 
 def main() -> None:
@@ -32,10 +32,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, required=True, help="side of the board, one of those in params.yaml")
     parser.add_argument("--minutes", type=float, help="begin no generation after so many; run again to go on")
     options = parser.parse_args()
-    boards = {board.size: board for board in read_boards()}
-    if options.size not in boards:
-        raise ZugwerkError(f"params.yaml has no board of size {options.size}; it has: {', '.join(map(str, boards))}")
-    board, begun = boards[options.size], time.perf_counter()
+    board, begun = read_board(options.size), time.perf_counter()
     done = grow(
         board,
         setting_for(board.size, board.variant),

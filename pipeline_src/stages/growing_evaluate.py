@@ -4,7 +4,7 @@ Reads what growing_board left of every board. Writes the games ``artifacts/recor
 ``artifacts/reports/growing/``, the metrics ``evaluate.json``, ``strength.csv`` (scores by computing) and ``losses.csv``
 (a row a generation of every board).
 
-Killed and run again, it plays only what is missing: finished groups of games are kept under ``work/``.
+Killed and run again, it plays only what is missing: finished games are kept under ``work/``.
 """
 
 import shutil
@@ -59,7 +59,7 @@ def main() -> None:
     }
     on, stream = Board(gomoku.NAME, board.size, board.variant), [seed, streams.GROWING_EVALUATE]
     with stage_journal(WORK, "pipeline_src.stages.growing_evaluate", {}) as journal:
-        event = gomoku_event(texts, on, params.openings, stream, parallel, params.group, journal)
+        event = gomoku_event(texts, on, params.openings, stream, parallel, journal)
         best, *others = event.play(
             [
                 Pairing("headline", BEST, OPPONENT, params.pairs),

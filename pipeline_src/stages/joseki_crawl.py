@@ -9,8 +9,8 @@ Example: ``python -m pipeline_src.stages.joseki_crawl && dvc repro -f joseki_bui
 from pathlib import Path
 
 from pipeline_src.errors import run_main
-from pipeline_src.project.params import load, load_value
-from pipeline_src.records.crawl_params import CrawlParams, GamesParams
+from pipeline_src.project.params import load, load_part, load_value
+from pipeline_src.records.crawl_params import GamesParams, RequestLimits
 from pipeline_src.systems.joseki.params import JosekiCrawlParams
 from spiders.crawl import bring_games
 from spiders.replica.quirks import NO_QUIRKS
@@ -25,10 +25,10 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params or source, or a crawl that failed; the stored games are then as they were.
     """
-    games, site = load(JosekiCrawlParams, "joseki_crawl"), load(CrawlParams, "crawl")
+    games, limits = load(JosekiCrawlParams, "joseki_crawl"), load_part(RequestLimits, "crawl")
     wanted = GamesParams(**dict(games), quirks=NO_QUIRKS)
     # No archive has quirks: there are no Go games of our own to serve.
-    bring_games(wanted, site, seed=load_value(int, "seed"), archive=WORK, pages=PAGES, work=WORK)
+    bring_games(wanted, limits, seed=load_value(int, "seed"), archive=WORK, pages=PAGES, work=WORK)
 
 
 if __name__ == "__main__":

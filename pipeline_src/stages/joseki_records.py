@@ -2,20 +2,26 @@
 
 By ``joseki_records.source`` they are made of textbook joseki, read from a folder or tar of SGF files, or those that
 `joseki_crawl` fetched from LittleGolem. Writes ``games.parquet`` and ``rejects.parquet`` under
-``artifacts/records/joseki/`` and the counts ``artifacts/reports/joseki/records.json``.
+``artifacts/records/joseki/`` and the counts ``artifacts/reports/joseki/records.json``. Killed and run again,
+it makes or reads only what is missing: finished games are kept under ``work/``.
 """
 
 import dataclasses
+import hashlib
+import shutil
+from functools import partial
 from pathlib import Path
 
+from pipeline_src.arena.journal import Journal, run_kept, stage_journal
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
-from pipeline_src.parallel import Parallel, run_tasks
+from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.go import read_go
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import list_shards, read_raw
+from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject, write_rejects
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
@@ -27,9 +33,8 @@ GAMES = Path("artifacts/records/joseki/games.parquet")
 REJECTS = Path("artifacts/records/joseki/rejects.parquet")
 REPORT = Path("artifacts/reports/joseki/records.json")
 PAGES = Path("artifacts/raw/joseki/pages")
+WORK = Path("work/joseki_records")
 FIRST_GID = 1
-GROUP = 250
-"""Made games, or files, a task."""
 
 Results = list[SgfGame | Reject]
 
@@ -41,12 +46,14 @@ def main() -> None:
         ZugwerkError: bad params, a source that is not there or damaged, or not one usable game.
     """
     params, seed = load(JosekiRecordsParams, "joseki_records"), load_value(int, "seed")
-    if params.source == "made":
-        results = _make(params.made, seed)
-    elif params.source == "littlegolem":
-        results = _read_crawled()
-    else:
-        results = _read(Path(params.source))
+    identity = {"made": params.made.model_dump(), "seed": seed}
+    with stage_journal(WORK, "pipeline_src.stages.joseki_records", identity) as journal:
+        if params.source == "made":
+            results = _make(params.made, seed, journal)
+        elif params.source == "littlegolem":
+            results = _read_crawled()
+        else:
+            results = _read(Path(params.source), journal)
     results = [_long_enough(result, params.min_plies) for result in results]
     counts = count_games(results)
     write_rejects((result for result in results if isinstance(result, Reject)), REJECTS)
@@ -55,25 +62,35 @@ def main() -> None:
         reasons = ", ".join(f"{n} {reason}" for reason, n in counts["rejects_by_reason"].items() if n)
         raise ZugwerkError(f"{params.source}: not one usable game of {counts['rows']} ({reasons}); see {REJECTS}")
     write_records((result.record for result in results if isinstance(result, SgfGame)), GAMES)
+    shutil.rmtree(WORK)
 
 
-def _make(made: MadeGames, seed: int) -> Results:
-    tasks = [(made, seed, first, min(GROUP, made.games - first)) for first in range(0, made.games, GROUP)]
-    groups = run_tasks(make_games, tasks, load(Parallel, "parallel"), "games")
-    return [SgfGame(record, EVENT, 0, 0, 0) for group in groups for record in group]
+def _make(made: MadeGames, seed: int, journal: Journal) -> Results:
+    tasks = {str(number): (number,) for number in range(made.games)}
+    records = run_kept(
+        partial(make_some, made, seed), tasks, load(Parallel, "parallel"), "games", journal, kind=GameRecord
+    )
+    return [SgfGame(record, EVENT, 0, 0, 0) for record in records]
 
 
-def _read(path: Path) -> Results:
+def make_some(made: MadeGames, seed: int, tasks: list[tuple[int]]) -> list[GameRecord]:
+    """The made games with these numbers."""
+    return [record for (number,) in tasks for record in make_games(made, seed, number, 1)]
+
+
+def _read(path: Path, journal: Journal) -> Results:
     """The games of a folder or tar, numbered in its order."""
-    files = list(read_files(path))
-    tasks = [(files[first : first + GROUP],) for first in range(0, len(files), GROUP)]
-    groups = run_tasks(read_group, tasks, load(Parallel, "parallel"), "files")
-    return [_numbered(result, FIRST_GID + at) for at, result in enumerate(r for group in groups for r in group)]
+    tasks = {
+        f"{at} {name} {hashlib.sha256(data).hexdigest()}": (name, data)
+        for at, (name, data) in enumerate(read_files(path))
+    }
+    found = run_kept(read_some, tasks, load(Parallel, "parallel"), "files", journal, kind=Results)
+    return [_numbered(result, FIRST_GID + at) for at, result in enumerate(result for some in found for result in some)]
 
 
-def read_group(files: list[tuple[str, bytes]]) -> Results:
-    """The games of some files (name, bytes)."""
-    return [result for name, data in files for result in parse_sgf(data, name=name)]
+def read_some(files: list[tuple[str, bytes]]) -> list[Results]:
+    """The games of each file (name, bytes)."""
+    return [list(parse_sgf(data, name=name)) for name, data in files]
 
 
 def _read_crawled() -> Results:

@@ -1,4 +1,4 @@
-"""Routes of the page Analyse: files and uploads, games move by move, analysis in a process of its own, export."""
+"""Routes of the page Analyse: files and uploads, trees of variations, analysis in processes of their own, export."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ import threading
 import uuid
 from collections import OrderedDict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request, WebSocket, WebSocketDisconnect
 from pydantic import ValidationError
@@ -16,18 +16,23 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import GameRecord
 from pipeline_src.web import incoming, listing
 from pipeline_src.web.archives import archive, game_of, record_of
-from pipeline_src.web.choices import check_player
+from pipeline_src.web.choices import ANALYSTS, check_player
+from pipeline_src.web.engine.tasks import Call, Place
 from pipeline_src.web.messages.analyse import (
     AnalysisRequest,
     Exported,
     ExportRequest,
+    ForcedAnswer,
+    ForcedLine,
+    ForcedWins,
     GameHead,
     Games,
     Opened,
-    Ply,
+    Pasted,
     RecordFile,
     RecordFiles,
     Replay,
+    Tree,
 )
 from pipeline_src.web.settings import Settings
 
@@ -40,8 +45,21 @@ MOST_WORDS = 4000
 UPLOAD, FILE = "upload:", "file:"
 
 router = APIRouter(prefix="/api/analyse", tags=["analyse"])
-_UPLOADS: "OrderedDict[str, tuple[str, Found]]" = OrderedDict()
-_READ: "OrderedDict[tuple[Path, int, int], Found]" = OrderedDict()
+
+
+class _File(NamedTuple):
+    """A file that has been opened."""
+
+    name: str
+    path: Path
+    found: "Found | None"
+    """Its games; None for an archive, which is read in part."""
+    data: bytes
+    """Its contents; empty for an archive."""
+
+
+_UPLOADS: "OrderedDict[str, _File]" = OrderedDict()
+_READ: "OrderedDict[tuple[Path, int, int], _File]" = OrderedDict()
 _LOCK = threading.Lock()
 Source = Annotated[str, Query(max_length=1000, description="As `files` or `upload` name it.")]
 
@@ -78,7 +96,7 @@ async def upload(request: Request, name: Annotated[str, Query(max_length=200)] =
     found = await run_in_threadpool(read_games, data, shown)
     key = uuid.uuid4().hex
     with _LOCK:
-        _UPLOADS[key] = (shown, found)
+        _UPLOADS[key] = _File(shown, Path(shown), found, data)
         while len(_UPLOADS) > UPLOADS:
             _UPLOADS.popitem(last=False)
     return Opened(source=UPLOAD + key, name=shown, games=len(found.games))
@@ -89,7 +107,7 @@ def games(
     request: Request, source: Source, first: Annotated[int, Query(ge=0)] = 0, count: Annotated[int, Query(ge=1)] = 50
 ) -> Games:
     """Return a page of the list of a file's games."""
-    name, path, found = _open(request.app.state.settings, source)
+    name, path, found, _ = _open(request.app.state.settings, source)
     count, rejects = min(count, MOST_LISTED), found.rejects if found else []
     if found is None:
         table = archive(path)
@@ -110,38 +128,67 @@ def games(
 
 @router.get("/game")
 def game(request: Request, source: Source, number: int) -> Replay:
-    """Return a game, move by move."""
-    from pipeline_src.games.game import get_game
-    from pipeline_src.web.analysis import ANALYSTS
-    from pipeline_src.web.record_files import start_of
+    """Return a game of a file, with its variations."""
+    from pipeline_src.web.trees import tree_of
 
-    name, record = find_game(request.app.state.settings, source, number)
-    rules, state, plies, illegal = get_game(record.game), start_of(record), [], ""
-    fen = rules.to_fen(state)
-    for ply, action in enumerate(record.actions, 1):
-        if not rules.is_legal(state, action):
-            illegal = f"move {ply} is not legal; the game is cut before it"
-            break
-        move = rules.format_move(action, record.height, record.width)
-        state = rules.play(state, action)
-        plies.append(Ply(move=move, fen=rules.to_fen(state)))
+    file, record = find_game(request.app.state.settings, source, number)
+    tree, left_out = tree_of(record, file.data)
+    replay = _replay(tree)
+    return replay.model_copy(
+        update={"source": source, "name": file.name, "head": _head(record, MOST_WORDS), "left_out": left_out}
+    )
+
+
+@router.post("/tree")
+def tree(wanted: Tree) -> Replay:
+    """Return a tree of variations with its positions."""
+    return _replay(wanted)
+
+
+@router.post("/paste")
+def paste(pasted: Pasted) -> Replay:
+    """Return the position or the moves that a text describes. A record is opened by `upload`."""
+    from pipeline_src.web.trees import read_text
+
+    return _replay(Tree(place=read_text(pasted.place, pasted.text)))
+
+
+def _replay(tree: Tree) -> Replay:
+    from pipeline_src.games.game import get_game
+    from pipeline_src.web.annotate import formats
+    from pipeline_src.web.trees import drawn
+
+    start, nodes = drawn(tree)
+    game, (height, width) = tree.place.game, start.board.shape
+    plies, at = 0, 0
+    for number, node in enumerate(nodes, 1):
+        if node.parent == at:
+            plies, at = plies + 1, number
+    head = GameHead(
+        number=0,
+        game=game,
+        first_name=tree.first_name,
+        second_name=tree.second_name,
+        winner=tree.winner,
+        resigned=tree.resigned,
+        plies=plies,
+        event=tree.event,
+    )
     return Replay(
-        source=source,
-        name=name,
-        head=_head(record, MOST_WORDS),
-        variant=record.variant,
-        height=record.height,
-        width=record.width,
-        fen=fen,
-        plies=tuple(plies),
-        illegal=illegal,
-        analysts=() if illegal else ANALYSTS.get(record.game, ()),
+        head=head,
+        place=tree.place.model_copy(update={"fen": get_game(game).to_fen(start), "moves": (), "size": width}),
+        height=height,
+        width=width,
+        comment=tree.comment,
+        nodes=nodes,
+        analysts=ANALYSTS.get(game, ()),
+        formats=formats(game, start),
     )
 
 
 @router.websocket("/watch")
 async def watch(socket: WebSocket) -> None:
-    """Analyse a game while the socket is open. Earlier results are sent at once."""
+    """Analyse a line while the socket is open. Earlier results are sent at once."""
     from pipeline_src.web.watching import fail, follow
 
     await socket.accept()
@@ -149,8 +196,8 @@ async def watch(socket: WebSocket) -> None:
     try:
         text = await asyncio.wait_for(incoming.text(socket), FIRST_MESSAGE_S)
         wanted = AnalysisRequest.model_validate_json(text)
-        _, record = await run_in_threadpool(find_game, settings, wanted.source, wanted.number)
-        await run_in_threadpool(check_player, wanted.player, record.game, settings)
+        await run_in_threadpool(check_player, wanted.player, wanted.place.game, settings)
+        record = await run_in_threadpool(record_at, wanted.place)
     except (WebSocketDisconnect, TimeoutError):
         return
     except ValidationError as error:
@@ -162,34 +209,85 @@ async def watch(socket: WebSocket) -> None:
         await follow(socket, record, wanted)
 
 
+@router.websocket("/think")
+async def think(socket: WebSocket) -> None:
+    """Have a player think about the position that the page shows, while the socket is open."""
+    from pipeline_src.web.thinking import follow
+
+    await socket.accept()
+    await follow(socket, socket.app.state.settings)
+
+
 @router.post("/export")
-def export(request: Request, wanted: ExportRequest) -> Exported:
-    """Return a game as SGF, with its analyses as comments."""
-    from pipeline_src.web.analysis import known
-    from pipeline_src.web.annotate import annotated
+def export(wanted: ExportRequest) -> Exported:
+    """Return a tree as a file: SGF with variations, names and comments, or the main line in another format."""
+    from pipeline_src.web.annotate import written
 
-    name, record = find_game(request.app.state.settings, wanted.source, wanted.number)
-    text = annotated(record, [(one, dict(known(record, one))) for one in wanted.analyses])
-    return Exported(name=f"{Path(name).stem}-{record.gid}.sgf", text=text)
+    name = f"{Path(wanted.name).stem or 'game'}.{wanted.format}"
+    return Exported(name=name, text=written(wanted.tree, wanted.format))
 
 
-def find_game(settings: Settings, source: str, number: int) -> tuple[str, GameRecord]:
-    """Return the name of the file and the game with this number in it.
+@router.get("/forced")
+def forced_wins() -> ForcedWins:
+    """Return the forced wins of Gomoku that come with the package, as puzzles."""
+    from pipeline_src.web.puzzles import collection
+
+    return collection()
+
+
+@router.post("/forced/answer")
+async def forced_answer(place: Place, request: Request) -> ForcedAnswer:
+    """Return the best answer to the last move of a forced win, and whether it still wins."""
+    return ForcedAnswer.model_validate(await _proven(request, "answered", place))
+
+
+@router.post("/forced/line")
+async def forced_line(place: Place, request: Request) -> ForcedLine:
+    """Return the winning line of a forced win."""
+    return ForcedLine.model_validate(await _proven(request, "solved", place))
+
+
+async def _proven(request: Request, function: str, place: Place) -> Any:
+    """Return the value of a function of `web.puzzles`, which runs in a process of its own."""
+    call = Call(function=f"pipeline_src.web.puzzles:{function}", arguments=(place.model_dump(),), key="think")
+    (found,) = await request.app.state.engines.values(call)
+    return found
+
+
+def record_at(place: Place) -> GameRecord:
+    """Return the moves of a place as a record without names, whose variant is the text of the start position.
+
+    Raises:
+        ZugwerkError: the start position is malformed, or a move is illegal.
+    """
+    from pipeline_src.arena.runner import Board
+    from pipeline_src.games.game import get_game
+    from pipeline_src.web.moves import played
+
+    rules = get_game(place.game)
+    start = Board(place.game, place.size, place.variant or None).start(place.fen)
+    height, width = start.board.shape
+    return GameRecord(
+        place.game, 0, "file", rules.to_fen(start), height, width, played(rules, start, place.moves)[0], None
+    )
+
+
+def find_game(settings: Settings, source: str, number: int) -> tuple[_File, GameRecord]:
+    """Return a file, and the game with this number in it.
 
     Raises:
         ZugwerkError: no such file, or no such game.
     """
-    name, path, found = _open(settings, source)
-    if found is None:
-        return name, game_of(path, number)
-    game = next((one for one in found.games if one.gid == number), None)
+    file = _open(settings, source)
+    if file.found is None:
+        return file, game_of(file.path, number)
+    game = next((one for one in file.found.games if one.gid == number), None)
     if game is None:
-        raise ZugwerkError(f"{name}: no game {number} there")
-    return name, game
+        raise ZugwerkError(f"{file.name}: no game {number} there")
+    return file, game
 
 
-def _open(settings: Settings, source: str) -> tuple[str, Path, "Found | None"]:
-    """Return name, path and contents of a file. The contents of an archive are None: it is read in part."""
+def _open(settings: Settings, source: str) -> _File:
     from pipeline_src.web.record_files import read_games
 
     if source.startswith(UPLOAD):
@@ -197,25 +295,25 @@ def _open(settings: Settings, source: str) -> tuple[str, Path, "Found | None"]:
             if source[len(UPLOAD) :] not in _UPLOADS:
                 raise ZugwerkError("the server does not have this upload any more; open the file again")
             _UPLOADS.move_to_end(source[len(UPLOAD) :])
-            name, found = _UPLOADS[source[len(UPLOAD) :]]
-        return name, Path(name), found
+            return _UPLOADS[source[len(UPLOAD) :]]
     if not source.startswith(FILE):
         raise ZugwerkError(f"no such source as {source[:100]!r}; it begins with {FILE} or {UPLOAD}")
     path = settings.file(source[len(FILE) :])
     if not path.is_file():
         raise ZugwerkError(f"{path.name}: a folder; open a file in it")
     if path.suffix == ".parquet":
-        return path.name, path, None
+        return _File(path.name, path, None, b"")
     about = path.stat()
     if about.st_size > MOST_BYTES:
         raise ZugwerkError(f"{path.name}: {about.st_size >> 20} MiB; text files may have {MOST_BYTES >> 20} MiB")
     key = (path, about.st_mtime_ns, about.st_size)
     with _LOCK:
         if key not in _READ:
-            _READ[key] = read_games(path.read_bytes(), path.name)
+            data = path.read_bytes()
+            _READ[key] = _File(path.name, path, read_games(data, path.name), data)
             while len(_READ) > UPLOADS:
                 _READ.popitem(last=False)
-        return path.name, path, _READ[key]
+        return _READ[key]
 
 
 def _head(record: GameRecord, most: int = 100) -> GameHead:

@@ -12,18 +12,13 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.player import PlayerText
 from pipeline_src.records.record import GameRecord
 from pipeline_src.search.limits import SearchResult
-from pipeline_src.web.engine.child import RATES, chance, unit_of
-from pipeline_src.web.engine.tasks import Unit
+from pipeline_src.web.engine.child import RATES, win_rate
 from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
 from pipeline_src.web.record_files import start_of
 
 TASK = f"{__name__}:analyse"
-ANALYSTS = {"amazons": ("alphabeta", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
-"""Players that can analyse, by game; the first is the default."""
 TREES = frozenset({*RATES, "uct"})
 """Players whose depth is the length of the longest line, not that of an iteration."""
-PLAIN = 10.0
-"""Points of Gomoku's engine for one point of the plain evaluation, approximately."""
 DECIDED = 5_000.0
 """Least absolute value of a proven win or loss."""
 RESULTS = {"first": 1.0, "draw": 0.5, "second": 0.0}
@@ -38,7 +33,7 @@ _LOCK = threading.Lock()
 
 
 def known(record: GameRecord, request: AnalysisRequest) -> Found:
-    """Return the results so far for a game, a player and its time. The caller adds new results to it."""
+    """Return the results so far for a line, a player and its time. The caller adds new results to it."""
     about = (record.game, record.variant, record.height, record.width, record.actions, request.player, request.movetime)
     key = hashlib.sha256(repr(about).encode()).hexdigest()
     with _LOCK:
@@ -93,7 +88,7 @@ def analyse(game: Row, player: str, movetime: float, done: list[Row]) -> Iterato
                 search = one.think(position, Bounds(movetime_ms=movetime), partial(_note, by_depth)).found
                 if search is None:
                     raise ZugwerkError(f"player {player} gives no value of its positions; take another one")
-                rate = _evened(unit_of(record.game, player), player, search, by_depth)
+                rate = _evened(record.game, player, search, by_depth)
                 rate = rate if first_to_move else 1 - rate
                 line = tuple(rules.format_move(action, record.height, record.width) for action in search.pv)
                 if not line:
@@ -116,23 +111,22 @@ def _note(by_depth: dict[int, SearchResult], info: SearchResult) -> None:
     by_depth[info.depth] = info
 
 
-def _evened(unit: Unit, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
+def _evened(game: str, player: str, search: SearchResult, by_depth: dict[int, SearchResult]) -> float:
     """Return the mover's win rate; for iterative deepening, the mean over the last two depths.
 
     Values favour the side that makes the last move of a line, so odd and even depths err in opposite directions.
     Without the mean, each move would look like a mistake.
     """
-    scale = PLAIN if unit == "points" and PlayerText.parse(player).name != "engine" else 1.0
-    rate = _chance(scale * search.value, unit)
+    rate = _chance(game, player, search.value)
     shallower = by_depth.get(search.depth - 1)
     deepening = PlayerText.parse(player).name not in TREES
     if shallower is None or not deepening or abs(search.value) >= DECIDED:
         return rate
-    return (rate + _chance(scale * shallower.value, unit)) / 2
+    return (rate + _chance(game, player, shallower.value)) / 2
 
 
-def _chance(value: float, unit: Unit) -> float:
-    found = chance(value, unit)
+def _chance(game: str, player: str, value: float) -> float:
+    found = win_rate(game, player, value)
     return 0.5 if found is None else found
 
 

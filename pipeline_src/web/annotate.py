@@ -1,86 +1,173 @@
-"""Games with an analysis as SGF, for Sabaki and other editors. This package reads the games back without comments."""
+"""Trees of variations as files: SGF for Sabaki and other editors, and the main line in other formats."""
+
+from typing import Any
 
 import numpy as np
+from sgfmill import sgf_grammar
+from sgfmill.sgf_grammar import escape_text
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.game import get_game
+from pipeline_src.games.game import Game, get_game
 from pipeline_src.games.gomoku.board import BLACK, WHITE, GomokuState, format_variant, to_play
+from pipeline_src.records.littlegolem.amazons import write_record
+from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.records.sgf_games import LETTERS, NUMBERS
-from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
-from pipeline_src.web.record_files import start_of
+from pipeline_src.web.messages.analyse import Judgement, Tree, TreeNode
+from pipeline_src.web.trees import drawn
 
 DOUBTFUL, BAD = 0.1, 0.2
 """Least loss of win rate for a move to be marked doubtful (DO) or bad (BM)."""
 LONGEST = 6
 """Largest number of moves of a line in a comment."""
 
+Properties = dict[str, list[bytes]]
 
-def annotated(record: GameRecord, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysis]]]) -> str:
-    """Return the record as SGF text (FF 4, UTF-8). Go has no analysis, so its records have no comments.
+
+def formats(game: str, start: Any) -> tuple[str, ...]:
+    """Return the formats that trees from a start position can be written in, as suffixes of files."""
+    if game == "gomoku" and not start.board.any() and to_play(start) == 0:
+        return ("sgf", "psq")
+    return ("sgf", "txt") if game == "amazons" and _start_name(start) and start.board.shape[0] == 10 else ("sgf",)
+
+
+def written(tree: Tree, suffix: str) -> str:
+    """Return a tree as the text of a file.
 
     Raises:
-        ZugwerkError: the game's start position has no name.
+        ZugwerkError: a move is illegal, or the format cannot hold the start position.
     """
-    if record.game == "go":
-        return write_sgf(record).decode()
-    if " " in record.variant and record.game != "gomoku":
-        raise ZugwerkError("the game begins from a position without a name, which this export cannot write")
-    rules, letters, state = get_game(record.game), LETTERS[record.game], start_of(record)
-    setup = _setup(state) if " " in record.variant else ""
-    size = f"{record.width}" if record.width == record.height else f"{record.width}:{record.height}"
-    root = {
+    start, nodes = drawn(tree)
+    if suffix not in formats(tree.place.game, start):
+        raise ZugwerkError(f".{suffix} cannot hold this start position; export it as .sgf")
+    if suffix == "sgf":
+        return _sgf(tree, start, nodes)
+    record = _record(tree, start, nodes)
+    return write_psq(record) if suffix == "psq" else write_record(record).decode("latin-1")
+
+
+def _record(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> GameRecord:
+    """Return the main line."""
+    game, (height, width) = tree.place.game, start.board.shape
+    rules, actions, at, state = get_game(game), list[int](), 0, start
+    for number, node in enumerate(nodes, 1):
+        if node.parent == at:
+            actions.append(rules.parse_move(node.move, height, width))
+            state, at = rules.play(state, actions[-1]), number
+    variant = format_variant(start) if game == "gomoku" else _start_name(start) if game == "amazons" else ""
+    winner = rules.winner(state) or tree.winner
+    return GameRecord(
+        game, 1, "file", variant, height, width, tuple(actions), winner, tree.resigned,
+        tree.first_name, tree.second_name, event=tree.event,
+    )  # fmt: skip
+
+
+def _sgf(tree: Tree, start: Any, nodes: tuple[TreeNode, ...]) -> str:
+    """Return a tree as SGF (FF 4, UTF-8), in which the end of a resigned main line is a resignation, except in Go."""
+    game = tree.place.game
+    rules = get_game(game)
+    letters = LETTERS.get(game, "BW")
+    children: list[list[int]] = [[] for _ in range(len(nodes) + 1)]
+    for number, node in enumerate(nodes, 1):
+        children[node.parent].append(number)
+    found: list[Properties] = [_root(tree, start) | _notes("", tree.comment, tree.judgements)]
+    states = [start]
+    for node in nodes:
+        before = states[node.parent]
+        found.append(_move(rules, game, letters, before, node.move) | _notes(node.name, node.comment, node.judgements))
+        states.append(rules.play(before, rules.parse_move(node.move, *before.board.shape)))
+    if tree.resigned and game != "go":
+        at = 0
+        while children[at]:
+            at = children[at][0]
+        children.append([])
+        children[at].append(len(found))
+        found.append({letters[rules.to_play(states[at])]: [b"resign"]})
+    coarse = sgf_grammar.make_coarse_game_tree(0, children.__getitem__, found.__getitem__)
+    text: bytes = sgf_grammar.serialise_game_tree(coarse, wrap=None)
+    return text.decode()
+
+
+def _root(tree: Tree, start: Any) -> Properties:
+    game, (height, width) = tree.place.game, start.board.shape
+    if game == "go":
+        if not tree.place.variant:
+            raise ZugwerkError("a game of Go from a position of its own cannot be exported; open it from its record")
+        empty = GameRecord(game, 1, "file", tree.place.variant, height, width, (), tree.winner, tree.resigned,
+                           tree.first_name, tree.second_name, event=tree.event)  # fmt: skip
+        root: Properties = sgf_grammar.parse_sgf_game(write_sgf(empty)).sequence[0]
+        return root
+    letters = LETTERS[game]
+    setup: Properties = {}
+    if game == "gomoku":
+        rule = format_variant(start)
+        setup = _setup(start) if start.board.any() or to_play(start) else {}
+    else:
+        rule = _start_name(start) or get_game(game).to_fen(start)
+    texts = {
         "FF": "4",
         "CA": "UTF-8",
-        "GM": str(NUMBERS[record.game]),
-        "SZ": size,
-        "RU": format_variant(state) if record.game == "gomoku" else record.variant,
-        "PB": record.first_name,
-        "PW": record.second_name,
-        "EV": record.event,
-        "RE": {"first": f"{letters[0]}+", "second": f"{letters[1]}+", "draw": "0", None: ""}[record.winner],
+        "GM": str(NUMBERS[game]),
+        "SZ": f"{width}" if width == height else f"{width}:{height}",
+        "RU": rule,
+        "PB": tree.first_name,
+        "PW": tree.second_name,
+        "EV": tree.event,
+        "RE": {"first": f"{letters[0]}+", "second": f"{letters[1]}+", "draw": "0", None: ""}[tree.winner],
         "AP": "Zugwerk",
-        "C": comment(0, analyses),
     }
-    nodes = ["".join(f"{key}[{_escaped(value)}]" for key, value in root.items() if value) + setup]
-    for ply, action in enumerate(record.actions):
-        letter = letters[rules.to_play(state)]
-        move = rules.format_move(action, record.height, record.width)
-        text = move if record.game == "amazons" else _point(action, record.width)
-        state = rules.play(state, action)
-        lost = max((found[ply + 1].lost or 0.0 for _, found in analyses if ply + 1 in found), default=0.0)
-        mark = "BM[1]" if lost >= BAD else "DO[]" if lost >= DOUBTFUL else ""
-        said = comment(ply + 1, analyses)
-        nodes.append(f"{letter}[{text}]{mark}" + (f"C[{_escaped(said)}]" if said else ""))
-    if record.resigned:
-        nodes.append(f"{letters[rules.to_play(state)]}[resign]")
-    return "(;" + "\n;".join(nodes) + ")\n"
+    return {key: [_text(value)] for key, value in texts.items() if value} | setup
 
 
-def comment(ply: int, analyses: list[tuple[AnalysisRequest, dict[int, PlyAnalysis]]]) -> str:
-    """Return the comment of all analyses on the position after ``ply`` moves."""
-    lines = []
-    for request, found in analyses:
-        one = found.get(ply)
-        if one is None:
+def _start_name(start: Any) -> str:
+    """Return the name of a start position of the Amazons, or an empty text."""
+    rules, size = get_game("amazons"), start.board.shape[0]
+    for name in rules.VARIANTS:
+        try:
+            if rules.to_fen(rules.initial_state(size, name)) == rules.to_fen(start):
+                return name
+        except ZugwerkError:  # this size has no such start
             continue
-        words = [f"{request.player}, {request.movetime:g} ms: first side wins {100 * one.win_rate:.1f} %"]
-        if one.lost:
-            words.append(f"the move gave away {100 * one.lost:.1f} %")
-        if one.line:
-            words.append(f"best {' '.join(one.line[:LONGEST])} (depth {one.depth}, {one.nodes} nodes)")
-        lines.append("; ".join(words))
-    return "\n".join(lines)
+    return ""
 
 
-def _setup(state: GomokuState) -> str:
+def _setup(state: GomokuState) -> Properties:
     """Return the stones of a start position of Gomoku, and the side to move."""
-    width, text = state.board.shape[1], ""
+    width = state.board.shape[1]
+    found: Properties = {"PL": ["BW"[to_play(state)].encode()]}
     for key, colour in (("AB", BLACK), ("AW", WHITE)):
-        points = [f"[{_point(int(cell), width)}]" for cell in np.flatnonzero(state.board == colour)]
-        text += key + "".join(points) if points else ""
-    return text + f"PL[{'BW'[to_play(state)]}]"
+        points = [_point(int(cell), width).encode() for cell in np.flatnonzero(state.board == colour)]
+        found |= {key: points} if points else {}
+    return found
+
+
+def _move(rules: Game, game: str, letters: str, before: Any, move: str) -> Properties:
+    height, width = before.board.shape
+    if game == "amazons":
+        text = move
+    else:
+        action = rules.parse_move(move, height, width)
+        text = "" if action == height * width else _point(action, width)  # a pass of Go
+    return {letters[rules.to_play(before)]: [text.encode()]}
+
+
+def _notes(name: str, comment: str, judgements: tuple[Judgement, ...]) -> Properties:
+    lost = max((one.lost or 0.0 for one in judgements), default=0.0)
+    said = "\n".join(filter(None, [comment, *map(judged, judgements)]))
+    found: Properties = {"BM": [b"1"]} if lost >= BAD else {"DO": [b""]} if lost >= DOUBTFUL else {}
+    return found | {key: [_text(text)] for key, text in (("N", name), ("C", said)) if text}
+
+
+def judged(one: Judgement) -> str:
+    """Return a judgement in words."""
+    how = "" if one.movetime is None else f", {one.movetime:g} ms"
+    words = [f"{one.player}{how}: first side wins {100 * one.win_rate:.1f} %"]
+    if one.lost:
+        words.append(f"the move gave away {100 * one.lost:.1f} %")
+    if one.line:
+        words.append(f"best {' '.join(one.line[:LONGEST])} (depth {one.depth}, {one.nodes} nodes)")
+    return "; ".join(words)
 
 
 def _point(cell: int, width: int) -> str:
@@ -89,5 +176,6 @@ def _point(cell: int, width: int) -> str:
     return chr(ord("a") + column) + chr(ord("a") + row)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("]", "\\]")
+def _text(text: str) -> bytes:
+    escaped: bytes = escape_text(text.encode("utf-8", "replace"))
+    return escaped

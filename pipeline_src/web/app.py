@@ -9,11 +9,11 @@ from starlette.exceptions import HTTPException
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.web import analyse, joseki, nets, play, runs
+from pipeline_src.web import analyse, go, joseki, nets, play, runs
 from pipeline_src.web.settings import Settings
 
-ROUTERS = (play.router, nets.router, analyse.router, joseki.router, runs.router)
-"""Routers, one per page; their paths begin with ``/api/PAGE``."""
+ROUTERS = (play.router, nets.router, analyse.router, go.router, joseki.router, runs.router)
+"""Routers, one per page, and that of searches of Go; their paths begin with ``/api/PAGE``."""
 LOG = logging.getLogger(__name__)
 
 

@@ -3,17 +3,28 @@
 from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.ladders import ladders
 from pipeline_src.players.options import read_options
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
 from pipeline_src.project.reference.players import Listed
 from pipeline_src.project.reference.players import players as listed
 from pipeline_src.web.listing import files
-from pipeline_src.web.messages.play import Choices, GameChoice, ListedPlayer, PlayerOption, Variant
+from pipeline_src.web.messages.play import (
+    Choices,
+    GameChoice,
+    LadderChoice,
+    LevelChoice,
+    ListedPlayer,
+    PlayerOption,
+    Variant,
+)
 from pipeline_src.web.settings import Settings
 
 OUTSIDE = ("uci", "brain")
 """Players that start other programs. Pages may not use them."""
+LEVEL = "level"
+"""The player of the levels, which pages offer by their names."""
 PATHS = ("model",)
 """Options that name a file, besides the value after the colon."""
 ANY = tuple(range(3, 26))
@@ -24,6 +35,8 @@ VARIANTS = {
 }
 """Copies of the games' own constants, since importing the games imports numba."""
 USUAL = {"amazons": 10, "gomoku": 15}
+ANALYSTS = {"amazons": ("alphabeta", "puct", "uct"), "gomoku": ("engine", "alphabeta", "mcts", "zero")}
+"""Players that can analyse, by game; the first is the default."""
 MODELS = {"amazons": ("nets.pt",), "gomoku": ("best.pt", "best.onnx", "last.pt")}
 """File names of nets, by game."""
 MOST_MODELS = 200
@@ -42,7 +55,18 @@ def _game(name: str, settings: Settings) -> GameChoice:
         second=second,
         size=USUAL[name],
         variants=VARIANTS[name],
-        players=tuple(_player(one) for one in listed(name) if one.name not in OUTSIDE),
+        ladders=tuple(
+            LadderChoice(
+                size=ladder.size,
+                variant=ladder.variant,
+                levels=tuple(
+                    LevelChoice(name=one.name, elo=one.elo, low=one.low, high=one.high, games=one.games)
+                    for one in ladder.levels
+                ),
+            )
+            for ladder in ladders(name)
+        ),
+        players=tuple(_player(one) for one in listed(name) if one.name not in (*OUTSIDE, LEVEL)),
         models=tuple(models(name, settings)),
     )
 
@@ -86,7 +110,9 @@ def check_player(text: str, game: str, settings: Settings) -> None:
     where = maker_of(game, parsed)
     if parsed.name in OUTSIDE:
         raise ZugwerkError(f"player {parsed.name!r} starts another program, which pages may not; use zugwerk match")
-    for path in (parsed.value, *(parsed.options.get(name, "") for name in PATHS)):
+    kind = open_maker(where)[1]
+    value = parsed.value if kind.VALUE in PATHS else ""
+    for path in (value, *(parsed.options.get(name, "") for name in PATHS)):
         if path:
             settings.file(path)
-    read_options(open_maker(where)[1], parsed)
+    read_options(kind, parsed)

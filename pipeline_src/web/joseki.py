@@ -14,6 +14,8 @@ from fastapi import APIRouter, Query, Request
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.archives import game_of
+from pipeline_src.web.go import state_at
+from pipeline_src.web.messages.go import GoPosition
 from pipeline_src.web.messages.joseki import (
     Clash,
     Clashes,
@@ -121,19 +123,20 @@ def libraries(request: Request) -> Libraries:
 @router.get("/position")
 def position(request: Request, moves: Moves = "", library: Name = "") -> JosekiPosition:
     """Look up the position after some moves in a library."""
-    return look(_opened(request, library).library, _words(moves))
+    words = _words(moves)
+    return _look(_opened(request, library).library, _state(words), words)
 
 
-def look(library: "Library", moves: list[str]) -> JosekiPosition:
-    """Return the answer for a list of moves.
+@router.post("/position")
+def position_at(request: Request, wanted: GoPosition) -> JosekiPosition:
+    """Look up a position with any start, such as one with handicap stones, in a library."""
+    return _look(_opened(request, wanted.library).library, state_at(wanted.place), list(wanted.place.moves))
 
-    Raises:
-        ZugwerkError: a move is malformed or illegal.
-    """
+
+def _look(library: "Library", state: Any, moves: list[str]) -> JosekiPosition:
     from pipeline_src.games.go import is_legal, to_fen
     from pipeline_src.systems.joseki.recommend import recommend
 
-    state = _state(moves)
     found, empty = recommend(library, state), (state.board.ravel() == 0).nonzero()[0].tolist()
     return JosekiPosition(
         moves=tuple(moves),

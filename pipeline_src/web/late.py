@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Mount
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pipeline_src.web.guard import Guard, Receive, Scope, Send
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 STATIC = Path(__file__).parent / "static"
+CHARTS = Path(__file__).parents[1] / "report" / "specs"
 
 
 class Late:
@@ -27,7 +28,12 @@ class Late:
     def __init__(self, settings: Settings) -> None:
         self.settings, self._stack = settings, AsyncExitStack()
         self._files = Starlette(
-            routes=[Mount("/", StaticFiles(directory=STATIC, html=True))], exception_handlers={HTTPException: _told}
+            routes=[
+                Route("/vega.js", _vega),
+                Mount("/charts", StaticFiles(directory=CHARTS)),
+                Mount("/", StaticFiles(directory=STATIC, html=True)),
+            ],
+            exception_handlers={HTTPException: _told},
         )
         self._guarded = Guard(self._answer, settings.host)
         self._app: asyncio.Task[FastAPI] | None = None
@@ -69,9 +75,18 @@ class Late:
 
 
 def _create(settings: Settings) -> "FastAPI":
+    # The games too, before routes run in threads: of a package that two threads import, one may see a part alone.
+    from pipeline_src.games import amazons, go, gomoku  # noqa: F401
     from pipeline_src.web.app import create_app
 
     return create_app(settings)
+
+
+async def _vega(_: Request) -> Response:
+    """Answer with the library that draws charts, which a page asks for at its first chart."""
+    from pipeline_src.project.plots_page import bundle
+
+    return Response(await asyncio.to_thread(bundle), media_type="text/javascript")
 
 
 async def _told(_: Request, error: Exception) -> JSONResponse:

@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
@@ -13,9 +13,11 @@ from pydantic import ValidationError
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web import incoming
-from pipeline_src.web.choices import USUAL, VARIANTS, check_player, choices
+from pipeline_src.web.analyse import record_at
+from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS, check_player, choices
 from pipeline_src.web.engine.pool import Engines
-from pipeline_src.web.engine.tasks import Place, Task
+from pipeline_src.web.engine.tasks import Call, Place, Task
+from pipeline_src.web.incoming import FLOOD, Rate
 from pipeline_src.web.messages.message import Message
 from pipeline_src.web.messages.play import (
     PERSON,
@@ -24,9 +26,12 @@ from pipeline_src.web.messages.play import (
     Board,
     Checked,
     Choices,
+    Judge,
+    Judged,
     NewGame,
     PlayerCheck,
     Problem,
+    Territory,
     ThoughtMessage,
 )
 from pipeline_src.web.sessions.game import Game
@@ -38,13 +43,15 @@ PAINTED_S = 0.5
 """Seconds between the first request and the loading of players, in which the page is painted and filled."""
 MOST_TABS = 8
 """Largest number of tabs of a game."""
-BURST, A_SECOND = 40, 20
-"""Largest number of messages that a tab may send at once, and per second on average."""
 MOST_UNSENT = 100
 """Largest number of messages that wait for a tab."""
-GONE, BUSY, FLOOD, SLOW = 4404, 4429, 4008, 4013
-"""Codes that close the WebSocket of a game: unknown game, too many tabs, too many messages, messages not read."""
-KINDS = {"psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}
+GONE, BUSY, SLOW = 4404, 4429, 4013
+"""Codes that close the WebSocket of a game: unknown game, too many tabs, messages not read."""
+JUDGE_MS = 250.0
+"""Milliseconds of each of the two positions that a move is judged by."""
+UNJUDGED = {"win_rate": 0.5, "value": None, "depth": 0, "nodes": 0, "line": (), "lost": None}
+"""Stands for the analysis of an earlier position, which is not needed."""
+KINDS = {"sgf": "application/x-go-sgf", "psq": "text/plain", "txt": "text/plain", "parquet": "application/octet-stream"}
 Name = Annotated[str, InPath(max_length=40)]
 
 
@@ -71,7 +78,8 @@ async def _load_ahead(engines: Engines) -> None:
     places = [Place(game=game, size=size, variant=VARIANTS[game][0].name) for game, size in USUAL.items()]
     for place in places:
         await asyncio.to_thread(_drawn, place)
-    await engines.warm([Task(place=place, player=HINT[place.game], movetime_ms=1) for place in places])
+    players = [(place, player) for place in places for player in (HINT[place.game], ANALYSTS[place.game][0])]
+    await engines.warm([Task(place=place, player=player, movetime_ms=1) for place, player in players])
 
 
 @router.get("/choices")
@@ -90,6 +98,20 @@ def _drawn(place: Place) -> Board:
     return Game(place).board()
 
 
+@router.post("/territory")
+async def squares(place: Place) -> Territory:
+    """Return the empty squares of each side in a position of the Amazons."""
+    if place.game != "amazons":
+        raise ZugwerkError(f"territory is for the Amazons, not {place.game}")
+    return await asyncio.to_thread(_squares, place)
+
+
+def _squares(place: Place) -> Territory:
+    from pipeline_src.web.marks import squares_of
+
+    return squares_of(Game(place).state)
+
+
 @router.post("/player")
 async def player(asked: PlayerCheck, request: Request) -> Checked:
     """Check the text of a player, and return its only board."""
@@ -99,6 +121,19 @@ async def player(asked: PlayerCheck, request: Request) -> Checked:
     )
     chosen = await request.app.state.engines.begin(task, lambda _: None).chosen()
     return Checked(only=chosen.only)
+
+
+@router.post("/judge")
+async def judge(asked: Judge, request: Request) -> Judged:
+    """Judge a move by a quick analysis of the positions before and after it."""
+    moves = (*asked.place.moves, asked.move)
+    record = await asyncio.to_thread(record_at, asked.place.model_copy(update={"moves": moves}))
+    from pipeline_src.web.analysis import TASK  # numba, which the rules have imported in their thread by now
+
+    earlier = [{"ply": ply, **UNJUDGED} for ply in range(len(moves) - 1)]
+    call = Call(function=TASK, arguments=(asdict(record), HINT[record.game], JUDGE_MS, earlier), key="judge")
+    before, after = [one for one in await request.app.state.engines.values(call) if one]
+    return Judged(win_rates=(before["win_rate"], after["win_rate"]), lost=after["lost"], line=before["line"])
 
 
 @router.post("/games", status_code=201)
@@ -154,20 +189,6 @@ class Wire:
             sending, self._queue = self._queue, []
             for message in sending:
                 await self._socket.send_text(message.model_dump_json())
-
-
-class Rate:
-    """Rate limit of a tab: `BURST` messages at once, `A_SECOND` per second on average."""
-
-    def __init__(self) -> None:
-        self._left, self._at = float(BURST), time.monotonic()
-
-    def allows_one(self) -> bool:
-        """Whether another message is allowed."""
-        now = time.monotonic()
-        self._left = min(BURST, self._left + A_SECOND * (now - self._at)) - 1
-        self._at = now
-        return self._left >= 0
 
 
 @router.websocket("/games/{name}/socket")

@@ -1,25 +1,25 @@
 """Read trainings and generations from their files, also while they run."""
 
+import contextlib
 import csv
 import math
+import os
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
+from pipeline_src.web.listing import files
 from pipeline_src.web.messages.runs import Curve, CurveFile, Generation
 
-FINISHED = (
-    "artifacts/reports/amazons/train/*.csv",
-    "artifacts/reports/depth/train/*.csv",
-    "artifacts/reports/gomoku/generations/*.csv",
-    "artifacts/reports/growing/boards/*.csv",
-)
-"""Tables of finished trainings."""
-LIVE = "work/**/plots/metrics"
-"""DVCLive's folders of running trainings, with a table of step and value for each curve."""
-LIGHTNING = "work/**/metrics.csv"
+FINISHED = ("amazons/train/*.csv", "depth/train/*.csv", "gomoku/generations/*.csv", "growing/boards/*.csv")
+"""Tables of finished trainings, among the reports."""
+REPORTS, COMMITTED = "artifacts/reports", "docs/measured/laptop"
+LIVE = ("plots", "metrics")
+"""DVCLive's folders of running trainings below `work`, with a table of step and value for each curve."""
+LIGHTNING = "metrics.csv"
 """Lightning's own tables, if DVCLive is not installed."""
 COUNTED = ("generation", "epoch", "step", "iteration")
 """Columns for the x axis; the first one that a table has is used."""
@@ -29,21 +29,35 @@ MOST_BYTES, MOST_POINTS = 32 << 20, 2_000
 def curve_files(project: Path) -> list[CurveFile]:
     """Return all tables of trainings, running ones first, then the newest."""
     found = []
-    for pattern, under_way in ((LIVE, True), (LIGHTNING, True), *((pattern, False) for pattern in FINISHED)):
-        for path in project.glob(pattern):
-            files = _tables(path)
-            if not files:
-                continue
-            name = path.relative_to(project).as_posix()
-            title = name.removeprefix("artifacts/reports/").removeprefix("work/")
-            title = title.removesuffix("/plots/metrics").removesuffix(".csv")
-            modified = max(file.stat().st_mtime for file in files)
-            found.append(CurveFile(name=name, title=title, under_way=under_way, modified=modified))
+    running = _running(project / "work")
+    finished = {path: [path] for pattern in FINISHED for path in _reports(project).glob(pattern)}
+    for path, tables in (running | finished).items():
+        name = path.relative_to(project).as_posix()
+        title = name.removeprefix(f"{REPORTS}/").removeprefix("work/")
+        title = title.removesuffix("/plots/metrics").removesuffix(".csv")
+        with contextlib.suppress(FileNotFoundError):  # a training that ends removes its tables
+            modified = max(table.stat().st_mtime for table in tables)
+            found.append(CurveFile(name=name, title=title, under_way=path in running, modified=modified))
     return sorted(found, key=lambda one: (not one.under_way, -one.modified, one.name))
 
 
-def _tables(path: Path) -> list[Path]:
-    return sorted(path.rglob("*.tsv")) if path.is_dir() else [path]
+def _reports(project: Path) -> Path:
+    """Return the folder with the reports of the last run; where nothing has run, that with the committed ones."""
+    own = project / REPORTS
+    return own if any(path.is_dir() for path in own.glob("*")) else project / COMMITTED
+
+
+def _running(work: Path) -> dict[Path, list[Path]]:
+    """Tables of running trainings, by DVCLive's folder or each by itself. Folders may come and go meanwhile."""
+    found = defaultdict(list)
+    for file in files(work):
+        if file.name == LIGHTNING:
+            found[file].append(file)
+        elif file.suffix == ".tsv":
+            for folder in file.parents:
+                if folder.parts[-2:] == LIVE:
+                    found[folder].append(file)
+    return found
 
 
 def read_curve(project: Path, name: str) -> Curve:
@@ -57,7 +71,7 @@ def read_curve(project: Path, name: str) -> Curve:
     path = project / name
     if path.is_dir():
         series = {}
-        for file in _tables(path):
+        for file in sorted(_running(path)[path]):
             rows = list(_rows(file, "\t"))
             column = file.relative_to(path).with_suffix("").as_posix()
             points = ((_number(row.get("step")), _number(row.get(file.stem) or row.get(column))) for row in rows)
@@ -75,13 +89,15 @@ def read_curve(project: Path, name: str) -> Curve:
 
 
 def _rows(path: Path, delimiter: str) -> Iterable[dict[str, str]]:
-    if path.stat().st_size > MOST_BYTES:
-        raise ZugwerkError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
-    with open(path, newline="", encoding="utf-8", errors="replace") as file:
-        try:
+    try:
+        with open(path, newline="", encoding="utf-8", errors="replace") as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                raise ZugwerkError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
             yield from csv.DictReader(file, delimiter=delimiter)
-        except csv.Error as error:
-            raise ZugwerkError(f"{path}: no table ({error})") from None
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file any more; its training has ended") from None
+    except csv.Error as error:
+        raise ZugwerkError(f"{path}: no table ({error})") from None
 
 
 def _number(cell: str | None) -> float:
@@ -102,7 +118,7 @@ def _thinned(points: Iterable[tuple[float, float]]) -> tuple[tuple[float, float]
 def gomoku_generations(project: Path) -> list[Generation]:
     """Return the existing generations of Gomoku's self-play, without damaged files."""
     found = []
-    for path in sorted((project / "artifacts/reports/gomoku/generations").glob("[0-9]*.json")):
+    for path in sorted((_reports(project) / "gomoku/generations").glob("[0-9]*.json")):
         if path.name.endswith(".timings.json") or not path.stem.isdigit():
             continue
         try:
@@ -132,7 +148,7 @@ def gomoku_generations(project: Path) -> list[Generation]:
 def growing_generations(project: Path) -> list[Generation]:
     """Return the existing generations of each growing board."""
     found = []
-    for path in (project / "artifacts/reports/growing/boards").glob("[0-9]*.csv"):
+    for path in (_reports(project) / "growing/boards").glob("[0-9]*.csv"):
         try:
             for row in read_table(path, ("generation", "games", "loss", "gate_score")):
                 found.append(

@@ -34,8 +34,11 @@ from pipeline_src.web.run_files import curve_files, gomoku_generations, growing_
 
 MOST_VERSIONS = 40
 REPORT = Path("artifacts/reports/index.html")
-REPORT_POLICY = "sandbox allow-popups; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
-"""Content security policy of the report, one file without scripts."""
+REPORT_POLICY = (
+    "sandbox allow-popups allow-scripts; default-src 'none'; img-src data:; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; font-src data:"
+)
+"""Content security policy of the report, one file with its own scripts, which may ask nothing of anybody."""
 PREFECT, PREFECT_S = "http://127.0.0.1:4200", 1.0
 """Default address of Prefect's server, and seconds to wait for its answer."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -104,7 +107,6 @@ def report(request: Request) -> FileResponse:
 def figures(request: Request) -> Figures:
     """Return all headline figures, as `zugwerk report` prints them."""
     from pipeline_src.report.figures import figures as read
-    from pipeline_src.report.figures import of_the_graph
 
     rows = read(_project(request))
     return Figures(
@@ -117,7 +119,6 @@ def figures(request: Request) -> Figures:
                 published=row["published"],
                 ours=_measured(row),
                 measured=_measured(row["measured"]) if row.get("measured") else None,
-                graph=_measured(graph) if (graph := of_the_graph(row)) else None,
             )
             for system, named in rows.items()
             for name, row in named.items()
@@ -155,7 +156,6 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
     """Return the figures of a commit. They are read once, since commits do not change."""
     from pipeline_src.project.revision import opened
     from pipeline_src.report.figures import figures as read
-    from pipeline_src.report.figures import of_the_graph
 
     if not _COMMIT.fullmatch(commit):
         raise ZugwerkError(f"{commit[:40]!r}: not a commit's 40 hex digits")
@@ -166,8 +166,8 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
         return known
     try:
         with opened(commit, folder) as revision:
-            rows = read(revision.folder, times=False)
-        found = _values({name: {k: of_the_graph(v) or v for k, v in named.items()} for name, named in rows.items()})
+            rows, profile = read(revision.folder), revision.params().get("profile")
+        found = _values(rows, str(profile))
         answer = VersionFigures(commit=commit, figures=found, problem="")
     except ZugwerkError as error:
         answer = VersionFigures(commit=commit, figures={}, problem=str(error))
@@ -176,14 +176,20 @@ def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> V
     return answer
 
 
-def _values(rows: dict[str, dict[str, dict[str, Any]]]) -> dict[str, Value]:
+def _values(rows: dict[str, dict[str, dict[str, Any]]], profile: str) -> dict[str, Value]:
+    """Return the figures of the version's run of the graph, as it was kept of its profile, else a measurement."""
+    from pipeline_src.report.figures import of_the_graph
+
     found = {}
     for system, named in rows.items():
-        for name, row in named.items():
+        for name, best in named.items():
+            made = of_the_graph(best, profile)
+            row = made or best
             value = _number(row["ours"])
             if value is not None:
                 low, high = _number(row["low"]), _number(row["high"])
-                found[f"{system}.{name}"] = Value(value=value, low=low, high=high, source=row["from"])
+                source = "graph" if made else row["from"]
+                found[f"{system}.{name}"] = Value(value=value, low=low, high=high, source=source)
     return found
 
 

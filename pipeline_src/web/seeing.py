@@ -1,4 +1,4 @@
-"""Policies and values of nets in positions, computed with torch in a process of its own (`engine.child`)."""
+"""Policies and values of nets in positions, computed in a process of its own (`engine.child`)."""
 
 import time
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ def board_of(game: str, path: str) -> Iterator[tuple[int, int, str]]:
     """
     written = Path(path).stat().st_mtime_ns
     if game == "amazons":
-        size = _nets(path, written).nets.config.size
+        size = _nets(path, written).size
         yield size, size, "standard"
     else:
-        info = _zero(path, written, 1).backend.info
+        info = _zero(path, written, 1).info
         yield info.height, info.width, info.variant
 
 
@@ -53,10 +53,9 @@ def see(game: str, path: str, fen: str, simulations: int, move: Half) -> Iterato
 
 @lru_cache(maxsize=6)
 def _nets(path: str, _written: int) -> Any:
-    from pipeline_src.systems.amazons_net.forward import NetsForward
-    from pipeline_src.systems.amazons_net.models import load_nets
+    from pipeline_src.systems.amazons_net.backends import open_forward
 
-    return NetsForward(load_nets(path), 1, threads=1)
+    return open_forward(path, 1)
 
 
 @lru_cache(maxsize=6)

@@ -34,11 +34,11 @@ def findings(mode, monkeypatch, only="", start_ms=60_000.0):
 def test_a_good_program_passes_every_check(monkeypatch):
     found = findings("good", monkeypatch)
     assert {one.verdict for one in found.values()} == {"good"}, found
-    assert [*found][:4] == ["starts", "names itself", "moves of 100 ms", "15x15 freestyle"]
+    assert [*found][:4] == ["starts", "commands at once", "names itself", "moves of 100 ms"]
     assert found["names itself"].detail == 'name="scripted"'
     assert found["boards of all sizes"].detail == "a move on 15x15, 25x25, 20x15; refuses none"
     assert re.fullmatch(r"at most [1-9]\d? MiB of 350 \(INFO max_memory\)", found["memory"].detail)
-    assert len(found) == 11
+    assert len(found) == 12
 
 
 def test_messages_before_an_answer_are_passed_over(monkeypatch):
@@ -52,6 +52,25 @@ def test_what_need_not_be_played_is_told(monkeypatch):
     assert "ERROR too big" in found["5x5 exact"].detail
     told = found["boards of all sizes"]
     assert (told.verdict, told.detail) == ("good", "a move on 15x15; refuses 25x25, 20x15")
+
+
+def test_an_engine_that_refuses_commands_at_once_has_this_one_fault(monkeypatch):
+    """All other checks make a pause that is long enough, and find nothing."""
+    found = findings("race=15", monkeypatch)
+    assert [name for name, one in found.items() if one.verdict != "good"] == ["commands at once"], found
+    said = found["commands at once"].detail
+    assert found["commands at once"].verdict == "broken"
+    assert re.match(
+        r"refuses a command right after its answer and takes it after (20|50|100) ms: ERROR Unknown command: ", said
+    )
+    assert re.search(r"; the pause of 10 ms in matches is too short: add pause=(40|100|200) to its text$", said)
+    assert (
+        "the pause of 300 ms in matches is enough"
+        in findings("race=15,pause=300", monkeypatch, only="commands at once")["commands at once"].detail
+    )
+    hangs = findings("hang", monkeypatch, only="commands at once")["commands at once"]
+    assert hangs.verdict == "broken"
+    assert re.match(r"also after 100 ms: engine .* does not answer 'BEGIN' within 3 s", hangs.detail)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +174,7 @@ def test_a_broken_engine_ends_with_status_1():
     done = CliRunner().invoke(app, ["engines", "check", "/no/such", "--limits", "50"])
     assert done.exit_code == 1
     assert "engine '/no/such' cannot be started" in done.stdout
-    assert "13 checks, 13 broken" in done.stdout
+    assert "14 checks, 14 broken" in done.stdout
 
 
 @pytest.mark.parametrize("limits", ["", "fast", "50,-5", "0", "nan", "inf"])

@@ -19,7 +19,7 @@ RULES = Rules(5, 4)
 def event(tmp_path, stubs):  # noqa: F811
     (tmp_path / "m.pt").write_text("1.0")
     texts = {"strong": f"zero:{tmp_path / 'm.pt'},search=puct", "weak": "random", "other": "random"}
-    return Event(Board("gomoku", 4, "freestyle-3"), texts, OPENINGS, [1, 2], Parallel(workers=1), group=6)
+    return Event(Board("gomoku", 4, "freestyle-3"), texts, OPENINGS, [1, 2], Parallel(workers=1))
 
 
 def test_a_match_is_the_same_whatever_else_is_played(event):

@@ -292,6 +292,30 @@ def test_limits_that_reach_the_search(brain):
     assert match.movetime_ms < 80
 
 
+def test_info_level_changes_the_player_for_the_rest_of_the_game(brain):
+    one = brain("fake")
+    one.send("INFO level 1")
+    assert one.ask("START 9", "ABOUT", count=2)[0] == "OK"
+    assert one.session._seated == "level:1"
+    one.send("INFO level 5")
+    one.ask("ABOUT")
+    assert one.session._seated == "level:5"
+    one.send("INFO level 50")
+    note, _ = one.ask("ABOUT", count=2)
+    assert note.startswith("MESSAGE INFO level: no level 50 on")
+    assert one.session._seated == "level:5"
+    one.send("INFO level 0", "INFO timeout_turn 30")
+    assert one.ask("BEGIN") == ["0,0"]
+    assert one.session._seated == "fake"
+
+
+def test_a_level_has_its_own_limits_on_a_clock(brain):
+    one = brain("level:5")
+    one.ask("START 9")
+    one.send("INFO timeout_turn 100000", "INFO timeout_match 1000000")
+    assert re.fullmatch(r"\d,\d", one.ask("BEGIN")[0])
+
+
 def test_what_a_player_has_by_default_gives_way_to_the_clock(brain):
     one = brain("fake")  # a single node by default
     one.ask("START 15", "BEGIN", count=2)

@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from pipeline_src.arena.journal import Journal, run_kept, stage_journal
+from pipeline_src.arena.journal import Journal, pack, run_kept, stage_journal, unpack
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import Code
@@ -9,9 +10,9 @@ ALONE = Parallel(workers=1)
 RAN = []
 
 
-def double(number):
-    RAN.append(number)
-    return [2 * number]
+def double(tasks):
+    RAN.extend(number for (number,) in tasks)
+    return [(2 * number,) for (number,) in tasks]
 
 
 @pytest.fixture(autouse=True)
@@ -58,13 +59,26 @@ def test_another_journal_is_refused_or_replaced(tmp_path):
 
 def test_only_tasks_that_are_missing_run(tmp_path):
     tasks = {str(number): (number,) for number in range(4)}
-    with Journal(tmp_path / "journal.jsonl", {}) as kept:
-        kept.add("1", ["kept"])
-        assert run_kept(double, tasks, ALONE, "doubles", kept) == {"0": [0], "1": ["kept"], "2": [4], "3": [6]}
-        assert RAN == [0, 2, 3]
-        run_kept(double, tasks, ALONE, "doubles", kept)
-        assert RAN == [0, 2, 3]
-    assert run_kept(double, {"7": (7,)}, ALONE, "doubles") == {"7": [14]}
+    path, twice = tmp_path / "journal.jsonl", [(0,), (2,), (4,), (6,)]
+    with Journal(path, {}) as kept:
+        assert (
+            run_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int]) == twice
+        )  # tuples, as they were returned
+        assert RAN == [0, 1, 2, 3]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2] + lines[3:]))
+    with Journal(path, {}) as kept:
+        assert run_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int]) == twice
+        assert RAN == [0, 1, 2, 3, 1]
+    assert run_kept(double, {"7": (7,)}, ALONE, "doubles") == [(14,)]
+
+
+def test_packed_arrays_are_the_same_again():
+    arrays = {"a": np.arange(6, dtype=np.int16).reshape(2, 3), "b": np.float16([]), "c": 7}
+    found = unpack(pack(arrays))
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array, strict=name != "c")
 
 
 def test_other_code_and_other_params_of_a_stage_begin_anew(tmp_path, monkeypatch):

@@ -1,6 +1,8 @@
+import contextlib
 import dataclasses
 import json
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -59,21 +61,18 @@ def test_players_share_no_random_numbers_with_the_swapped_game():
     assert all(one.actions != other.actions for one, other in zip(games[::2], games[1::2], strict=True))
 
 
-def test_no_two_games_share_random_numbers(monkeypatch):
-    monkeypatch.setattr(match, "GROUP", 2)
+def test_no_two_games_share_random_numbers():
     games = play("random", "random", pairs=6, opening_plies=0).games
     assert len({game.actions for game in games}) == 12
 
 
-def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are(monkeypatch):
-    monkeypatch.setattr(match, "GROUP", 2)
+def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
     many = play("one_ply:noise=2", "random", pairs=5).games
     assert play("one_ply:noise=2", "random", pairs=4).games == many[:8]
 
 
-def test_workers_change_nothing(model, monkeypatch):
+def test_workers_change_nothing(model):
     """Nets play the same moves in this process, whatever torch's threads here, as in workers."""
-    monkeypatch.setattr(match, "GROUP", 2)
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -111,15 +110,14 @@ def test_games_of_another_variant():
 
 
 @pytest.mark.usefixtures("stubs")
-def test_a_match_of_a_stage_goes_on_where_it_was(tmp_path, monkeypatch):
-    monkeypatch.setattr(match, "GROUP", 1)
+def test_a_match_of_a_stage_goes_on_where_it_was(tmp_path):
     whole = play("one_ply:noise=2", "random")
     with Journal(tmp_path / "journal.jsonl", {}) as journal:
         assert play("one_ply:noise=2", "random", pairs=2, journal=journal).games == whole.games[:4]
         before = (tmp_path / "journal.jsonl").read_bytes()
         assert play("one_ply:noise=2", "random", journal=journal).games == whole.games
     assert (tmp_path / "journal.jsonl").read_bytes().startswith(before)
-    assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1 + 3
+    assert (tmp_path / "journal.jsonl").read_bytes().count(b"\n") == 1 + 6
 
 
 def brain(mode):
@@ -292,6 +290,39 @@ def test_an_interrupt_ends_with_what_was_played(tmp_path, monkeypatch):
     assert len(read_records(tmp_path / "games.parquet")) == 4
 
 
+@contextlib.contextmanager
+def files_of_at_most(size):
+    """Every write beyond so many bytes of a file fails, as on a full disk, once the function has been called."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize(("pairs", "played", "missing"), [(1, 4, "journal.jsonl"), (4, 8, "parquet")])
+def test_a_full_disk_loses_no_result(tmp_path, pairs, played, missing):
+    whole = run_match(SPEC, tmp_path / "whole.parquet")
+    out = tmp_path / "games.parquet"
+    with files_of_at_most(100) as fill:
+        found = run_match(SPEC, out, on_pair=lambda so_far: fill() if len(so_far.pairs) == pairs else None)
+    assert len(found.games) == played
+    assert [game.actions for game in found.games] == [game.actions for game in whole.games[:played]]
+    assert found.status == ("finished" if played == 8 else "incomplete")
+    assert re.fullmatch(rf"{re.escape(str(out.with_suffix('.' + missing)))}: .*File too large", found.unwritten)
+    assert not out.exists()
+    again = run_match(SPEC, out)
+    assert (again.status, again.unwritten) == ("finished", "")
+    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_first_game(tmp_path, monkeypatch):
+    monkeypatch.setattr(match, "play_group", None)
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        run_match(SPEC, tmp_path / "file" / "games.parquet")
+
+
 def test_default_limits_go_to_those_who_take_them():
     limits = {"movetime": 250.0, "nodes": None, "depth": None}
     assert with_limits("amazons", "random", limits) == "random"
@@ -325,6 +356,29 @@ def test_default_limits_go_to_those_who_take_them():
 def test_limits_that_a_player_does_not_have_are_refused(text, limits, said):
     with pytest.raises(ZugwerkError, match=said):
         with_limits("gomoku", text, limits)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mcts:playouts=20", "player 'mcts:playouts=20': on a clock .* leave out playouts, or the clock"),
+        ("alphabeta:depth=3,nodes=9", "leave out depth and nodes, or the clock"),
+        ("brain:x,movetime=50", "leave out movetime, or the clock"),
+        ("zero:simulations=30", "leave out simulations, or the clock"),
+    ],
+)
+def test_a_limit_that_the_clock_would_replace_is_refused(text, said):
+    limits = dict.fromkeys(("movetime", "nodes", "depth"))
+    assert with_limits("gomoku", text, limits) == text
+    with pytest.raises(ZugwerkError, match=said):
+        with_limits("gomoku", text, limits, on_clock=True)
+    for other in ("mcts:c=1", "random", "minimax:depth=1", "brain:x"):
+        assert with_limits("gomoku", other, limits, on_clock=True) == other
+
+
+def test_minimax_searches_to_its_depth_on_a_clock_too():
+    spec = MatchSpec("gomoku", "minimax:depth=1", "random", 2, "random:2", 5, clock=(60_000.0, 0.0))
+    assert {game.ended for game in run_match(spec).games} == {"board"}
 
 
 def test_a_match_against_an_engine_of_another_dialect():

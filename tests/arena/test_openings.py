@@ -1,5 +1,6 @@
 import pytest
 
+from pipeline_src.arena.match import MatchSpec
 from pipeline_src.arena.openings import Opening, random_openings, read_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
@@ -90,3 +91,18 @@ def test_too_few_openings_is_said():
     assert len(amazons.legal_actions(few)) == 1
     with pytest.raises(ZugwerkError, match="beside the 1 already drawn"):
         random_openings(GAME, few, 2, 1, [7])
+
+
+def test_level_openings_of_gomoku_lie_near_the_middle_and_those_of_other_games_are_refused():
+    spec = MatchSpec("gomoku", "random", "random", 24, "level:4", 15)
+    found = spec.read_openings()
+    assert found == spec.read_openings()
+    assert spec.identity()["openings"] == "level:4"
+    assert len({opening.actions for opening in found}) == 12
+    for opening in found:
+        assert len(opening.actions) == 4
+        assert all(3 <= k <= 11 for action in opening.actions for k in divmod(action, 15))
+    with pytest.raises(ZugwerkError, match="openings level:2 are for gomoku, not amazons; expected random:PLIES"):
+        MatchSpec("amazons", "random", "random", 4, "level:2").read_openings()
+    with pytest.raises(ZugwerkError, match="expected level:PLIES, a number of plies"):
+        MatchSpec("gomoku", "random", "random", 4, "level:x", 15).read_openings()

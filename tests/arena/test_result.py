@@ -53,6 +53,25 @@ def test_a_match_counts_for_the_right_player():
     assert (found["games"], found["wins"], found["sprt"]["pairs"]) == (4, 3, 1)
 
 
+@pytest.mark.parametrize(
+    ("games", "words"),
+    [
+        ([("first", "illegal")] * 3 + [("second", "board")], "3 of 4 games were lost by forfeit by b (3 illegal)"),
+        ([("second", "time"), ("second", "crash")], "2 of 2 games were lost by forfeit by a (1 crash, 1 time)"),
+        ([("first", "time")] + [("first", "board")] * 3, ""),  # b would have lost without it
+        ([("first", "board"), ("second", "board")], ""),
+    ],
+)
+def test_forfeits_that_decide_are_told(games, words):
+    def game(number, winner, ended):
+        swapped = {"first": "second", "second": "first"}
+        return PlayedGame(FIXTURE, (1,), swapped[winner] if number % 2 else winner, ended)  # the winner is a, or b
+
+    match = Match.of("a", "b", [game(number, *one) for number, one in enumerate(games)])
+    assert match.by_forfeit == words
+    assert match.as_json()["by_forfeit"] == (words or None)
+
+
 def test_nothing_played_has_no_means():
     found = Match("a", "b", {}).as_json()
     assert found["sides"]["a"] == {

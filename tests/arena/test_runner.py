@@ -1,13 +1,15 @@
 import pytest
 
+from pipeline_src.arena import runner
 from pipeline_src.arena.game import Fixture
 from pipeline_src.arena.journal import Journal
-from pipeline_src.arena.runner import Board, play_fixtures, swapped_pair
+from pipeline_src.arena.runner import Board, play_fixtures, play_matches, swapped_pair
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
+from tests.stages.killed import split_at_random
 
 pytestmark = pytest.mark.usefixtures("stubs")
 ALONE = Parallel(workers=1)
@@ -21,8 +23,8 @@ def fixtures(tmp_path):
     return [one for i in range(5) for one in swapped_pair(good, "random", (i,), (7, i))]
 
 
-def play(fixtures, group=3, journal=None):
-    return play_fixtures(BOARD, fixtures, ALONE, group, journal)
+def play(fixtures, journal=None):
+    return play_fixtures(BOARD, fixtures, ALONE, journal)
 
 
 def test_games_are_played_from_their_openings_by_whom_they_name(fixtures):
@@ -38,52 +40,62 @@ def test_games_are_played_from_their_openings_by_whom_they_name(fixtures):
     assert sum(won) >= 8
 
 
-def test_a_game_is_the_same_in_any_group(fixtures):
-    games = play(fixtures, 3)
-    assert play(fixtures, 100) == games
-    assert play(fixtures[::-1], 4) == games[::-1]
+def test_a_game_is_the_same_with_whatever_it_is_played(fixtures, monkeypatch):
+    games = play(fixtures)
+    assert play(fixtures[::-1]) == games[::-1]
     assert play(fixtures[6:7]) == games[6:7]
+    for seed in range(5):
+        split_at_random(monkeypatch, seed)
+        monkeypatch.setattr(runner, "LOCK_STEP", 1 + seed)
+        assert play(fixtures) == games
+
+
+def test_matches_are_played_side_by_side_and_each_gets_its_games(fixtures):
+    games = play(fixtures)
+    gomoku_stubs.CALLS.clear()
+    assert play_matches(BOARD, [fixtures[:4], [], fixtures[4:]], ALONE) == [games[:4], [], games[4:]]
+    assert max(gomoku_stubs.CALLS) == 5  # of games of both
 
 
 def test_the_same_games_twice_are_played_once_and_told_twice(fixtures):
-    games = play(fixtures[:2], 2)
+    games = play(fixtures[:2])
     gomoku_stubs.CALLS.clear()
-    assert play(fixtures[:2] * 2, 2) == games * 2
+    assert play(fixtures[:2] * 2) == games * 2
     calls = sum(gomoku_stubs.CALLS)
     gomoku_stubs.CALLS.clear()
-    play(fixtures[:2], 2)
+    play(fixtures[:2])
     assert sum(gomoku_stubs.CALLS) == calls
 
 
-def test_a_player_sees_all_its_positions_of_a_group_at_once(fixtures):
-    play(fixtures, 100)
+def test_a_player_sees_all_its_positions_of_a_lock_step_at_once(fixtures):
+    play(fixtures)
     assert max(gomoku_stubs.CALLS) == 5  # half of the ten games, each turn
 
 
-def test_finished_groups_are_kept_and_not_played_again(fixtures, tmp_path):
+def test_finished_games_are_kept_and_not_played_again(fixtures, tmp_path):
     path = tmp_path / "journal.jsonl"
     with Journal(path, {}) as journal:
-        games = play(fixtures, 3, journal)
+        games = play(fixtures, journal)
     lines = path.read_bytes().splitlines(keepends=True)
-    assert len(lines) == 1 + 4
-    path.write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert len(lines) == 1 + len(fixtures)
+    path.write_bytes(b"".join(lines[:2] + lines[5:]))
     gomoku_stubs.CALLS.clear()
     with Journal(path, {}) as journal:
-        assert play(fixtures, 3, journal) == games
+        assert play(fixtures, journal) == games
     assert 0 < sum(gomoku_stubs.CALLS) < sum(len(game.actions) for game in games) / 2
     gomoku_stubs.CALLS.clear()
     with Journal(path, {}) as journal:
-        assert play(fixtures, 3, journal) == games
+        assert play(fixtures, journal) == games
     assert not gomoku_stubs.CALLS
 
 
 def test_a_model_that_has_changed_plays_anew(fixtures, tmp_path):
     with Journal(tmp_path / "journal.jsonl", {}) as journal:
-        games = play(fixtures, 100, journal)
+        games = play(fixtures, journal)
         (tmp_path / "good.pt").write_text("0.0")
-        assert play(fixtures, 100, journal) != games
+        assert play(fixtures, journal) != games
         (tmp_path / "good.pt").write_text("1.0")
-        assert play(fixtures, 100, journal) == games
+        assert play(fixtures, journal) == games
 
 
 def test_a_wrong_player_is_named_before_any_game():

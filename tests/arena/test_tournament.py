@@ -16,6 +16,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
+from tests.cli.test_match import full
 from tests.players.engines.test_brain import SCRIPT
 
 FILE = """
@@ -229,6 +230,49 @@ def test_the_command_prints_a_table_and_the_forfeits(file, tmp_path):
 def test_out_is_no_file(file, tmp_path):
     with pytest.raises(ZugwerkError, match="is a file; name a folder"):
         run_tournament(read_tournament(file), file)
+
+
+@pytest.mark.parametrize(
+    "writes", ["pipeline_src.arena.tournament.write_json", "pipeline_src.report.tournament_page.write_page"]
+)
+def test_a_table_is_printed_also_where_files_cannot_be_written(file, tmp_path, monkeypatch, writes):
+    monkeypatch.setattr(writes, full)
+    done = CliRunner().invoke(app, ["tournament", str(file), "--out", str(tmp_path / "out")])
+    assert "12 games, finished" in done.stdout
+    assert done.exit_code == 1
+    assert str(done.exception).startswith("12 of 12 games played: games.parquet: the disk is full; ")
+    assert str(done.exception).endswith(f"the finished pairs are in {tmp_path / 'out/games.journal.jsonl'}")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("movetime: 100\nclock: [1000, 0]", "movetime and clock: each side has one or the other"),
+        ("clock: [1000, 0]", "player 'alphabeta:depth=2': on a clock .* leave out depth, or the clock"),
+        ("movetime: .nan", "movetime"),
+        ("movetime: 0", "movetime must be above 0"),
+        ("margin: -1", "margin must be at least 0"),
+        ("clock: [0, 0]", "clock must be above 0"),
+        ("clock: [.inf, 0]", "clock"),
+    ],
+)
+def test_times_are_checked_before_the_first_game(file, line, said):
+    file.write_text(FILE + line + "\n")
+    with pytest.raises(ZugwerkError, match=said):
+        run_tournament(read_tournament(file))
+
+
+def test_a_movetime_is_for_players_without_a_limit_of_their_own(file):
+    file.write_text(FILE + "  plain: alphabeta\nmovetime: 20\n")
+    assert read_tournament(file).texts() == {
+        "deep": "alphabeta:depth=2",
+        "flat": "alphabeta:depth=1",
+        "chance": "random",
+        "plain": "alphabeta:movetime=20",
+    }
+    file.write_text(FILE + "  plain: minimax\nmovetime: 20\n")
+    with pytest.raises(ZugwerkError, match="player 'minimax' has no movetime; its limits: depth"):
+        read_tournament(file).texts()
 
 
 def test_the_table_is_live_in_a_terminal_and_written_once_elsewhere(file):

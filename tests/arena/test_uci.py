@@ -16,6 +16,7 @@ from pipeline_src.arena.uci.session import Session
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.game import get_game
+from pipeline_src.players.ladders import elo_range
 from pipeline_src.search.alphabeta.table import ENTRY
 from pipeline_src.search.evaluator import COUNTED, WIN
 from pipeline_src.search.limits import Clock
@@ -292,6 +293,36 @@ def test_hash_is_the_memory_of_the_table():
     assert sum(text.startswith("bestmove") for text in said) == 2
 
 
+def test_a_limited_strength_is_the_level_with_the_nearest_elo():
+    low, high = elo_range("amazons")
+    limit = "setoption name UCI_LimitStrength value true"
+    session, said = talk("one_ply", "uci", limit, f"setoption name UCI_Elo value {low}", "position startpos6", "go")
+    assert "option name UCI_LimitStrength type check default false" in said
+    assert f"option name UCI_Elo type spin default {high} min {low} max {high}" in said
+    assert session._playing == f"level:elo={low}"
+    assert type(session._player).__name__ == "LevelPlayer"
+    assert not [text for text in said if text.startswith("info string") and "UCI" in text]
+    assert sum(text.startswith("bestmove") for text in said) == 1
+    full = "setoption name UCI_LimitStrength value false"
+    session, _ = talk("one_ply", limit, "setoption name Player value random", full, "position startpos6", "go")
+    assert session._playing == "random"
+    assert type(session._player).__name__ == "RandomPlayer"
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        ("UCI_LimitStrength value yes", "UCI_LimitStrength must be true or false, not 'yes'"),
+        ("UCI_Elo value 20", "UCI_Elo must be a whole number from"),
+        ("UCI_Elo value high", "UCI_Elo must be a whole number from"),
+    ],
+)
+def test_a_wrong_strength_changes_nothing(option, complaint):
+    session, said = talk("one_ply", f"setoption name {option}", "position startpos6", "go")
+    assert [text for text in said if text.startswith(f"info string {complaint}")]
+    assert session._playing == "one_ply"
+
+
 @pytest.mark.parametrize(
     ("value", "score", "exact"),
     [
@@ -373,3 +404,14 @@ def test_times_leave_room_for_delays():
     assert read_go(["movetime", "10"]).bounds(10).movetime_ms == 5
     assert read_go(["movetime", "-10"]).bounds(10).movetime_ms == 1
     assert read_go(["nodes", "9" * 29]).bounds(10).nodes == 1 << 62
+
+
+def test_several_lines_are_numbered():
+    _, said = talk("alphabeta:width=5", "setoption name MultiPV value 3", "position startpos6", "go depth 2")
+    deepest = [line for line in said if line.startswith("info depth 2 multipv")]
+    assert [line.split()[4] for line in deepest] == ["1", "2", "3"]
+    first = [line[line.index(" pv ") :].split()[1] for line in deepest]
+    assert len(set(first)) == 3
+    assert said[-1] == f"bestmove {first[0]}"
+    _, said = talk("alphabeta", "setoption name MultiPV value 0")
+    assert "info string MultiPV must be a whole number from 1 to 50, not '0'" in said

@@ -16,7 +16,7 @@ def published():
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain.name)
-def test_more_of_it_is_more_units_and_less_than_published(published, chain):
+def test_units_grow_with_the_size_up_to_the_published_one(published, chain):
     for step in chain.steps:
         units = []
         for size in chain.sizes:
@@ -35,7 +35,7 @@ def test_units_of_the_published_sizes(published):
     assert steps["depth_train@smote"].count(published) == 16_000 * 65_536
 
 
-def test_the_line_through_three_sizes():
+def test_costs_are_extrapolated_by_a_straight_line():
     step = Step("stage", "game", lambda params: params["games"])
     runs = [
         {"units": n, "seconds": 3 + 2 * n, "wall_s": 1.0, "peak_mib": 10.0, "bytes": 100.0 * n} for n in (10, 20, 40)
@@ -47,7 +47,7 @@ def test_the_line_through_three_sizes():
     assert found["off_the_line"] == pytest.approx(0, abs=1e-9)
 
 
-def test_the_table_takes_the_place_of_the_old_one(tmp_path):
+def test_a_new_table_replaces_the_old_one(tmp_path):
     page = tmp_path / "costs.md"
     page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
     runs = [{"units": n, "seconds": 7200 * n, "wall_s": 1.0, "peak_mib": 2048.0, "bytes": 0.0} for n in (1, 2, 3)]
@@ -60,7 +60,7 @@ def test_the_table_takes_the_place_of_the_old_one(tmp_path):
     assert "| `stage` | game | 1 / 2 / 3 | 7,200 / 14,400 / 21,600 | 2 h | 240 | 20 days | 2 GiB |  |" in text
 
 
-def test_bytes_of_a_file_and_of_a_folder(tmp_path):
+def test_bytes_under_counts_a_file_and_a_folder(tmp_path):
     (tmp_path / "a").write_bytes(b"123")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/b").write_bytes(b"12")

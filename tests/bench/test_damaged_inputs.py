@@ -40,7 +40,7 @@ def stage(name="good", out="artifacts/data"):
     ("name", "outcome"), [("good", "ended well"), ("picky", "refused"), ("careless", "defect"), ("vague", "defect")]
 )
 @pytest.mark.parametrize("damage", ["half", "bit"])
-def test_outcomes(checkout, name, outcome, damage):
+def test_an_attempt_is_classified_by_status_and_message(checkout, name, outcome, damage):
     (path,) = inputs(stage(name), checkout)
     row = attempt("stage", stage(name), path, damage, checkout, random.Random(1))
     assert (row["outcome"], row["file"]) == (outcome, "artifacts/data/x.txt")
@@ -50,12 +50,12 @@ def test_outcomes(checkout, name, outcome, damage):
     ] == []
 
 
-def test_one_stage_of_a_group_and_none_of_another_profile(checkout):
+def test_one_stage_per_group_is_chosen_from_the_present_profile(checkout):
     lock(checkout, {"a@9": stage(out="artifacts/none"), "a@1": stage(), "a@2": stage(), "b": stage()})
     assert [name for name, _ in kinds(checkout)] == ["a@1", "b"]
 
 
-def test_damages():
+def test_damage_functions():
     rng = random.Random(2)
     assert [DAMAGES[name](b"abcd", rng) for name in ("missing", "empty", "half")] == [None, b"", b"ab"]
     changed = turned(b"abcd", rng)

@@ -30,7 +30,7 @@ def measure(tmp_path, monkeypatch):
     return run
 
 
-def test_positions_and_matches_are_put_side_by_side(measure, tmp_path, monkeypatch):
+def test_partial_runs_add_to_the_file(measure, tmp_path, monkeypatch):
     positions = tmp_path / "positions.jsonl"
     positions.write_text("\n".join(json.dumps(WON | {"plies": plies}) for plies in (3, 12)))
     first = measure("--positions", str(positions), "--only", "-")
@@ -46,12 +46,12 @@ def test_positions_and_matches_are_put_side_by_side(measure, tmp_path, monkeypat
     assert set(whole) - {"matches"} <= set(REGISTRY["gomoku_engine"])
 
 
-def test_the_positions_of_renju_are_told_right(measure):
+def test_all_known_renju_positions_are_right(measure):
     assert measure("--only", "renju")["renju_suite"]["value"] == 1.0
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
-def test_the_brain_is_timed_beside_a_busy_process(measure):
+def test_brain_is_timed_while_another_process_is_busy(measure):
     brain = f"'{sys.executable}' -m pipeline_src.cli gomoku brain --player random"
     row = measure("--only", "late", "--moves", "30", "--brain", brain)["late_moves"]
     assert row["n"] == 30

@@ -15,6 +15,7 @@ OPPONENTS = {
     "alphabeta2": {"player": "alphabeta:depth=2", "pairs": 1},
     "alphabeta4": {"player": "alphabeta:depth=4", "pairs": 1},
 }
+NAMES = {name for name, figure in REGISTRY["gomoku_zero"].items() if figure.stage != "gomoku_calibration"}
 EVALUATE = {"opponents": OPPONENTS, "simulations": 64, "options": "chunk=8", "headline_options": "solver=200"}
 ELO = {"value": 100.0, "low": 60.0, "high": 140.0, "n": 10}
 
@@ -53,9 +54,9 @@ def run(folder, seed, winners, elo=100.0):
     return folder
 
 
-def test_runs_are_pooled_and_every_figure_is_there(tmp_path):
+def test_runs_are_pooled_into_all_figures(tmp_path):
     found = strength.figures([run(tmp_path / "a", 1, "wwwd"), run(tmp_path / "b", 2, "wlww", 300.0)])
-    assert set(found) == set(REGISTRY["gomoku_zero"])
+    assert set(found) == NAMES
     assert found["score_vs_mcts1000"]["value"] == 6.5 / 8
     assert found["score_vs_mcts1000"]["n"] == 8
     assert found["score_vs_minimax"]["value"] == 0
@@ -66,17 +67,17 @@ def test_runs_are_pooled_and_every_figure_is_there(tmp_path):
     assert found["elo_last"]["high"] - 200 == pytest.approx(1.959964 * 100)  # the runs differ by more than their errors
 
 
-def test_matches_of_another_length_make_no_figure_of_best_of_five(tmp_path):
+def test_runs_without_best_of_five_are_left_out_of_that_figure(tmp_path):
     folder = run(tmp_path / "a", 1, "wwwd")
     report = json.loads((folder / strength.REPORT).read_text())
     del report["best_of_five_won"]
     (folder / strength.REPORT).write_text(json.dumps(report))
-    assert set(strength.figures([folder])) == set(REGISTRY["gomoku_zero"]) - {"best_of_five_won"}
+    assert set(strength.figures([folder])) == NAMES - {"best_of_five_won"}
     both = strength.figures([folder, run(tmp_path / "b", 2, "wlww")])
     assert both["best_of_five_won"]["n"] == 4
 
 
-def test_a_collected_run_stands_beside_the_laptops(tmp_path, monkeypatch):
+def test_a_collected_run_is_kept_with_the_laptops_run(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "OUT", tmp_path / "measured.json")
     laptop, paper = run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")
     for words in (["--collect", str(laptop)], ["--profile", "paper", "--collect", str(paper), "--hardware", "one GPU"]):
@@ -94,7 +95,7 @@ def test_a_collected_run_stands_beside_the_laptops(tmp_path, monkeypatch):
     assert list(of_paper["seeds"]) == ["7"]
 
 
-def test_the_code_of_a_measurement_is_that_of_all_its_evaluations(tmp_path):
+def test_code_digest_is_given_only_if_all_runs_agree(tmp_path):
     folders = [run(tmp_path / "a", 1, "wwww"), run(tmp_path / "b", 7, "llll")]
     (folders[0] / strength.MARK).write_text(json.dumps({"key": "k", "code": "12"}))
     assert strength.evaluated_by(folders[:1]) == "12"

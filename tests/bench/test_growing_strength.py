@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bench.strength.growing_boards import Point, _row, draw, figures, time_to_goal
+from bench.strength.growing_boards import Point, figures, time_to_goal
 
 PAIRS = 40
 
@@ -15,7 +15,7 @@ def run_of(run, seed, scores):
     return [point(run, seed, spent, score) for spent, score in scores.items()]
 
 
-def test_where_a_run_scores_a_half():
+def test_computing_until_a_run_scores_one_half():
     grown = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25, 0.5: 0.75, 0.9: 0.9})
     assert time_to_goal(grown, "grown") == pytest.approx(0.4)
     assert time_to_goal(run_of("grown", 1, {0.1: 0.6, 0.5: 0.9}), "grown") == 0.1  # at once
@@ -23,12 +23,12 @@ def test_where_a_run_scores_a_half():
     assert time_to_goal([*grown, *run_of("grown", 2, {0.2: 0.5})], "grown") == pytest.approx(0.3)
 
 
-def test_scores_that_fall_are_noise():
+def test_falling_scores_are_smoothed():
     """The fitted curve never falls: 0.6 and 0.4 are a half each."""
     assert time_to_goal(run_of("grown", 1, {0.1: 0.0, 0.3: 0.6, 0.4: 0.4, 0.9: 1.0}), "grown") == pytest.approx(0.3)
 
 
-def test_figures_have_intervals_that_hold_their_values():
+def test_intervals_contain_the_values():
     points = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25, 0.5: 0.75, 0.9: 0.9})
     points += run_of("scratch", 1, {0.5: 0.0, 1.0: 0.5})
     found = figures(points)
@@ -40,17 +40,9 @@ def test_figures_have_intervals_that_hold_their_values():
     assert np.isfinite([row["value"] for row in found.values()]).all()
 
 
-def test_intervals_tell_of_the_scatter_between_seeds():
+def test_intervals_include_the_scatter_between_seeds():
     one = run_of("grown", 1, {0.1: 0.0, 0.3: 1.0}) + run_of("scratch", 1, {1.0: 0.5})
     other = run_of("grown", 2, {0.1: 0.0, 0.9: 1.0}) + run_of("scratch", 2, {1.0: 0.5})
     time = figures([*one, *other])["time_to_scratch_strength"]
     assert time["value"] == pytest.approx((0.2 + 0.5) / 2)
     assert (time["low"], time["high"]) == (pytest.approx(0.2), pytest.approx(0.5))
-
-
-def test_a_picture_of_the_curves(tmp_path):
-    points = run_of("grown", 1, {0.1: 0.0, 0.3: 0.25}) + run_of("scratch", 1, {0.5: 0.0, 1.0: 0.5})
-    draw([_row(point) for point in points], "6-9", tmp_path / "a.svg")
-    text = (tmp_path / "a.svg").read_text()
-    assert text.count("seed 1") == 2
-    assert "Boards 6-9" in text

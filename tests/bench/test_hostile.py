@@ -16,14 +16,14 @@ def test_no_hostile_text_makes_a_crash_or_a_stray_file(tmp_path):
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-def test_the_good_texts_are_read(tmp_path, reader):
+def test_readers_accept_their_valid_texts(tmp_path, reader):
     """Else nothing behind the first check would ever be attacked."""
     attacked = Attack(tmp_path)
     attacked.feed("good", reader.read, reader.good.encode())
     assert attacked.outcomes == {"good: read": 1}
 
 
-def test_crashes_and_strays_are_seen(tmp_path):
+def test_crashes_and_stray_files_are_counted(tmp_path):
     attacked = Attack(tmp_path)
 
     def stray(_data):
@@ -40,6 +40,6 @@ def test_crashes_and_strays_are_seen(tmp_path):
     assert attacked.strays() == [str(tmp_path / "stray")]
 
 
-def test_archives_differ_and_are_made_anew_by_seed():
+def test_archives_differ():
     made = [data for what, data in tars(random.Random(1)) if "bomb" not in what]
     assert len(set(made)) > 60

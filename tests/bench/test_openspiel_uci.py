@@ -39,12 +39,12 @@ def test_both_rules_agree_at_every_ply_of_random_games(size):
         assert (theirs.returns()[0] > 0) == (winner == "first")
 
 
-def test_squares_turn_upside_down_and_back():
+def test_squares_are_converted_and_back():
     assert [square(index, 10) for index in (0, 9, 90, 93)] == [90, 99, 0, 3]
     assert all(square(square(index, 6), 6) == index for index in range(36))
 
 
-def test_the_engine_answers_in_time_and_by_simulations():
+def test_engine_keeps_to_time_and_simulations():
     lines = "uci\nisready\nposition startpos moves d1d7g7\ngo movetime 200\nposition startpos6\ngo nodes 20\n"
     lines += "position fen 1q1/3/1Q1 w\ngo nodes 5\nquit\n"
     line = [sys.executable, "-m", "bench.openspiel_uci"]

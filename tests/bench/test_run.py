@@ -1,30 +1,42 @@
 import importlib
 import json
+import subprocess
 import sys
 
 import pytest
 
 from bench import run
+from bench.measure import changes, committed, notable
 from pipeline_src.errors import ZugwerkError
 
 ROW = {"ours": 2.0, "ratio": None, "reference": None, "reference_name": None, "unit": "s"}
 
 
-def test_every_benchmark_can_be_loaded_and_measures():
-    assert {"amazons_perft", "gomoku_tree", "replica"} < set(run.benches())
+def row(name, ours, ratio=None, unit="games/s"):
+    return ROW | {"name": name, "ours": ours, "ratio": ratio, "unit": unit}
+
+
+def test_every_benchmark_can_be_loaded_and_has_a_measure_function():
+    assert {"amazons_perft", "gomoku_tree", "searches"} < set(run.benches())
     for name in run.benches():
         assert callable(importlib.import_module(f"bench.{name}").measure)
 
 
-def test_words_pick_some():
+def test_committed_rows_belong_to_benchmarks():
+    sources = "".join((run.FOLDER / f"{name}.py").read_text() for name in run.benches())
+    for one in json.loads((run.FOLDER / "results.json").read_text()):
+        assert f'"{one["name"]}"' in sources or one["name"].startswith("selfplay_")
+
+
+def test_words_choose_benchmarks():
     assert run.benches(["gomoku_r", "perft"]) == ["amazons_perft", "gomoku_rules"]
-    with pytest.raises(ZugwerkError, match=r"no benchmark with 'chess' in its name; there are: amazons_alphabeta, "):
+    with pytest.raises(ZugwerkError, match=r"no benchmark with 'chess' in its name; there are: amazons_data, "):
         run.benches(["perft", "chess"])
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Of two benchmarks, the second of which fails, and of earlier results."""
+    """A bench folder with earlier results and three benchmarks, of which ``two`` fails."""
     package = tmp_path / "bench"
     package.mkdir()
     (package / "one.py").write_text(f"\ndef measure():\n    return [{ROW | {'name': 'new'}}]\n")
@@ -45,14 +57,14 @@ def rows(folder):
     return [row["name"] for row in json.loads((folder / "results.json").read_text())]
 
 
-def test_what_was_measured_before_a_failure_is_kept(folder, monkeypatch):
+def test_rows_measured_before_a_failure_are_kept(folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["run"])
     with pytest.raises(OSError, match="no compiler"):
         run.main()
     assert rows(folder) == ["new", "old"]
 
 
-def test_some_leave_the_others_and_all_leave_nothing_old(folder, monkeypatch, capsys):
+def test_a_partial_run_keeps_other_rows_and_a_full_run_drops_old_ones(folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["run", "one"])
     run.main()
     assert rows(folder) == ["new", "old"]
@@ -65,3 +77,33 @@ def test_some_leave_the_others_and_all_leave_nothing_old(folder, monkeypatch, ca
     run.main()
     assert rows(folder) == ["new"]
     assert "new" in capsys.readouterr().out
+
+
+def test_a_change_above_one_is_faster_for_rates_and_for_times():
+    found = changes([row("rate", 30.0), row("time", 2.0, unit="ms")], [row("rate", 10.0), row("time", 6.0, unit="ms")])
+    assert found == {"rate": 3, "time": 3}
+
+
+def test_a_slower_machine_is_no_change_if_there_is_a_reference():
+    found = changes([row("a", 5.0, ratio=2.0)], [row("a", 10.0, ratio=2.1)])
+    assert found == {"a": pytest.approx(2.0 / 2.1)}
+    assert notable(found) == ["nothing changed by more than 20 % since the committed results"]
+
+
+def test_changes_are_listed_slowest_first_without_new_rows():
+    measured = [row("faster", 13.0), row("slower", 7.0), row("same", 9.0), row("new", 1.0)]
+    before = [row("faster", 10.0), row("slower", 10.0), row("same", 10.0), row("gone", 1.0)]
+    lines = notable(changes(measured, before))
+    assert [line.split(":")[0] for line in lines] == ["slower", "faster"]
+    assert "0.70 times" in lines[0]
+
+
+def test_committed_rows_are_read_from_git(tmp_path):
+    assert committed(tmp_path) == []
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "results.json").write_text(json.dumps([row("a", 1.0)]))
+    subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], cwd=tmp_path, check=True)
+    (tmp_path / "results.json").write_text("[]")
+    assert committed(tmp_path) == [row("a", 1.0)]

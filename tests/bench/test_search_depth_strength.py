@@ -39,7 +39,7 @@ def play(project, monkeypatch):  # noqa: F811
     return run
 
 
-def test_the_figures_are_those_of_the_matches_and_kept_games_are_not_played_again(play, monkeypatch):
+def test_figures_come_from_the_matches_and_finished_games_are_kept(play, monkeypatch):
     part = play("--only", "cnn_table", "--games", "2")
     assert set(part["matches"]) == {"cnn_table"}
     assert part["unbeaten_vs_fixed"]["n"] == 2
@@ -49,10 +49,10 @@ def test_the_figures_are_those_of_the_matches_and_kept_games_are_not_played_agai
     assert whole["score_vs_iterative_deepening"]["value"] == whole["matches"]["cnn_deepening"]["score"]["value"]
     assert whole["cnn_unbeaten_vs_hand_table"]["n"] == 2 + 4
     assert whole["tables"]["cnn"]["options"].startswith("depth=table,lowest=3")
-    monkeypatch.setattr("pipeline_src.arena.runner.play_group", None)  # nothing may be played
+    monkeypatch.setattr("pipeline_src.arena.runner.play", None)  # nothing may be played
     assert play() == whole
 
 
-def test_nothing_that_was_not_asked_for_is_lost(play):
+def test_matches_that_are_not_chosen_stay_in_the_file(play):
     play("--only", "cnn_deepening")
     assert set(play("--only", "cnn_table")["matches"]) == {"cnn_table", "cnn_deepening"}

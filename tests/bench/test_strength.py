@@ -29,7 +29,7 @@ def play(tmp_path, monkeypatch):
     return run
 
 
-def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_went(play, capsys):
+def test_only_chosen_matches_are_played_and_others_are_reported_from_their_journals(play, capsys):
     first = play("--only", "one_ply", "--games", "2")
     assert list(first["matches"]) == ["one_ply"]
     assert first["score_vs_one_ply"]["n"] == 2
@@ -49,7 +49,7 @@ def test_only_the_chosen_match_is_played_and_the_others_are_told_as_far_as_they_
     assert whole["learned_evaluation_elo"]["n"] == 4
 
 
-def test_the_search_with_the_net_is_measured_at_equal_time_and_with_more(tmp_path, monkeypatch):
+def test_net_search_is_measured_at_equal_and_at_more_time(tmp_path, monkeypatch):
     monkeypatch.setattr(
         amazons_net, "MATCHES", {"puct_100": ("one_ply", "random", 4), "puct_400": ("one_ply", "random", 2)}
     )
@@ -63,7 +63,7 @@ def test_the_search_with_the_net_is_measured_at_equal_time_and_with_more(tmp_pat
     assert {name: match["games"] for name, match in found["matches"].items()} == {"puct_100": 4, "puct_400": 2}
 
 
-def test_a_gain_is_the_mean_of_the_steps():
+def test_elo_per_doubling_is_the_mean_of_the_steps():
     class Step:
         standing = Standing(wins=5, draws=2, losses=3)
 

@@ -8,7 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
+from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import STANDARD
+from pipeline_src.project.profile import profile_names
 
 OVER = "q*8/**8/10/10/10/10/10/10/10/10 b"
 
@@ -47,7 +49,10 @@ def test_features_are_unrounded_json():
         (["amazons", "features", "--fen", OVER], "has 1 amazons"),
         (["amazons", "move", "--model", "no/nets.pt"], r"no/nets.pt: no such model$"),
         (["amazons", "move", "--fen", "3"], "bad FEN '3'"),
-        (["profile", "desktop"], "no profile 'desktop'; there are: laptop, overnight, paper, published_run, smoke"),
+        (
+            ["profile", "desktop"],
+            "no profile 'desktop'; there are: as_printed, laptop, overnight, paper, published_run, smoke",
+        ),
     ],
 )
 def test_errors_are_one_line_and_a_status(words, message):
@@ -57,14 +62,36 @@ def test_errors_are_one_line_and_a_status(words, message):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_profiles_in_the_help_are_those_of_the_project():
+    told = " ".join(zugwerk("profile", "-h").stdout.replace("│", " ").split())
+    assert "Profile: as_printed, laptop, overnight, paper, published_run, smoke." in told
+    assert {path.stem for path in Path("profiles").glob("*.yaml")} == {*profile_names()} - {"laptop"}
+
+
+def test_outside_a_project_the_packaged_nets_play_and_profiles_are_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["amazons", "move", "--json"])
+    found = json.loads(done.stdout)
+    assert amazons.is_legal(amazons.initial_state(), amazons.parse_move(found["move"]))
+    assert 0 < found["win_rate"] < 1
+    small = CliRunner().invoke(app, ["amazons", "move", "--fen", amazons.to_fen(amazons.initial_state(6))])
+    assert "no net for 6x6 standard comes with the package" in str(small.exception)
+    both = CliRunner().invoke(app, ["amazons", "move", "--model", "x.pt", "--player", "puct"])
+    assert str(both.exception).endswith("name it in the player: puct:x.pt")
+    profile = CliRunner().invoke(app, ["profile", "smoke"])
+    assert "no dvc.yaml here; run this in a checkout: `zugwerk new FOLDER` writes one" in str(profile.exception)
+
+
 @pytest.mark.parametrize("words", [[], ["amazons"], ["amazons", "perft"], ["amazons", "move"], ["profile"], ["report"]])
 def test_help_shows_an_example(words):
     assert "Example: zugwerk" in re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
 
 
-def test_report_prints_figures_in_words_with_their_profiles():
+def test_report_prints_the_verdict_then_figures_in_words_with_their_profiles(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     told = re.sub(r"\s+", " ", run("report").stdout)
-    assert "figure published ours 95 % CI n profile" in told
+    assert told.index("system published this run best measurement verdict") < told.index("not reached: ")
+    assert told.index("not reached: ") < told.index("figure published ours 95 % CI n profile")
     assert "Search depth chosen by a net" in told
     assert "measured" in told
 
@@ -81,7 +108,10 @@ def test_report_cuts_nothing_in_a_narrow_window(columns, monkeypatch):
     assert sorted(numbers[0]) == sorted(numbers[1])
     assert "…" not in narrow
     if columns < 80:  # each figure is a line of its own
-        names = {found[1] for line in wide.splitlines() if (found := re.match(r" ?(\w.*?)  ", line))} - {"figure"}
+        names = {found[1] for line in wide.splitlines() if (found := re.match(r" ?(\w.*?)  ", line))} - {
+            "figure",
+            "system",
+        }
         flat = " ".join(narrow.split())
         assert len(names) > 20
         assert [name for name in names if name not in flat] == []

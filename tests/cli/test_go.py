@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -66,3 +68,67 @@ def test_bad_input_is_named(game, words, message):
     result = run(*[game if word == "GAME" else word for word in words])
     assert isinstance(result.exception, ZugwerkError)
     assert message in str(result.exception)
+
+
+@pytest.fixture
+def collection(tmp_path, monkeypatch):
+    """A folder of three games, of which the second is the first one turned and with the other colours."""
+    monkeypatch.setenv("ZUGWERK_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "games"
+    folder.mkdir()
+    (folder / "a.sgf").write_text("(;SZ[9]PB[ann]PW[bob]RE[B+R];B[cg];W[fd];B[gg])")
+    (folder / "b.sgf").write_text("(;SZ[9]PB[cid]PW[dan]RE[W+R];B[];W[gg];B[dd];W[cg])")
+    (folder / "c.sgf").write_text("(;SZ[19];B[dd])")
+    return folder
+
+
+def test_find_a_position_of_a_record(collection):
+    result = run("find", str(collection / "a.sgf"), str(collection), "--move", "2")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "2 times in 2 of 2 games; Black won 2, White 0, as the position has the colours"
+    assert lines[3].split() == ["Black", "C7", "G3", "2", "2", "0", "0"]
+    assert [line.split()[:3] for line in lines[6:]] == [["2", "C7", "Black"], ["3", "C7", "White"]]
+    assert lines[6].endswith(f"ann - bob, {collection}/a.sgf, game 1")
+    assert "3 of 3 new files read, 3 games" in result.stderr
+    assert not run("find", str(collection / "a.sgf"), str(collection)).stderr
+
+
+def test_find_a_board_and_a_part_of_one_as_text(collection, tmp_path):
+    whole = run("show", str(collection / "a.sgf"), "--move", "2").stdout.splitlines()[1:12]
+    board = tmp_path / "board.txt"
+    board.write_text("\n".join(whole))
+    assert json.loads(run("find", str(board), str(collection), "--json").stdout)["games"] == 2
+    found = json.loads(run("find", str(board), str(collection), "--json", "--area", "A1-E5").stdout)
+    assert (found["occurrences"], found["black_won"], found["ended"]) == (4, 4, 4)
+    part = "?????????\n" * 6 + "??x??????\n" + "?????????\n" * 2
+    stdin = CliRunner().invoke(app, ["go", "find", "-", str(collection), "--fixed", "--json"], input=part)
+    assert json.loads(stdin.stdout)["games"] == 2
+
+
+def test_find_tells_what_is_not_read_and_takes_an_index_by_name(collection, tmp_path):
+    (collection / "bad.sgf").write_text("(;SZ[9];B[zz])")
+    result = run("find", "9/9/9/9/9/9/9/9/9 b", str(collection), "--index", str(tmp_path / "own"), "--top", "1")
+    assert result.stdout.startswith("2 times in 2 of 2 games")
+    assert "note: not read: " in result.stderr
+    assert "bad.sgf" in result.stderr
+    (tmp_path / "own").write_bytes(b"zugwerk go index 0\n")
+    refused = run("find", "9/9/9/9/9/9/9/9/9 b", str(collection), "--index", str(tmp_path / "own"))
+    assert "an index of version" in str(refused.exception)
+    assert refused.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nonsense"], "bad FEN 'nonsense'"),
+        (["BOARD", "--move", "2"], "--move and --game are for records; a board has none"),
+        (["BOARD", "--area", "A1"], "area 'A1': expected two corners"),
+        (["BAD"], "bad.txt, line 1: 'q' means nothing"),
+    ],
+)
+def test_find_says_what_is_no_position(collection, tmp_path, words, message):
+    (tmp_path / "board.txt").write_text(".........\n" * 9)
+    (tmp_path / "bad.txt").write_text("q")
+    names = {"BOARD": str(tmp_path / "board.txt"), "BAD": str(tmp_path / "bad.txt")}
+    first, *rest = [names.get(word, word) for word in words]
+    assert message in str(run("find", first, str(collection), *rest).exception)

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from pipeline_src.cli import joseki
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
+from pipeline_src.records.record import SOURCES
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.systems.joseki.library_file import load, save
 from tests.systems.joseki.games import at, random_record, record
@@ -127,9 +129,11 @@ def test_add_merge_prune_and_show(library, tmp_path):
     run("prune", tmp_path / "d", "--fewest-games", 2, "--out", tmp_path / "e")
     assert same(load(tmp_path / "e"), built(more, 2))
     shown = json.loads(run("show", tmp_path / "e", "--json"))
+    assert shown["library"] == str(tmp_path / "e")
     assert shown["games"] == 3
     assert shown["fewest_games"] == 2
-    assert "patterns" in run("show", library)
+    assert re.search(r"^patterns +\d+ +different corner patterns", run("show", library), re.MULTILINE)
+    assert set(joseki.SOURCE_WORDS) == set(SOURCES)
     with pytest.raises(ZugwerkError, match="cannot be added to or merged"):
         run("merge", tmp_path / "e", tmp_path / "c", "--out", tmp_path / "f")
     assert not (tmp_path / "f").exists()
@@ -146,7 +150,8 @@ def test_show_tells_where_games_come_from(tmp_path):
     run("add", tmp_path / "own", tmp_path / "made.parquet", "--out", tmp_path / "added")
     run("prune", tmp_path / "added", "--fewest-games", 2, "--out", tmp_path / "pruned")
     for name in ("merged", "added", "pruned"):
-        lines = dict(line.split() for line in run("show", tmp_path / name).splitlines()[:-1])
+        lines = dict(line.split()[:2] for line in run("show", tmp_path / name).splitlines()[:-1])
+        assert lines["library"] == str(tmp_path / name)
         assert {key: lines[key] for key in ("games", "file", "engine", "littlegolem")} == {
             "games": "5",
             "file": "2",

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
+from pipeline_src.arena import match
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
@@ -31,6 +33,23 @@ def test_a_match_as_table_and_as_json(tmp_path):
     found = json.loads(run(*words, "--json", "--out", str(out)).stdout)
     assert (found["wins"], found["elo"], found["status"]) == (4, None, "finished")
     assert len(read_records(out)) == 4
+
+
+def full(*arguments):
+    raise OSError(errno.ENOSPC, "No space left on device", "games.parquet")
+
+
+def test_a_result_is_printed_also_where_its_games_cannot_be_written(tmp_path, monkeypatch):
+    out = tmp_path / "games.parquet"
+    words = ["match", "amazons", "one_ply", "random", "--games", "4", "--size", "6", "--out", str(out)]
+    monkeypatch.setattr(match, "write_records", full)
+    done = run(*words)
+    assert "score 100.0%" in done.stdout
+    assert done.exit_code == 1
+    assert str(done.exception) == (
+        "4 of 4 games played: games.parquet: the disk is full; free some of it and run the same command again; "
+        f"the finished pairs are in {out.with_suffix('.journal.jsonl')}"
+    )
 
 
 def test_limits_and_clocks_reach_the_players():
@@ -57,6 +76,8 @@ def test_limits_and_clocks_reach_the_players():
         (["alphabeta", "random", "--nodes", "-3"], "--nodes must be above 0, not -3"),
         (["alphabeta", "random", "--depth", "0"], "--depth must be above 0, not 0"),
         (["puct", "random", "--depth", "3"], "player 'puct' has no depth; its limits: movetime, nodes"),
+        (["alphabeta", "random", "--movetime", "9", "--clock", "900+0"], "--movetime: on a clock players divide"),
+        (["alphabeta:depth=2", "random", "--clock", "900+0"], "leave out depth, or the clock"),
         (["random", "random", "--depth", "3"], "--depth: both players have limits of their own or take none"),
         (["alphabeta", "random", "--out", "."], ". is a folder"),
         (["random", "random", "--openings", "random:x"], "expected random:PLIES"),
@@ -72,6 +93,7 @@ def test_a_forfeit_is_told_in_words_and_a_refusal_is_no_lost_game():
     brain = f"brain:'{sys.executable}' -S '{SCRIPT}'"
     words = ["match", "gomoku", f"{brain} suggest", "random", "--size", "5", "--games", "2", "--openings", "random:2"]
     told = " ".join(run(*words).stdout.split())
+    assert told.startswith("decided by forfeits: ")
     assert "game 1: A forfeits (illegal), move 3: engine" in told
     assert "answers 'SUGGEST 2,2' in place of a move; its last lines: OK | SUGGEST 2,2" in told
     refused = run("match", "gomoku", "random", f"{brain} refuses", "--games", "2")

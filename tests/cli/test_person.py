@@ -178,6 +178,15 @@ def test_an_opponent_that_fails_loses_nothing(here):
     assert moves_of(here / "a.psq") == ["c3", "a5", "b2", "b5"]
 
 
+def test_a_level_is_an_opponent(here):
+    found = CliRunner().invoke(app, ["play", "gomoku", "--level", "1", "--size", "9"], input="e5\nquit\n")
+    assert found.exit_code == 0, found.output
+    assert "level:1 plays " in found.output
+    found = CliRunner().invoke(app, ["play", "gomoku", "--level", "1", "--against", "random"])
+    assert found.exit_code == 1
+    assert "--level and --against both name the opponent" in str(found.exception)
+
+
 def test_amazons(here):
     result = run("--size", "6", game="amazons", against="random", typed="b1-b2/b1\nhelp\nsave a.parquet\n")
     assert result.exit_code == 0, result.exception

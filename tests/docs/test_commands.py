@@ -30,7 +30,7 @@ def commands(page):
             shown = re.findall(r"^\$ (.+)$", text, re.MULTILINE) if language == "console" else text.splitlines()
             lines += [re.sub(r"\s#\s.*$", "", line).strip() for line in shown]
     lines += [" ".join(code.split()) for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", prose(page))]
-    parts = [part.strip() for line in lines for part in re.split(r"&&|;|\|", line)]
+    parts = [part.strip() for line in lines for part in re.findall(r"(?:'[^']*'|[^&;|']|&(?!&))+", line)]
     return [part for part in parts if START.match(part)]
 
 
@@ -71,6 +71,7 @@ def check_zugwerk(words):
 
 
 def check_dvc(words):
+    words = words[2:] if words[0] == "--cd" else words
     words = [word for word in words if word not in ("--wait-for-lock",)]
     assert words[0] in DVC, f"dvc {words[0]}"
     if words[0] != "repro":

@@ -3,50 +3,43 @@ import subprocess
 import sys
 import time
 
-import psutil
 import pytest
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows import CHECKOUT, own_server
+from flows import CHECKOUT, own_server, serve
+from pipeline_src.errors import ZugwerkError
 
 FLOW = """
-import subprocess, sys, time
+import time
+from prefect.settings import PREFECT_API_URL
 from flows import own_server
-own_server.guard()
-server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", own_server.SERVER])
-other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-print(server.pid, other.pid, flush=True)
+own_server.start()
+print(PREFECT_API_URL.value(), flush=True)
 time.sleep(600)
 """
 
 
-def gone(pid):
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+@pytest.mark.slow
+def test_the_server_ends_with_a_killed_flow(tmp_path):
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
+    environment = others | {"PREFECT_HOME": str(tmp_path)}
+    command = [sys.executable, "-c", FLOW]
+    with subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as flow:
+        port = int(flow.stdout.readline().removesuffix("/api\n").rpartition(":")[2])
+        with pytest.raises(ZugwerkError, match="Address already in use"):
+            serve._require_free(port)
+        flow.kill()
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return serve._require_free(port)
+        except ZugwerkError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
-@pytest.fixture
-def flow():
-    process = subprocess.Popen([sys.executable, "-c", FLOW], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True)
-    server, other = map(int, process.stdout.readline().split())
-    yield process, server, other
-    for pid in (process.pid, server, other):
-        if not gone(pid):
-            os.kill(pid, 9)
-    process.wait()
-    process.stdout.close()
-
-
-def test_the_server_of_a_killed_flow_ends_and_nothing_else(flow):
-    process, server, other = flow
-    process.kill()
-    process.wait()
-    deadline = time.monotonic() + 120
-    while not gone(server):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    assert not gone(other)
-
-
-def test_servers_of_other_flows_are_left_alone(flow):
-    _, server, _ = flow
-    own_server.end_servers("of another flow")
-    assert not gone(server)
+def test_none_is_started_where_an_address_is_set(monkeypatch):
+    monkeypatch.setattr(own_server, "program", lambda _: pytest.fail("a server was started"))
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
+        own_server.start()
+        assert PREFECT_API_URL.value() == "http://127.0.0.1:9/api"

@@ -1,9 +1,11 @@
 """The flows on a small graph, with a Prefect server that lasts as long as these tests."""
 
+import argparse
 import contextlib
 import gc
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,16 +16,20 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psutil
 import pytest
 from prefect.artifacts import Artifact
 from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
+from prefect.client.schemas.schedules import CronSchedule
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
 from prefect.types import DateTime
 
-from flows import CHECKOUT, targets
+from flows import CHECKOUT, serve, targets
+from flows.again import MOST_STARTS
 from flows.amazons_net import amazons_net
-from flows.pool import prepare_pool
+from flows.pool import prepare_pool, schedule_nightly
 from flows.reproduce import reproduce
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
@@ -169,16 +175,48 @@ def test_the_schedule_makes_runs() -> None:
         wait_for(lambda: any(run.auto_scheduled for run in client.read_flow_runs()))
 
 
-def test_the_pool_is_rid_of_what_an_earlier_server_left() -> None:
+def test_a_schedule_stays_as_it_was_changed_until_an_option_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", str(PREFECT_API_URL.value()))  # for `prefect deploy`
+
+    def schedules() -> list[tuple[str, str | None, bool]]:
+        found = [one for one in client.read_deployment_schedules(deployment.id) if one.slug == "nightly"]
+        return [(one.schedule.cron, one.schedule.timezone, one.active) for one in found]
+
+    with get_client(sync_client=True) as client:
+        deployment = client.read_deployment_by_name("reproduce/local")
+        (before,) = client.read_deployment_schedules(deployment.id)
+        changed = CronSchedule(cron="5 4 1 1 *", timezone="Europe/Berlin")
+        client.update_deployment_schedule(deployment.id, before.id, active=True, schedule=changed)
+        serve._deploy(argparse.Namespace(cron=None, timezone=None, paused=False))
+        assert schedules() == [("5 4 1 1 *", "Europe/Berlin", True)]
+        schedule_nightly("zugwerk", None, None, True)
+        assert schedules() == [("5 4 1 1 *", "Europe/Berlin", False)]
+        with pytest.raises(ZugwerkError, match="--cron 1 2 3: "):
+            schedule_nightly("zugwerk", "1 2 3", None, False)
+        client.delete_deployment_schedule(deployment.id, before.id)
+        serve._deploy(argparse.Namespace(cron=None, timezone=None, paused=False))
+        assert schedules() == []
+        schedule_nightly("zugwerk", "6 4 1 1 *", None, False)
+        assert schedules() == [("6 4 1 1 *", "UTC", True)]
+
+
+def test_what_an_earlier_server_left_goes_on_or_is_settled() -> None:
     prepare_pool("empty")
     now = DateTime.now("UTC")
-    left = [Running(), Scheduled(scheduled_time=now.subtract(hours=1)), Scheduled(scheduled_time=now.add(hours=1))]
+    late, later = Scheduled(scheduled_time=now.subtract(hours=1)), Scheduled(scheduled_time=now.add(hours=1))
     with get_client(sync_client=True) as client:
         flow = client.read_deployment_by_name("reproduce/local").flow_id
         deployment = client.create_deployment(flow, "nowhere", work_pool_name="empty")
-        runs = [client.create_flow_run_from_deployment(deployment, state=state).id for state in left]
-        prepare_pool("empty")
-        assert [state_name(client, run) for run in runs] == ["Crashed", "Cancelled", "Scheduled"]
+        runs = [
+            client.create_flow_run_from_deployment(deployment, state=state).id
+            for state in (Running(), late, later, Cancelling(), late)
+        ]
+        for _ in range(MOST_STARTS):
+            client.set_flow_run_state(runs[-1], Running(), force=True)
+        for _ in range(2):  # a second start finds the same
+            prepare_pool("empty")
+            states = [state_name(client, run) for run in runs]
+            assert states == ["AwaitingRetry", "Cancelled", "Scheduled", "Cancelled", "Crashed"]
 
 
 def test_targets_that_wait_for_one_another_run_at_once(checkout: Path) -> None:
@@ -210,6 +248,20 @@ def test_a_cancelled_run_of_the_deployment_leaves_no_process(checkout: Path) -> 
         client.set_flow_run_state(run.id, Cancelling())
         wait_for(lambda: is_gone(checkout))
         wait_for(lambda: state_name(client, run.id) == "Cancelled")
+        wait_for(lambda: task_states(client, run.id) == ["Cancelled", "Cancelled"])
+
+
+def test_a_run_of_the_deployment_whose_process_is_killed_goes_on(checkout: Path) -> None:
+    add_stage(checkout, "toy_once", "test -e begun || { touch begun; sleep 600; }")
+    parameters = {"checkout": str(checkout), "targets": ["toy_count", "toy_once"], "jobs": 1, "refresh_crawl": False}
+    with get_client(sync_client=True) as client:
+        deployment = client.read_deployment_by_name("reproduce/local")
+        run = client.create_flow_run_from_deployment(deployment.id, parameters=parameters)
+        wait_for(lambda: (checkout / "begun").exists(), limit_s=120 + LOCK_S)
+        engine(run.id).kill()
+        wait_for(lambda: state_name(client, run.id) == "Completed", limit_s=240)
+        assert client.read_flow_run(run.id).run_count == 2
+    assert (checkout / "pages.txt").read_text() == "page\n"  # what was finished is not made again
 
 
 def test_the_end_of_a_run_in_the_terminal_ends_the_stage(checkout: Path) -> None:
@@ -227,12 +279,30 @@ def test_runs_without_a_server_even_beside_one(checkout: Path, home: Path) -> No
     assert (checkout / "reports" / "count.json").exists()
 
 
+def test_ctrl_c_ends_a_run_without_a_server_at_once_and_in_few_words(checkout: Path, home: Path) -> None:
+    add_stage(checkout, "toy_hang", "python family.py")
+    with open(checkout / "said.txt", "wb") as said:
+        options = {"start_new_session": True, "stderr": said, "stdout": said}  # as a terminal: it reaches all of them
+        with cli("toy_hang", checkout, options, PREFECT_HOME=str(home)) as run:
+            wait_for(lambda: is_up(checkout), limit_s=240)
+            os.killpg(run.pid, signal.SIGINT)
+            assert run.wait(timeout=60) == 130
+    assert is_gone(checkout)
+    lines = (checkout / "said.txt").read_text()
+    assert "Finished in state Cancelled('It was ended together with the flow.')" in lines
+    assert "Finished in state Crashed('Execution was aborted by an interrupt signal.')" in lines
+    assert "Traceback" not in lines
+
+
 @contextlib.contextmanager
-def cli(target: str, checkout: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+def cli(
+    target: str, checkout: Path, options: dict[str, Any] | None = None, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """`python -m flows.reproduce` with no other Prefect settings than these."""
     command = [sys.executable, "-m", "flows.reproduce", "--checkout", str(checkout), "--target", target]
     others = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
-    with subprocess.Popen(command, cwd=CHECKOUT, env=others | environment, stderr=subprocess.DEVNULL) as run:
+    options = {"stderr": subprocess.DEVNULL, **(options or {})}
+    with subprocess.Popen(command, cwd=CHECKOUT, env=others | environment, **options) as run:
         try:
             yield run
         finally:
@@ -241,6 +311,24 @@ def cli(target: str, checkout: Path, **environment: str) -> Iterator[subprocess.
 
 def state_name(client: SyncPrefectClient, run: UUID) -> str | None:
     return client.read_flow_run(run).state_name
+
+
+def task_states(client: SyncPrefectClient, run: UUID) -> list[str | None]:
+    found = client.read_task_runs(flow_run_filter=FlowRunFilter(id=FlowRunFilterId(any_=[run])))
+    return [task.state_name for task in found]
+
+
+def engine(run: UUID) -> psutil.Process:
+    """The process of a run: what it starts has its variables too, but its parent, the worker, has not."""
+
+    def is_of_run(process: psutil.Process | None) -> bool:
+        try:
+            return process is not None and process.environ().get("PREFECT__FLOW_RUN_ID") == str(run)
+        except psutil.Error:
+            return False
+
+    (found,) = [one for one in psutil.process_iter() if is_of_run(one) and not is_of_run(one.parent())]
+    return found
 
 
 def artifact(key: str) -> list[tuple[object, ...]]:

@@ -73,4 +73,4 @@ def test_a_server_that_ends_is_not_waited_for(tmp_path: Path) -> None:
         supervise.running([sys.executable, "-c", "pass"], tmp_path) as process,
         pytest.raises(ZugwerkError, match="did not answer"),
     ):
-        serve._wait_until_healthy("http://127.0.0.1:9", process)
+        serve.wait_until_healthy("http://127.0.0.1:9", process)

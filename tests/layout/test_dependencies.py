@@ -6,6 +6,7 @@ import tomllib
 from tests.layout.imports import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+REPRODUCE = "To reproduce (`[reproduce]`)"
 TEXT = (ROOT / "docs/dependencies.md").read_text()
 
 
@@ -23,10 +24,17 @@ def rows(heading):
 
 def test_every_dependency_has_its_reason():
     extras = dict(PROJECT["optional-dependencies"])
-    assert rows("To run") == sorted(rows("To run"))
-    assert set(rows("To run")) == {name_of(r) for r in PROJECT["dependencies"]}
+    for heading, wanted in (("To play", PROJECT["dependencies"]), (REPRODUCE, extras.pop("reproduce"))):
+        assert rows(heading) == sorted(rows(heading)) == sorted(map(name_of, wanted))
     assert set(rows("To work on it (`.[dev]`)")) == {name_of(r) for r in extras.pop("dev")}
     assert set(rows("Further extras")) == {name_of(r) for some in extras.values() for r in some}
+
+
+def test_every_upper_bound_has_its_reason():
+    wanted = PROJECT["dependencies"] + [r for some in PROJECT["optional-dependencies"].values() for r in some]
+    bounds = {f"{name_of(r)}{bound}" for r in wanted for bound in re.findall(r"(?:<|==)[\d.]+", r)}
+    named = [bound for cell in rows("Bounds") for bound in re.findall(r"`(.+?)`", cell)]
+    assert sorted(named) == sorted(bounds)
 
 
 def test_the_lock_file_has_one_version_of_each():
@@ -34,5 +42,6 @@ def test_the_lock_file_has_one_version_of_each():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
     locked = [re.sub(r"[-_.]+", "-", line.split("==")[0]).lower() for line in lines]
     assert len(set(locked)) == len(locked)
-    wanted = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]
+    extras = PROJECT["optional-dependencies"]
+    wanted = PROJECT["dependencies"] + [one for name in ("reproduce", "dev", "cluster", "s3") for one in extras[name]]
     assert {re.sub(r"[-_.]+", "-", name_of(r)).lower() for r in wanted} <= set(locked)

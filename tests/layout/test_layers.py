@@ -33,9 +33,10 @@ MAY_IMPORT["systems.growing_boards"] |= {"systems.gomoku_zero"}
 EXCEPTIONS = {
     ("pipeline_src.project.reference.commands", "pipeline_src.cli.app"),  # the page of the commands shows their help
     ("pipeline_src.cli.__main__", "pipeline_src.cli.app"),
+    ("spiders.commands.crawl", "pipeline_src.cli.crawl"),  # the same command under Scrapy's name
     *(  # and that of the server's messages their models
         ("pipeline_src.project.reference.web", f"pipeline_src.web.{name}")
-        for name in ("app", "messages.analyse", "messages.play", "play", "settings")
+        for name in ("app", "incoming", "messages.analyse", "messages.play", "play", "settings")
     ),
 }
 

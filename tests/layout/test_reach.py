@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from pipeline_src.project.graph import CODE, Stage, reached, read_graph, reading_section
+from pipeline_src.project.graph import CODE, Stage, reached, read_graph, reading_key
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.stage_code import closure, digests
 from tests.layout.imports import ROOT
@@ -28,6 +28,7 @@ SHARED_SECTIONS = {
     "seed": SYSTEMS,
     "torch_threads": {"amazons"},
     "crawl": {"amazons"},
+    "calibration": {"amazons", "gomoku"},
     "amazons_engine": {"amazons", "depth"},  # the search depth is that of the Amazons engine
 }
 """Systems that a section reaches, where it is not just the one in its name."""
@@ -57,17 +58,19 @@ SHARED_CODE = {
 
 AMAZONS_AFTER_CRAWL = {
     "amazons_parse", "amazons_samples", "amazons_train", "amazons_baselines", "amazons_evaluate", "amazons_match",
+    "amazons_calibration",
 }  # fmt: skip
 STAGES_REACHED = {
     "crawl": {"amazons_crawl", *AMAZONS_AFTER_CRAWL},
     "amazons_parse": AMAZONS_AFTER_CRAWL,
-    "amazons_train": {"amazons_train", "amazons_evaluate", "amazons_match"},
-    "amazons_models": {"amazons_train", "amazons_evaluate", "amazons_match"},
+    "amazons_train": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
+    "amazons_residual": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
+    "amazons_models": {"amazons_train", "amazons_evaluate", "amazons_match", "amazons_calibration"},
     "amazons_match": {"amazons_match"},
-    "gomoku_net": {"gomoku_first", "gomoku_generation", "gomoku_evaluate"},
-    "gomoku_generations": {"gomoku_generation", "gomoku_evaluate"},
+    "gomoku_net": {"gomoku_first", "gomoku_generation", "gomoku_evaluate", "gomoku_calibration"},
+    "gomoku_generations": {"gomoku_generation", "gomoku_evaluate", "gomoku_calibration"},
     "gomoku_evaluate": {"gomoku_evaluate"},
-    "growing_larger": {"growing_first", "growing_board", "growing_evaluate"},
+    "growing_larger": {"growing_board", "growing_evaluate"},
     "joseki_records": {"joseki_records", "joseki_build", "joseki_evaluate"},
     "joseki_build": {"joseki_build", "joseki_evaluate"},
     "depth_label": {"depth_label", "depth_train", "depth_evaluate", "depth_match"},
@@ -89,12 +92,12 @@ def systems(first):
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_reaches_its_own_system_alone(section):
     expected = SHARED_SECTIONS.get(section, {section.split("_")[0]})
-    assert systems(reading_section(GRAPH, section)) == expected - {REPORT}
+    assert systems(reading_key(GRAPH, section)) == expected - {REPORT}
 
 
 @pytest.mark.parametrize("section", STAGES_REACHED)
 def test_a_section_reaches_these_stages(section):
-    assert stages(reading_section(GRAPH, section)) == STAGES_REACHED[section]
+    assert stages(reading_key(GRAPH, section)) == STAGES_REACHED[section]
 
 
 def running(module):
@@ -132,17 +135,13 @@ def test_a_player_in_the_params_is_part_of_the_code():
     assert digests(GRAPH, more)["amazons_train"] == digests(GRAPH, PARAMS)["amazons_train"]
 
 
-def test_every_stage_watches_its_code_and_the_params_it_reads():
-    """A stage's digest is among its params; so is each section that its module loads by name."""
+def test_every_stage_watches_its_code():
+    """Its params: `tests.project.test_params_read`."""
     for name, definition in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items():
         if name == CODE:
             continue
         params = definition.get("do", definition)["params"]
-        assert {"artifacts/code.json": [name]} in params, name
-        source = (ROOT / (GRAPH[name].module.replace(".", "/") + ".py")).read_text()
-        for section in PARAMS.keys() - {"parallel"}:
-            if f'"{section}"' in source:
-                assert section in GRAPH[name].sections, f"{name} reads {section}"
+        assert {"artifacts/code.json": [f"code.{name}"]} in params, name
 
 
 def test_the_spiders_reach_the_crawl_and_what_follows():
@@ -159,7 +158,7 @@ def test_the_report_comes_after_every_stage(name):
 
 
 def test_paths_with_places_to_fill_in_are_matched_part_by_part():
-    stage = Stage("a", "m", frozenset(), ("models/*/nets.pt", "code"), ())
+    stage = Stage("a", "m", {}, {}, ("models/*/nets.pt", "code"), ())
     assert stage.reads("models/residual/nets.pt")
     assert stage.reads("models")
     assert stage.reads("models/*")
@@ -178,8 +177,9 @@ def test_params_are_also_those_that_paths_and_foreach_name(tmp_path):
         "  three:\n    cmd: python -m run\n    deps: [reports]\n"
     )
     graph = read_graph(tmp_path / "dvc.yaml")
-    assert graph["one"].sections == {"first", "seed", "other"}
-    assert graph["two"].sections == {"larger"}
+    assert (graph["one"].listed, graph["one"].filled_in) == ({"one": {"seed", "other.key"}}, {"one": {"first.size"}})
+    assert graph["one"].keys_of("one") == graph["one"].keys_of() == {"first.size", "seed", "other.key"}
+    assert graph["two"].keys_of() == {"larger.before"}  # without params.yaml, of items unknown
     assert reached(graph, {"one"}) == {"one", "two", "three"}
     assert reached(graph, {"three"}) == {"three"}
 
@@ -193,8 +193,30 @@ def test_a_dependency_that_params_name_is_the_one_they_name(tmp_path):
     for source, after in (("made.parquet", {"one", "two"}), ("fetched", {"one"})):
         (tmp_path / "params.yaml").write_text(f"two:\n  source: {source}\n")
         graph = read_graph(tmp_path / "dvc.yaml")
-        assert graph["two"].sections == {"two"}
+        assert graph["two"].keys_of() == {"two.source"}
         assert reached(graph, {"one"}) == after
+
+
+def test_each_item_of_a_foreach_depends_on_its_own_keys(tmp_path):
+    (tmp_path / "dvc.yaml").write_text(
+        "stages:\n"
+        "  one:\n    foreach: ${sizes}\n    do:\n      cmd: python -m run ${key} ${item.before}\n"
+        "      params: ['sizes.${key}', 'net.${net.kind}']\n"
+        "  two:\n    foreach: ${nets}\n    do:\n      cmd: python -m run ${key}\n      params: ['${item}']\n"
+        "  three:\n    foreach: ${names}\n    do:\n      cmd: python -m run\n      params: ['all.${item}']\n"
+    )
+    (tmp_path / "params.yaml").write_text(
+        "sizes: {9: {before: '6'}, '11': {before: '9'}}\nnets: {a: small, b: large}\nnames: [x, y]\nnet: {kind: plain}"
+    )
+    graph = read_graph(tmp_path / "dvc.yaml")
+    assert graph["one"].listed == {f"one@{size}": {f"sizes.{size}", "net.plain"} for size in ("9", "11")}
+    assert graph["one"].filled_in["one@11"] == {"sizes.11.before", "net.kind"}
+    assert graph["two"].listed == {"two@a": {"small"}, "two@b": {"large"}}
+    assert graph["two"].filled_in["two@b"] == {"nets.b"}
+    assert graph["three"].keys_of("three@y") == {"all.y", "names"}
+    assert reading_key(graph, "sizes.9.before") == reading_key(graph, "sizes") == {"one"}
+    assert reading_key(graph, "small.width") == {"two"}
+    assert reading_key(graph, "net.residual") == set()
 
 
 @pytest.mark.slow
@@ -218,4 +240,4 @@ def test_dvc_itself_sees_the_change_in_these_stages(tmp_path, section, key):
     text, value = params.read_text(encoding="utf-8"), read_tree(params)[section][key]
     assert text.count(f"{key}: {value}") == 1
     params.write_text(text.replace(f"{key}: {value}", f"{key}: {value + 1}"), encoding="utf-8")
-    assert changed() == reading_section(GRAPH, section)
+    assert changed() == reading_key(GRAPH, section)

@@ -24,7 +24,7 @@ from pipeline_src.systems.gomoku_zero.setting import read_setting
 from pipeline_src.systems.search_depth.models import load_depth_net
 from tests.layout.imports import ROOT
 from tests.starts import Start
-from tests.systems.amazons_net.samples import SECTION, SIZE, write_dataset
+from tests.systems.amazons_net.samples import RESIDUAL, SIZE, write_dataset
 from tests.systems.gomoku_zero.settings import write_params
 from tests.systems.search_depth.synthetic import write_synthetic
 
@@ -82,7 +82,8 @@ def stage(folder, *words):
 def killed_stage(folder, *words):
     """The same, killed as soon as it has a checkpoint."""
     with start(folder, words) as process:
-        while not list(folder.glob("work/**/last.ckpt")):
+        # A glob fails where a folder is renamed between its name and its contents, as the stage does meanwhile.
+        while not any(name.startswith("step=") for _, _, names in os.walk(folder / "work") for name in names):
             assert process.poll() is None, "over before it could be killed"
             time.sleep(0.01)
         others = psutil.Process(process.pid).children()
@@ -97,8 +98,7 @@ GOMOKU = ("pipeline_src.stages.gomoku_generation", "--number", "1")
 
 def write_amazons(folder, **changed):
     write_dataset(folder / "artifacts/samples/amazons")
-    residual = SECTION["residual"] | changed
-    params = {"seed": 3, "torch_threads": 1, "amazons_train": {**SECTION, "residual": residual}}
+    params = {"seed": 3, "torch_threads": 1, "amazons_residual": RESIDUAL | changed}
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
 
 

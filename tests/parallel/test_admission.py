@@ -1,12 +1,10 @@
-import os
 from pathlib import Path
 
 import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import admission
-from pipeline_src.parallel.admission import issue, perform, withdraw
-from tests.parallel import worker_tasks
+from pipeline_src.parallel.admission import admit, issue, withdraw
 
 
 @pytest.fixture
@@ -21,25 +19,25 @@ def ticket(tmp_path, monkeypatch):
 
 def refused(ticket):
     with pytest.raises(ZugwerkError) as error:
-        perform(ticket, worker_tasks.draw, (1, 2))
+        admit(ticket)
     return str(error.value)
 
 
-def test_the_same_code_in_the_same_folder_works_there(ticket, tmp_path, monkeypatch):
-    (tmp_path / "mark").touch()
+def test_a_worker_with_the_same_code_and_folder_is_admitted(ticket, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
-    assert perform(ticket, worker_tasks.where, ("mark",)) == (os.getpid(), str(tmp_path), True)
+    admit(ticket)
+    assert Path.cwd() == tmp_path
     withdraw(ticket)
     assert not list((tmp_path / "work").iterdir())
-    assert perform(ticket, worker_tasks.draw, (1, 2)) == worker_tasks.draw(1, 2)  # looked at once
+    admit(ticket)  # looked at once
 
 
-@pytest.mark.parametrize("name", ["Python", "zugwerk", "numba"])
+@pytest.mark.parametrize("name", ["Python", "zugwerk", "numba", "distributed"])
 def test_another_version_is_refused(ticket, name):
     message = refused(ticket._replace(versions={**ticket.versions, name: "9.9"}))
     assert f"{'the sources of zugwerk are' if name == 'zugwerk' else name + ' is'}" in message
     assert "9.9 here" in message
-    assert "start it anew" in message
+    assert "restart it" in message
 
 
 def test_sources_that_changed_under_a_worker_are_refused(ticket, monkeypatch):

@@ -1,74 +1,192 @@
-"""Real clusters on loopback, where dask and ray are installed (the extra ``cluster``)."""
+"""Real Dask clusters on loopback, where dask is installed (the extra ``cluster``)."""
 
+import contextlib
 import importlib.util
+import json
+import logging
+import os
+import shutil
+import subprocess
 import sys
+import time
+from functools import partial
+from pathlib import Path
 
+import psutil
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel import Parallel, run_as_they_come, run_tasks, tasks
+from pipeline_src.parallel import Parallel, each, run_as_they_come, run_tasks, tasks
 from pipeline_src.parallel.crew import ATTEMPTS
 from tests.parallel import worker_tasks
 
-BACKENDS = [
-    pytest.param(
-        name,
-        marks=[pytest.mark.slow, pytest.mark.skipif(not importlib.util.find_spec(module), reason=f"no {name} here")],
-    )
-    for name, module in (("dask", "distributed"), ("ray", "ray"))
-]
-pytestmark = pytest.mark.filterwarnings("ignore")  # theirs, about sockets and loops
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's, about sockets and loops
+needs_dask = pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="no dask here")
+DRAW = partial(each, worker_tasks.draw)
+SOME = [(7, group) for group in range(6)]
 
 
-@pytest.fixture
-def two(request):
-    """Two workers, left running for all tests of a backend."""
-    yield Parallel(backend=request.param, workers=2)
-    if request.node.name.startswith("test_errors"):
+@contextlib.contextmanager
+def cluster(folder, *workers):
+    """Start a scheduler, and a worker for each dict of variables; yield the setting, and the scheduler's process."""
+    folder.mkdir(exist_ok=True)
+    own = {"PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(ATTEMPTS - 1)}
+    begun = []
+
+    def start(variables, *words):
+        command = [sys.executable, "-m", "dask", *words, "--host", "127.0.0.1"]
+        with (folder / f"{len(begun)}.log").open("wb") as log:
+            env = os.environ | own | variables  # `python -m` finds packages in the working folder too
+            begun.append(subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log))
+
+    file = folder / "scheduler.json"
+    try:
+        start({}, "scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(file))
+        until(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        address = json.loads(file.read_text())["address"]
+        for number, variables in enumerate(workers):
+            threads = variables.get("THREADS", "1")
+            local = ["--local-directory", str(folder / f"worker-{number}"), "--no-dashboard"]
+            start(variables, "worker", address, "--nthreads", threads, *local)
+        with connected(address) as client:
+            client.wait_for_workers(len(workers), timeout=120)
+        yield Parallel(address=address), begun[0]
+    finally:
         tasks.dismiss()
+        tree = [one for process in begun for one in psutil.Process(process.pid).children(recursive=True)]
+        for process in reversed(begun):
+            process.terminate()
+        for process in begun:
+            process.wait(60)
+        for left in psutil.wait_procs(tree, timeout=30)[1]:
+            left.kill()
 
 
-@pytest.mark.parametrize("two", BACKENDS, indirect=True)
+@contextlib.contextmanager
+def connected(address):
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        yield client
+
+
+def until(true):
+    end = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    with cluster(tmp_path_factory.mktemp("cluster"), {}, {}) as (parallel, _):
+        yield parallel
+
+
+@pytest.mark.slow
+@needs_dask
 def test_results_are_those_of_one_process(two):
-    some = [(7, group) for group in range(6)]
-    assert run_tasks(worker_tasks.draw, some, two, "test") == [worker_tasks.draw(*task) for task in some]
+    assert run_tasks(DRAW, SOME, two, "test") == [worker_tasks.draw(*task) for task in SOME]
 
 
-@pytest.mark.parametrize("two", BACKENDS, indirect=True)
-def test_a_dead_worker_costs_its_task_alone(two, tmp_path):
+@pytest.mark.slow
+@needs_dask
+def test_only_the_task_of_a_dead_worker_is_retried(two, tmp_path):
     found = dict(run_as_they_come(worker_tasks.die_once, [(str(tmp_path), number) for number in range(5)], two))
     assert found == {0: 0, 1: 10, 3: 30, 4: 40}
     begun = [(tmp_path / str(number)).read_text().count("begun") for number in range(5)]
     assert begun[1] >= 2
-    assert begun[2] == (2 * ATTEMPTS if two.backend == "dask" else ATTEMPTS)  # Dask's, and as many alone
-
-
-@pytest.mark.parametrize("two", BACKENDS, indirect=True)
-def test_tasks_stand_where_the_caller_stood(two):
-    assert {there for _, _, there in run_tasks(worker_tasks.where, [("dvc.yaml",)] * 3, two, "test")} == {True}
-
-
-@pytest.mark.parametrize("two", BACKENDS, indirect=True)
-def test_errors_come_back(two):
-    with pytest.raises(ZugwerkError, match=r"^task 1$"):
-        run_tasks(worker_tasks.fail, [(1,)] * 2, two, "test")
-    with pytest.raises(KeyError, match="task 0"):
-        run_tasks(worker_tasks.fail, [(0,)] * 2, two, "test")
+    assert begun[2] == 2 * ATTEMPTS  # Dask's, and as many alone
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="no dask here")
-def test_no_scheduler_is_a_clear_error(monkeypatch):
+@needs_dask
+def test_tasks_run_in_the_callers_folder(two, tmp_path, monkeypatch):
+    (tmp_path / "mark").touch()
+    monkeypatch.chdir(tmp_path)
+    tasks.dismiss()
+    assert {there for _, (_, _, there) in run_as_they_come(worker_tasks.where, [("mark",)] * 3, two)} == {True}
+    tasks.dismiss()
+
+
+@pytest.mark.slow
+@needs_dask
+def test_errors_reach_the_caller(two):
+    with pytest.raises(ZugwerkError, match=r"^task 1$"):
+        run_tasks(partial(each, worker_tasks.fail), [(1,)] * 2, two, "test")
+    with pytest.raises(KeyError, match="task 0"):
+        run_tasks(partial(each, worker_tasks.fail), [(0,)] * 2, two, "test")
+
+
+@pytest.mark.slow
+@needs_dask
+def test_a_scheduler_that_dies_ends_the_run_with_what_to_do(tmp_path):
+    with cluster(tmp_path / "cluster", {}, {}) as (parallel, scheduler):
+        found = run_as_they_come(worker_tasks.leave_and_wait, [(str(tmp_path), n, 600) for n in range(1, 9)], parallel)
+        with pytest.raises(ZugwerkError, match=r"the Dask scheduler does not answer any more .*; restart it and its"):
+            list(killed_when(lambda: (tmp_path / "1").exists(), scheduler, found))
+
+
+def killed_when(true, process, found):
+    """The results of a run during which ``process`` is killed as soon as ``true`` returns true."""
+    import threading
+
+    thread = threading.Thread(target=lambda: (until(true), process.kill()))
+    thread.start()
+    try:
+        yield from found
+    finally:
+        thread.join()
+
+
+@pytest.mark.slow
+@needs_dask
+def test_a_wrong_worker_is_left_out_and_named(tmp_path, caplog):
+    """One has other sources, one runs tasks in threads, and one has another package of that name."""
+    other = tmp_path / "other"
+    unused = shutil.ignore_patterns("web", "nets", "__pycache__")
+    shutil.copytree(ROOT / "pipeline_src", other / "pipeline_src", ignore=unused)
+    (other / "pipeline_src/more.py").write_text("MORE = 1\n")
+    (tmp_path / "none/pipeline_src").mkdir(parents=True)
+    (tmp_path / "none/pipeline_src/__init__.py").touch()
+    wrong = [{"PYTHONPATH": str(other)}, {"THREADS": "2"}, {"PYTHONPATH": str(tmp_path / "none")}]
+    with cluster(tmp_path / "cluster", {}, *wrong) as (parallel, _), caplog.at_level(logging.WARNING):
+        assert run_tasks(DRAW, SOME, parallel, "test") == [worker_tasks.draw(*task) for task in SOME]
+    said = [record.getMessage() for record in caplog.records if "it is left out" in record.getMessage()]
+    assert len(said) == 3
+    for why in (
+        "the sources of zugwerk are",
+        "runs 2 tasks at a time in threads",
+        "cannot import this version of zugwerk",
+    ):
+        assert sum(why in one for one in said) == 1
+
+
+@pytest.mark.slow
+@needs_dask
+def test_a_cluster_without_a_right_worker_says_why(tmp_path):
+    with (
+        cluster(tmp_path / "cluster", {"THREADS": "2"}) as (parallel, _),
+        pytest.raises(
+            ZugwerkError, match=r"no worker of the cluster can be used: worker .* start it with --nthreads 1"
+        ),
+    ):
+        run_tasks(DRAW, SOME, parallel, "test")
+
+
+@pytest.mark.slow
+@needs_dask
+def test_a_missing_scheduler_is_named(monkeypatch):
     from pipeline_src.parallel import dask_crew
 
     monkeypatch.setattr(dask_crew, "CONNECT_S", 1)
     with pytest.raises(ZugwerkError, match=r"no Dask scheduler answers there .*dask scheduler"):
-        run_tasks(worker_tasks.draw, [(1, 2)], Parallel(backend="dask", workers=2, address="tcp://127.0.0.1:9"), "test")
+        run_tasks(DRAW, SOME, Parallel(address="tcp://127.0.0.1:9"), "test")
 
 
-@pytest.mark.parametrize(("backend", "module"), [("dask", "distributed"), ("ray", "ray")])
-def test_what_is_not_installed_is_named(backend, module, monkeypatch):
-    for name in ("dask", module):
+def test_a_missing_package_is_named(monkeypatch):
+    for name in ("dask", "distributed"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ZugwerkError, match=rf"backend {backend}: not installed; pip install 'zugwerk\[cluster\]'"):
-        run_tasks(worker_tasks.draw, [(1, 2)] * 2, Parallel(backend=backend, workers=2), "test")
+    with pytest.raises(ZugwerkError, match=r"parallel\.address: dask is not installed; pip install 'zugwerk\[cluster"):
+        run_tasks(DRAW, SOME, Parallel(address="tcp://127.0.0.1:9"), "test")

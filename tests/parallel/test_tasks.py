@@ -5,38 +5,99 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel import Parallel, run_as_they_come, run_tasks
-from pipeline_src.parallel.crew import ATTEMPTS
+from pipeline_src.parallel import Parallel, each, run_as_they_come, run_tasks
+from pipeline_src.parallel.crew import ATTEMPTS, Batches
 from pipeline_src.parallel.loky_crew import _uninterrupted
-from pipeline_src.parallel.tasks import MOST_WORKERS
+from pipeline_src.parallel.tasks import MOST_WORKERS, _crew, nothing
 from pipeline_src.project.params import build
 from tests.parallel import worker_tasks
 
 TWO = Parallel(workers=2)
+DRAW = partial(each, worker_tasks.draw)
 ROOT = Path(__file__).parents[2]
 
 
 def test_results_and_their_order_do_not_depend_on_the_workers():
     tasks = [(7, group) for group in range(6)]
-    alone = run_tasks(worker_tasks.draw, tasks, Parallel(workers=1), "test")
+    alone = run_tasks(DRAW, tasks, Parallel(workers=1), "test")
     assert alone == [worker_tasks.draw(*task) for task in tasks]
-    assert run_tasks(worker_tasks.draw, tasks, TWO, "test") == alone
+    assert run_tasks(DRAW, tasks, TWO, "test") == alone
+
+
+@given(st.data())
+def test_any_split_of_the_tasks_hands_out_each_once_and_keeps_their_order(data):
+    """Whatever the batches took, whoever died meanwhile and in whatever order they finished."""
+    count, together = data.draw(st.integers(0, 200)), data.draw(st.integers(0, 40))
+    workers = data.draw(st.integers(1, 300))
+    tasks, found = [(number,) for number in range(count)], {}
+    batches, running = Batches(tasks, together), []
+    while batches or running:
+        if batches and (not running or data.draw(st.booleans())):
+            running.append(batches.take(workers))
+            assert len(running[-1]) == 1 or (together and len(running[-1]) <= -(-count // workers))
+            continue
+        batch = running.pop(data.draw(st.integers(0, len(running) - 1)))
+        if data.draw(st.integers(0, 9)) == 0:
+            if not batches.split(batch):
+                batches.give_back(batch)
+            continue
+        some = batches.done(batch, (data.draw(st.floats(0, 100)), [tasks[index] for index in batch]))
+        assert not found.keys() & dict(some).keys()
+        found.update(some)
+    assert [found[number] for number in range(count)] == tasks
+
+
+def test_batches_grow_to_ten_seconds_and_shrink_towards_the_end():
+    batches = Batches([()] * 10_000, 1)
+    first = batches.take(2)
+    batches.done(first, (0.1, [None]))
+    second = batches.take(2)
+    batches.done(second, (400.0, [None] * len(second)))
+    third = batches.take(2)
+    assert [len(one) for one in (first, second, third)] == [1, 100, 2]
+    batches.done(third, (1e-9, [None] * len(third)))
+    sizes = []
+    while batches:
+        sizes.append(len(batches.take(2)))
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == -(-(10_000 - 1 - len(second) - len(third)) // 8)
+    assert sizes[-1] == 1
+
+
+def test_games_of_a_net_stay_together_while_there_is_work_for_each_worker():
+    batches = Batches([()] * 100, 40)
+    assert [len(batches.take(2)) for _ in range(4)] == [40, 30, 15, 8]
+    assert len(Batches([()] * 100, 40).take(64)) == 2
+
+
+def test_a_batch_that_ends_its_worker_is_tried_again_task_by_task(tmp_path, monkeypatch):
+    tasks = [(str(tmp_path), number) for number in range(5)]
+    function = partial(each, worker_tasks.die_once)
+    crew = _crew(TWO)
+    batches = Batches(tasks, 5)
+    take = batches.take
+    monkeypatch.setattr(batches, "take", lambda _workers: take(1))  # all five at first
+    found = dict(pair for some in crew.run(function, batches, nothing) for pair in some)
+    assert found == {0: 0, 1: 10, 3: 30, 4: 40}
 
 
 def test_no_tasks_and_bad_params():
-    assert run_tasks(worker_tasks.draw, [], Parallel(), "test") == []
+    assert run_tasks(DRAW, [], Parallel(), "test") == []
     with pytest.raises(ZugwerkError, match="parallel: workers must be at least 1, not 0"):
         build(Parallel, {"workers": 0}, "parallel", "params.yaml")
-    with pytest.raises(ZugwerkError, match="parallel: address is for backend dask or ray only"):
-        build(Parallel, {"address": "tcp://127.0.0.1:8786"}, "parallel", "params.yaml")
+    with pytest.raises(ZugwerkError, match=r"parallel\.backend: unknown key"):
+        build(Parallel, {"backend": "loky"}, "parallel", "params.yaml")
 
 
-def test_a_dead_worker_costs_its_task_alone(tmp_path, caplog):
+def test_only_the_task_of_a_dead_worker_is_retried(tmp_path, caplog):
     tasks = [(str(tmp_path), number) for number in range(5)]
     with caplog.at_level(logging.WARNING):
         found = dict(run_as_they_come(worker_tasks.die_once, tasks, TWO))
@@ -46,28 +107,28 @@ def test_a_dead_worker_costs_its_task_alone(tmp_path, caplog):
     assert "a worker died during task 3; given up" in caplog.text
 
 
-def test_the_task_of_another_worker_goes_on(tmp_path):
-    run_tasks(worker_tasks.slow_once, [(str(tmp_path), 0), (str(tmp_path), 1)], TWO, "test")
+def test_tasks_of_other_workers_continue(tmp_path):
+    run_tasks(partial(each, worker_tasks.slow_once), [(str(tmp_path), 0), (str(tmp_path), 1)], TWO, "test")
     assert [(tmp_path / name).read_text().count("begun") for name in "01"] == [2, 1]
 
 
 def test_a_task_that_ends_every_worker_is_named(tmp_path):
     tasks = [(str(tmp_path), number) for number in (0, 2, 3)]
     with pytest.raises(ZugwerkError, match=r"test: task 2 of 3 \(.*\.die_once\) ended its worker"):
-        run_tasks(worker_tasks.die_once, tasks, TWO, "test")
+        run_tasks(partial(each, worker_tasks.die_once), tasks, TWO, "test")
     assert (tmp_path / "3").exists()
 
 
 @pytest.mark.parametrize(("number", "kind"), [(1, ZugwerkError), (0, KeyError)])
-def test_errors_of_workers_come_back(number, kind):
+def test_errors_of_workers_reach_the_caller(number, kind):
     with pytest.raises(kind, match=f"task {number}"):
-        run_tasks(worker_tasks.fail, [(number,)] * 2, TWO, "test")
-    assert run_tasks(worker_tasks.draw, [(1, 2)] * 2, TWO, "test")  # the crew goes on
+        run_tasks(partial(each, worker_tasks.fail), [(number,)] * 2, TWO, "test")
+    assert run_tasks(DRAW, [(1, 2)] * 2, TWO, "test")  # the crew goes on
 
 
-def test_workers_are_kept_and_stand_where_the_caller_stands(tmp_path, monkeypatch):
+def test_workers_are_kept_and_follow_the_callers_folder(tmp_path, monkeypatch):
     def where():
-        return run_tasks(worker_tasks.where, [("mark",)] * 4, TWO, "test")
+        return run_tasks(partial(each, worker_tasks.where), [("mark",)] * 4, TWO, "test")
 
     before = where()
     (tmp_path / "mark").touch()
@@ -78,7 +139,7 @@ def test_workers_are_kept_and_stand_where_the_caller_stands(tmp_path, monkeypatc
     assert os.getpid() not in {pid for pid, *_ in after}
 
 
-def test_workers_end_what_they_keep(tmp_path, monkeypatch):
+def test_workers_call_at_end(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = dict(run_as_they_come(worker_tasks.where, [("mark",)] * 4, TWO, worker_tasks.leave_mark))
     assert {f"left-{pid}" for pid, *_ in found.values()} == {path.name for path in tmp_path.glob("left-*")}
@@ -87,8 +148,10 @@ def test_workers_end_what_they_keep(tmp_path, monkeypatch):
 def test_workers_end_with_a_killed_parent(tmp_path):
     program = (
         "from tests.parallel import worker_tasks\n"
-        "from pipeline_src.parallel import Parallel, run_tasks\n"
-        f"run_tasks(worker_tasks.wait_long, [({str(tmp_path)!r}, n) for n in range(2)], Parallel(), 'test')\n"
+        "from functools import partial\n"
+        "from pipeline_src.parallel import Parallel, each, run_tasks\n"
+        "wait = partial(each, worker_tasks.wait_long)\n"
+        f"run_tasks(wait, [({str(tmp_path)!r}, n) for n in range(2)], Parallel(), 'test')\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL) as process:
         _until(lambda: len(list(tmp_path.iterdir())) == 2)
@@ -104,16 +167,16 @@ def _until(true):
         time.sleep(0.05)
 
 
-def test_ctrl_c_at_any_moment_ends_the_tasks_and_the_next_ones_run():
+def test_tasks_can_run_after_ctrl_c_at_any_moment():
     """Inside loky it would leave locks taken, and the rest would wait for ever."""
     tasks = [(7, group) for group in range(3000)]
-    alone = run_tasks(worker_tasks.draw, tasks[:6], Parallel(workers=1), "test")
-    assert run_tasks(worker_tasks.draw, tasks[:6], TWO, "test") == alone  # and nothing has to be imported below
+    alone = run_tasks(DRAW, tasks[:6], Parallel(workers=1), "test")
+    assert run_tasks(DRAW, tasks[:6], TWO, "test") == alone  # and nothing has to be imported below
     for number in range(8):
         threading.Timer(0.01 + 0.004 * number, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
-            run_tasks(worker_tasks.draw, tasks, TWO, "test")
-    assert run_tasks(worker_tasks.draw, tasks[:6], TWO, "test") == alone
+            run_tasks(DRAW, tasks, TWO, "test")
+    assert run_tasks(DRAW, tasks[:6], TWO, "test") == alone
 
 
 def test_signals_wait_while_loky_holds_its_locks():
@@ -129,9 +192,9 @@ def test_signals_wait_while_loky_holds_its_locks():
 def test_a_variable_of_the_environment_lowers_the_number_of_workers(monkeypatch):
     tasks = [(number,) for number in range(4)]
     monkeypatch.setenv(MOST_WORKERS, "1")
-    assert set(run_tasks(worker_tasks.process, tasks, TWO, "test")) == {os.getpid()}
+    assert set(run_tasks(partial(each, worker_tasks.process), tasks, TWO, "test")) == {os.getpid()}
     for most in ("2", "9"):
         monkeypatch.setenv(MOST_WORKERS, most)
-        found = set(run_tasks(worker_tasks.process, tasks, TWO, "test"))
+        found = set(run_tasks(partial(each, worker_tasks.process), tasks, TWO, "test"))
         assert os.getpid() not in found
         assert len(found) <= 2

@@ -56,3 +56,8 @@ def wait_long(folder, number):
 
 def process(_number):
     return os.getpid()
+
+
+def leave_and_wait(folder, number, seconds):
+    (Path(folder) / str(number)).touch()
+    time.sleep(seconds)

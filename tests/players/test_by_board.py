@@ -56,7 +56,7 @@ def player():
         made[net.card.board] = Recorder(net.card.board)
         return made[net.card.board]
 
-    nets = [SimpleNamespace(card=SimpleNamespace(board=board)) for board in (SMALL, LARGE)]
+    nets = {board: SimpleNamespace(card=SimpleNamespace(board=board)) for board in (SMALL, LARGE)}
     one = ByBoard("zero", nets, open_net, lambda state: state.board, searches=True, limit=Limit(nodes=3))
     one.made = made
     return one
@@ -110,7 +110,7 @@ def test_two_threads_that_ask_at_once_open_a_net_once_and_its_memory_is_limited(
         return opened[-1]
 
     net = SimpleNamespace(card=SimpleNamespace(board=SMALL))
-    one = ByBoard("zero", [net], open_net, lambda state: state.board)
+    one = ByBoard("zero", {SMALL: net}, open_net, lambda state: state.board)
     asked = [threading.Thread(target=one.needs, args=(SimpleNamespace(board=SMALL),)) for _ in range(2)]
     asked.append(threading.Thread(target=one.use_memory, args=(1000,)))
     for thread in asked:

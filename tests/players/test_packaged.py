@@ -5,8 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 import yaml
 
+from pipeline_src.arena.calibration import CONSTANT, MOST_AT_START, MOST_BIAS
+from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.players import packaged
@@ -15,8 +18,9 @@ from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL,
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import build_player, make_player
 from pipeline_src.project.package_net import package_net, write_card
-from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.gomoku_zero.models import load_model, save_model
+from pipeline_src.systems.amazons_net.backends import open_forward, open_nets
+from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
+from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.systems.gomoku_zero.nets import SMALL, fresh
 
 NETS = {net.card.name: net for net in packaged_nets()}
@@ -28,8 +32,7 @@ def folder(tmp_path, monkeypatch):
     """A copy of the package's nets, which players take theirs from."""
     shutil.copytree(FOLDER, tmp_path / "nets")
     real = packaged.packaged_nets
-    for module in ("gomoku_zero.player", "amazons_net.players"):
-        monkeypatch.setattr(f"pipeline_src.systems.{module}.packaged_nets", lambda game: real(game, tmp_path / "nets"))
+    monkeypatch.setattr(packaged, "packaged_nets", lambda game: real(game, tmp_path / "nets"))
     return tmp_path / "nets"
 
 
@@ -43,19 +46,27 @@ def test_a_card_fits_its_net(name):
     net = NETS[name]
     assert net.file.stat().st_size <= MOST_BYTES
     if net.card.game == "amazons":
-        loaded = load_nets(net.checked())
-        net.check_board(OneBoard(loaded.config.size, loaded.config.size, "standard"))
+        size = open_forward(net.checked(), 1).size
+        assert open_nets(net.checked(int8=True), "auto", 1).size == size
+        net.check_board(OneBoard(size, size, "standard"))
     else:
-        model = load_model(net.checked())
-        loaded = model.net
-        net.check_board(OneBoard(loaded.config.height, loaded.config.width, model.variant))
-    assert {parameter.dtype.itemsize for parameter in loaded.parameters()} == {4}, "play is in 32 bits"
+        _, about = make_evaluator(net.checked())
+        net.check_board(OneBoard(about.height, about.width, about.variant))
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_its_win_rates_are_right(name):
+    found = NETS[name].card.calibration
+    assert found.games >= 40
+    assert found.brier_low <= CONSTANT
+    assert abs(found.predicted - found.scored) <= MOST_BIAS
+    assert abs(found.start_first + found.start_second - 1) <= MOST_AT_START
 
 
 def test_the_nets_are_small_and_of_different_boards():
     assert {"amazons_net-10x10-standard", ZERO} <= NETS.keys()
     assert sum(net.file.stat().st_size for net in NETS.values()) <= MOST_BYTES_IN_ALL
-    assert {path.suffix for path in FOLDER.iterdir()} == {".pt", ".yaml"}
+    assert {path.suffix for path in FOLDER.iterdir()} == {".onnx", ".lines", ".yaml"}
 
 
 @pytest.mark.parametrize(
@@ -95,11 +106,15 @@ def test_a_board_without_a_net_is_told_with_those_that_have_one():
 
 
 def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path):
-    save_model(tmp_path / "best.pt", fresh(SMALL["plain"]), variant="exact")
+    net = fresh(SMALL["plain"])
+    torch.nn.init.zeros_(net.value.weight)
+    torch.nn.init.zeros_(net.value.bias)
+    save_model(tmp_path / "best.pt", net, variant="exact")
     shutil.copy("params.yaml", tmp_path)
-    made = package_net(tmp_path / "best.pt", "growing_boards", hours=2.0, folder=folder)
+    few = CalibrationParams(games=4, simulations=2)
+    made = package_net(tmp_path / "best.pt", "growing_boards", hours=2.0, folder=folder, games=few)
     size = made.card.size
-    assert made.file == folder / f"growing_boards-{size}x{size}-exact.pt"
+    assert made.file == folder / f"growing_boards-{size}x{size}-exact.onnx"
     assert (made.card.hours, made.card.figures) == (2.0, ())
     player = build_player("gomoku", "zero:simulations=2")
     assert isinstance(player, ByBoard)
@@ -120,15 +135,16 @@ def test_a_named_model_comes_first(tmp_path):
 @pytest.mark.parametrize(
     ("break_it", "words"),
     [
-        (lambda f: (f / f"{ZERO}.pt").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
+        (lambda f: (f / f"{ZERO}.onnx").write_bytes(b"another net"), "not the net that .* describes: 11 bytes"),
         (lambda f: change(f, ZERO, sha256="0" * 64), "or another digest"),
         (lambda f: change(f, ZERO, bytes=12), "the card says 12"),
         (lambda f: change(f, ZERO, rule="exact"), r"the card of gomoku_zero-9x9-exact; a net and its card"),
         (lambda f: change(f, ZERO, size="nine"), r"freestyle\.yaml: .*size.*nine"),
         (lambda f: change(f, ZERO, elo=1), r"freestyle\.yaml: .*elo"),
         (lambda f: (f / f"{ZERO}.yaml").write_text("- no\n- card\n"), "expected sections with keys"),
-        (lambda f: (f / f"{ZERO}.yaml").unlink(), r"freestyle\.yaml: not there, but .*\.pt is"),
-        (lambda f: (f / f"{ZERO}.pt").unlink(), r"freestyle\.pt: not there, but .*\.yaml is"),
+        (lambda f: (f / f"{ZERO}.yaml").unlink(), rf"only {ZERO}\.onnx; a packaged net is one file, .* and its card"),
+        (lambda f: (f / f"{ZERO}.onnx").unlink(), rf"only {ZERO}\.yaml; a packaged net"),
+        (lambda f: shutil.copy(f / f"{ZERO}.onnx", f / f"{ZERO}.lines"), rf"only {ZERO}\.yaml, .*\.onnx, .*\.lines;"),
         (lambda f: [path.unlink() for path in f.iterdir()], "no net comes with the package.*zero:MODEL"),
     ],
 )
@@ -144,15 +160,15 @@ def test_a_net_that_is_not_what_its_card_says_is_refused(folder, break_it, words
 def test_a_net_of_another_board_than_its_card_says_is_refused(folder, name, game, text):
     side = {"gomoku": 7, "amazons": 8}[game]
     other = re.sub(r"\d+x\d+", f"{side}x{side}", name)
-    for suffix in (".pt", ".yaml"):
-        (folder / f"{name}{suffix}").rename(folder / f"{other}{suffix}")
+    for file in folder.glob(f"{name}.*"):
+        file.rename(folder / file.name.replace(name, other))
     change(folder, other, size=side)
     with pytest.raises(ZugwerkError, match=f"a net for .*, but its card says {other}"):
         build_player(game, text).check(get_game(game).initial_state(side))
 
 
 def test_two_nets_for_one_board_are_refused(folder):
-    for suffix in (".pt", ".yaml"):
+    for suffix in (".onnx", ".yaml"):
         shutil.copy(folder / f"{ZERO}{suffix}", folder / f"growing_boards-9x9-freestyle{suffix}")
     change(folder, "growing_boards-9x9-freestyle", system="growing_boards")
     with pytest.raises(ZugwerkError, match="two nets for one board"):

@@ -44,7 +44,10 @@ def test_a_text_taken_apart(text, name, value, options):
     [
         ("", "expected NAME"),
         (":x", "expected NAME"),
-        ("two_ply", "no player 'two_ply' for amazons; there are: random, one_ply, alphabeta, uct, nets, puct, uci"),
+        (
+            "two_ply",
+            "no player 'two_ply' for amazons; there are: random, one_ply, alphabeta, uct, level, nets, puct, uci",
+        ),
         ("random:5", "takes no '5' after the colon"),
         ("random:noise=1", "has no option 'noise'; its options: none"),
         ("one_ply:noise", "takes no 'noise'"),
@@ -56,7 +59,7 @@ def test_a_text_taken_apart(text, name, value, options):
         ("one_ply:noise=nan", "noise must be at least 0"),
         ("one_ply:noise=inf", "noise must be at least 0"),
         ("nets:no/such/nets.pt", "no/such/nets.pt: no such model"),
-        ("nets:no/such/nets.pt,temperature=1", "has no option 'temperature'"),
+        ("nets:no/such/nets.pt,noise=1", "has no option 'noise'"),
     ],
 )
 @pytest.mark.usefixtures("shipped")

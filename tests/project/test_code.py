@@ -1,12 +1,16 @@
+import grp
 import os
+import pwd
 import subprocess
 import sys
+import tempfile
+from types import SimpleNamespace
 
 import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import code
-from pipeline_src.project.code import Code, read_source
+from pipeline_src.project.code import Code, cache_root, private, read_source
 
 
 @pytest.fixture
@@ -154,3 +158,64 @@ def test_it_reads_no_module_that_it_describes():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=code.ROOT)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Folders for the user's cache and for temporary files; the first is the cache."""
+    (tmp_path / "spare").mkdir()
+    monkeypatch.setenv("ZUGWERK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spare"))
+    monkeypatch.setattr(code, "_TOLD", set())
+    code._own_folder.cache_clear()
+    yield tmp_path
+    code._own_folder.cache_clear()
+
+
+def test_the_cache_is_made_for_this_user_alone(elsewhere):
+    assert cache_root() == elsewhere / "cache"
+    assert (elsewhere / "cache").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o1777])
+def test_a_cache_that_others_may_write_is_not_used(elsewhere, caplog, mode):
+    """What lies there would be unpickled and run."""
+    (elsewhere / "cache").mkdir()
+    (elsewhere / "cache").chmod(mode)
+    spare = elsewhere / "spare" / f"zugwerk-{os.getuid()}"
+    assert [cache_root(), cache_root()] == [spare, spare]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{elsewhere}/cache: another user may write there, so nothing is read from it; remove it, or set ZUGWERK_CACHE"
+    ]
+    spare.chmod(0o777)
+    own = cache_root()
+    assert own.parent == elsewhere / "spare"
+    assert own not in (spare, elsewhere / "cache")
+    assert cache_root() == own
+    assert own.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_below_one_that_others_may_write_is_not_private(tmp_path):
+    (tmp_path / "open/inner").mkdir(parents=True)
+    assert private(tmp_path / "open/inner")
+    (tmp_path / "open").chmod(0o777)
+    assert not private(tmp_path / "open/inner")
+    (tmp_path / "open").chmod(0o1777)  # there, nobody may rename what is another's
+    assert private(tmp_path / "open/inner")
+
+
+def test_a_folder_of_another_user_is_not_private(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    assert private(tmp_path) == (tmp_path.stat().st_uid == 0)  # root may write anywhere as it is
+    if os.getuid() == 0:
+        os.chown(tmp_path, 4321, -1)
+        assert not private(tmp_path)
+
+
+def test_a_group_counts_as_its_only_member(tmp_path, monkeypatch):
+    me = pwd.getpwuid(os.geteuid())
+    os.chown(tmp_path, -1, me.pw_gid)
+    tmp_path.chmod(0o770)
+    for name, members, alone in ((me.pw_name, [], True), (me.pw_name, ["eve"], False), ("users", [], False)):
+        monkeypatch.setattr(grp, "getgrgid", lambda _, n=name, m=members: SimpleNamespace(gr_name=n, gr_mem=m))
+        assert private(tmp_path) == alone

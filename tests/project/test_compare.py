@@ -5,7 +5,7 @@ import pytest
 
 from pipeline_src.cli.compare import compare as command
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import dvc_diff
+from pipeline_src.project import dvc_answer, dvc_diff
 from pipeline_src.project.compare import Estimate, Pair, compare, number
 from pipeline_src.project.compare_page import render, write_page
 from pipeline_src.project.revision import opened
@@ -28,7 +28,7 @@ def compared(project, tmp_path_factory):
         return found, write_page(found, a, b, out, project=project)
 
 
-def test_figures_params_and_other_metrics_stand_side_by_side(compared):
+def test_figures_params_and_other_metrics_are_compared(compared):
     found, _ = compared
     figures = {pair.name: pair for pair in found.figures}
     assert set(figures) == {"score_vs_random", "games"}
@@ -48,7 +48,7 @@ def test_figures_params_and_other_metrics_stand_side_by_side(compared):
     assert found.b.data == "amazons_net: engine games"
 
 
-def test_the_page_has_all_of_it_and_needs_no_network(compared):
+def test_the_page_is_complete_and_works_offline(compared):
     found, path = compared
     page = path.read_text(encoding="utf-8")
     for expected in (found.a.commit, "smoke", "score_vs_random", "intervals do not overlap", "amazons_match.pairs"):
@@ -81,7 +81,7 @@ def test_the_working_tree_against_a_commit(tmp_path):
     assert found.metrics == []
 
 
-def test_the_command_prints_the_tables_and_where_the_page_is(project, tmp_path, monkeypatch, capsys):
+def test_the_command_prints_tables_and_the_path_of_the_page(project, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(project)
     command("wide", "HEAD", tmp_path / "out", True, False)
     printed = capsys.readouterr().out
@@ -93,19 +93,27 @@ def test_the_command_prints_the_tables_and_where_the_page_is(project, tmp_path, 
         command("workspace", "HEAD", tmp_path / "out", True, False)
 
 
-def test_without_dvc_one_line_says_so(project, monkeypatch):
+def test_dvc_draws_plots_in_a_clone_where_make_setup_has_not_run(tmp_path):
+    """The project has the committed .dvc/config and no .dvc/plots.html."""
+    project = make_project(tmp_path)
+    dvc_answer.run_dvc(project, "plots", "diff", "--out", "drawn", "HEAD~1", "HEAD")
+    assert "vega" in (project / "drawn/index.html").read_text()
+    assert not (project / ".dvc/plots.html").exists()
+
+
+def test_missing_dvc_is_reported_in_one_line(project, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with opened("HEAD", project) as a, pytest.raises(ZugwerkError, match="dvc is not installed"):
         dvc_diff.params_changes(a, a, project)
 
 
-def test_what_dvc_refuses_is_passed_on(project, tmp_path):
+def test_errors_of_dvc_are_passed_on(project, tmp_path):
     (tmp_path / "params.yaml").write_text("seed: 1\n")
     with opened("HEAD", project) as a, pytest.raises(ZugwerkError, match="`dvc params diff` failed: "):
         dvc_diff.params_changes(a, a, tmp_path)
 
 
-def test_intervals_are_apart_only_where_both_are_known():
+def test_intervals_are_disjoint_only_if_both_are_known():
     def apart(a, b):
         return Pair("", "", a, b).apart
 

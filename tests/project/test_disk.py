@@ -27,7 +27,7 @@ def of(*targets, params=LAPTOP):
     return (needed(targets, params) - disk.REST) / disk.COPIES
 
 
-def test_estimates_are_near_what_the_laptop_s_graph_made():
+def test_estimates_are_near_the_laptops_outputs():
     """By dvc.lock of the time of writing: 36.5 MB a generation, 32.69 MB, 21.94 MB, 1.45 MB."""
     assert of("gomoku_generation@10") == pytest.approx(36.5e6, rel=0.15)
     assert of("amazons_train@cross_entropy") == pytest.approx(32.69e6, rel=0.1)
@@ -37,7 +37,7 @@ def test_estimates_are_near_what_the_laptop_s_graph_made():
     assert of("report_page", "joseki_build") == 0
 
 
-def test_a_long_run_takes_more_than_a_gib_most_of_it_windows_of_self_play():
+def test_windows_of_self_play_dominate_a_long_run():
     generations = [f"gomoku_generation@{n:02d}" for n in range(2, 17)]
     whole = needed(generations, NIGHT)
     windows = 15 * 200_000 * 2 * 225 * disk.COPIES
@@ -46,7 +46,7 @@ def test_a_long_run_takes_more_than_a_gib_most_of_it_windows_of_self_play():
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
-def test_every_profile_is_told(name):
+def test_every_profile_has_an_estimate(name):
     params = yaml.safe_load(merged_text(name, ROOT))
     assert disk.REST < needed(graph_targets(params), params) < 1 << 40
 
@@ -57,7 +57,7 @@ def test_a_line_net_counts_by_its_weights():
     assert disk.weights(own, 9) == pytest.approx(sum(p.numel() for p in net.parameters()), rel=0.05)
 
 
-def test_too_little_is_refused_with_both_sizes(tmp_path, monkeypatch):
+def test_too_little_disk_is_refused_with_both_sizes(tmp_path, monkeypatch):
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda path: Usage(9 << 30, 8 << 30, 1 << 30))
     check(["gomoku_generation@02"], NIGHT, tmp_path)
     with pytest.raises(ZugwerkError, match=rf"{tmp_path}: 1\.0 GiB of disk free, but about 2\.\d GiB needed"):
@@ -65,7 +65,7 @@ def test_too_little_is_refused_with_both_sizes(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("room", [100, 1])
-def test_a_profile_says_what_it_takes_and_warns_of_too_little(tmp_path, monkeypatch, room):
+def test_profile_prints_its_size_and_warns_of_a_full_disk(tmp_path, monkeypatch, room):
     for name in ("params.yaml", "dvc.yaml", "profiles/overnight.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text())
@@ -83,7 +83,7 @@ def test_a_profile_says_what_it_takes_and_warns_of_too_little(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("change", [{"gomoku_train": {}}, {"growing_larger": {9: {}}}, {"amazons_samples": None}])
-def test_params_without_what_sizes_are_made_of_are_an_error_that_says_so(change):
+def test_params_that_lack_sizes_are_an_error(change):
     params = LAPTOP | change
     with pytest.raises(ZugwerkError, match=r"params\.yaml: the size of the run cannot be estimated \("):
         needed([*graph_targets(params), "amazons_samples"], params)

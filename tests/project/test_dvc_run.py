@@ -12,7 +12,7 @@ import pytest
 
 from pipeline_src.project import dvc_run
 from pipeline_src.project.children import Children, EndedError
-from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError, push, repro
+from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError, push, repro, run_dvc, status
 from tests.toy_checkout import add_remote, add_stage, all_end, holds_lock, is_gone, is_up, wait_for
 
 
@@ -55,6 +55,39 @@ def test_a_stage_is_told_how_many_workers_it_may_have(checkout: Path, lines: lis
     add_stage(checkout, "toy_tell", 'echo "workers $ZUGWERK_WORKERS"')
     repro("toy_tell", checkout, lines.append, children, workers=3)
     assert "workers 3" in lines
+
+
+def test_status_knows_of_code_that_was_edited_since_the_last_run(
+    checkout: Path, lines: list[str], children: Children
+) -> None:
+    """As in the real graph, the digests are an output of stage `code`, of which the others read a key each."""
+    (checkout / "dvc.yaml").write_text(
+        "stages:\n"
+        "  code: {cmd: cp source code.json, deps: [source], outs: [code.json: {cache: false}]}\n"
+        "  a: {cmd: touch a, params: [code.json: [a]], outs: [a: {cache: false}]}\n"
+        "  b: {cmd: touch b, params: [code.json: [b]], outs: [b: {cache: false}]}\n"
+    )
+    (checkout / "source").write_text('{"a": 1, "b": 1}')
+    for name in ("code", "a", "b"):
+        repro(name, checkout, lines.append, children)
+    (checkout / "source").write_text('{"a": 2, "b": 1}')
+    lines.clear()
+    run_dvc(["status", "a", "b"], checkout, lines.append, children)
+    assert lines == ["Data and pipelines are up to date."]  # DVC by itself knows of the last digests
+    for targets, told in (([], True), (["a"], True), (["b"], False)):
+        lines.clear()
+        status(targets, checkout, lines.append)
+        assert ("a:" in lines) is told
+        assert "b:" not in lines
+    lines.clear()
+    run_dvc(["repro", "--dry"], checkout, lines.append, children)
+    assert "Running stage 'a':" in lines
+    assert "Stage 'b' didn't change, skipping" in lines
+    (checkout / "dvc.yaml").write_text(
+        "stages: {code: {cmd: 'false', deps: [source], outs: [code.json: {cache: false}]}}"
+    )
+    with pytest.raises(DvcFailedError, match="code"):
+        status([], checkout, lines.append)
 
 
 def test_a_failing_stage_shows_its_last_lines(checkout: Path, lines: list[str], children: Children) -> None:

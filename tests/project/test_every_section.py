@@ -3,13 +3,14 @@
 import ast
 import importlib
 import math
+from contextlib import nullcontext
 
 import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import build, load
-from pipeline_src.project.sections import SECTIONS
+from pipeline_src.project.sections import SECTIONS, check_params
 from tests.layout.imports import ROOT, modules
 
 TREE = yaml.safe_load((ROOT / "params.yaml").read_text())
@@ -18,23 +19,24 @@ WRONG += [{"x": 1}, {"x": None}, [[]], [1, 2, 3], "9" * 5000]
 
 
 def loaded():
-    """Section -> model, from the sources: who loads what."""
-    found = {}
+    """Section, function and model of each ``load`` and ``load_part`` in the sources that names all three."""
     for name, path in modules().items():
-        tree = ast.parse(path.read_text())
-        nodes = list(ast.walk(tree))
+        nodes = list(ast.walk(ast.parse(path.read_text())))
         home = {one.name: node.module for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
         for node in nodes:
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load" and len(node.args) > 1:
-                kind, section = node.args[:2]
-                if isinstance(kind, ast.Name) and isinstance(section, ast.Constant):
-                    found[section.value] = getattr(importlib.import_module(home.get(kind.id, name)), kind.id)
-    return found
+            match node:
+                case ast.Call(ast.Name("load" | "load_part" as read), [ast.Name(kind), ast.Constant(section), *_]):
+                    if section in SECTIONS:
+                        yield section, read, getattr(importlib.import_module(home.get(kind, name)), kind)
 
 
 def test_stages_read_the_models_that_sections_name():
-    assert {**SECTIONS, **loaded()} == SECTIONS
-    assert SECTIONS.keys() - loaded().keys() == {"gomoku_generations", "growing_larger"}
+    found = list(loaded())
+    for section, read, kind in found:
+        assert SECTIONS[section] is kind if read == "load" else issubclass(SECTIONS[section], kind), section
+    by_other_names = {"gomoku_generations", "gomoku_net", "growing_first", "growing_larger", "growing_net"}
+    by_other_names |= {"amazons_train", "amazons_residual", "depth_train"}
+    assert SECTIONS.keys() - {section for section, _, _ in found} == by_other_names
 
 
 def places(value, path=()):
@@ -85,3 +87,28 @@ def test_params_in_no_text(tmp_path):
         with pytest.raises(ZugwerkError, match=r"params\.yaml: not valid YAML") as error:
             load(SECTIONS["depth_game"], "depth_game", tmp_path / "params.yaml")
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ("seed: 2", "seed: x2", "params.yaml: seed: expected int"),
+        ("torch_threads: 1", "torch_threads: 0", "params.yaml: torch_threads: must be at least 1"),
+        ("\ndepth_split:", "\ndepth_splits:", "params.yaml: depth_splits: no such section"),
+        ("  held_out:", "  hold_out:", "params.yaml: joseki_evaluate.hold_out: unknown key"),
+        (
+            '{before: "6", generations: 12}',
+            '{before: "7", generations: 12}',
+            "growing_larger.9: expected",
+        ),
+        ('"03": {before: "02"}', '"03": {before: "01"}', "gomoku_generations: expected generations in a row"),
+    ],
+)
+def test_the_whole_file_is_checked_before_any_stage_runs(tmp_path, old, new, message):
+    text = (ROOT / "params.yaml").read_text()
+    assert old in text
+    (tmp_path / "params.yaml").write_text(text.replace(old, new, 1))
+    with pytest.raises(ZugwerkError) if message else nullcontext() as error:
+        check_params(tmp_path / "params.yaml")
+    assert message is None or message in str(error.value)

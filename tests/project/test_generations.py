@@ -29,7 +29,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_more_generations_are_added_behind_and_comments_stay(folder):
+def test_generations_are_appended_and_comments_stay(folder):
     set_generations(12, folder)
     assert read_numbers(folder / "params.yaml") == list(range(1, 13))
     text = (folder / "params.yaml").read_text()
@@ -40,14 +40,14 @@ def test_more_generations_are_added_behind_and_comments_stay(folder):
     assert GenerationFiles(3, folder / "artifacts").model.exists()
 
 
-def test_fewer_generations_leave_every_file(folder):
+def test_fewer_generations_keep_all_files(folder):
     before = sorted((folder / "artifacts").rglob("*"))
     set_generations(2, folder)
     assert read_numbers(folder / "params.yaml") == [1, 2]
     assert sorted((folder / "artifacts").rglob("*")) == before
 
 
-def test_files_beyond_are_all_of_the_later_generations_and_no_others(folder):
+def test_files_beyond_are_those_of_later_generations(folder):
     files = GenerationFiles(3, folder / "artifacts")
     assert files_beyond(2, folder) == [files.models, files.games, files.report, files.curves]
     files.window.mkdir(parents=True)
@@ -62,7 +62,7 @@ def test_files_beyond_are_all_of_the_later_generations_and_no_others(folder):
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs git")
-def test_the_committed_reports_are_those_of_the_committed_params():
+def test_committed_reports_match_the_committed_params():
     numbers = {"01", *profile_tree("laptop", ROOT)["gomoku_generations"]}
     command = ["git", "ls-files", "artifacts/reports/gomoku/generations"]
     tracked = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
@@ -79,13 +79,13 @@ def test_a_count_out_of_range_changes_nothing(folder, count):
 @pytest.mark.parametrize(
     "section", ["{}", '{"03": {before: "02"}}', '{"02": {before: "01"}, "04": {before: "03"}}', "[2, 3]"]
 )
-def test_a_section_that_is_no_unbroken_row_is_refused(tmp_path: Path, section):
+def test_generations_with_a_gap_are_refused(tmp_path: Path, section):
     (tmp_path / "params.yaml").write_text(f"gomoku_generations: {section}\n")
     with pytest.raises(ZugwerkError, match="`zugwerk gomoku generations N` writes them"):
         read_numbers(tmp_path / "params.yaml")
 
 
-def test_the_committed_params_and_profiles_are_unbroken_rows():
+def test_committed_generations_have_no_gap():
     assert len(read_numbers(ROOT / "params.yaml")) >= 2
     for name, count in (("smoke", 3), ("paper", 28)):
         section = yaml.safe_load((ROOT / f"profiles/{name}.yaml").read_text())["gomoku_generations"]

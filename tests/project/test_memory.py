@@ -16,10 +16,10 @@ from tests.layout.imports import ROOT
 
 LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
 PROFILES = {name: yaml.safe_load(merged_text(name, ROOT)) for name in ("smoke", "overnight", "paper")}
-BATCH, TRAIN = {"batch": 128}, PROFILES["paper"]["amazons_train"]
+BATCH = {"batch": 128}
 MEASURED = PROFILES["paper"] | {
     "amazons_archive": {"games": 40},
-    "amazons_train": TRAIN | BATCH | {"residual": TRAIN["residual"] | BATCH},
+    **{name: PROFILES["paper"][name] | BATCH for name in ("amazons_train", "amazons_residual")},
 }
 """Params of `python -m bench.costs`."""
 PLACES = read_places(ROOT, LAPTOP)
@@ -39,11 +39,11 @@ PLACES = read_places(ROOT, LAPTOP)
         (PROFILES["smoke"], "amazons_train@residual", 695),
     ],
 )
-def test_estimates_are_near_what_was_measured(params, target, mib):
+def test_estimates_are_near_the_measurements(params, target, mib):
     assert of_process(target, params) == pytest.approx(mib * MIB, rel=0.15)
 
 
-def test_a_training_keeps_the_outputs_of_its_convolutions_for_each_position_of_a_batch():
+def test_training_memory_grows_with_batch_and_convolutions():
     """13.0 MiB a position of the published net in memory of a CPU: 911 MiB at 32, 1,747 MiB at 96."""
     paper = PROFILES["paper"]
     half = paper | {"gomoku_train": paper["gomoku_train"] | {"batch": paper["gomoku_train"]["batch"] - 64}}
@@ -52,12 +52,12 @@ def test_a_training_keeps_the_outputs_of_its_convolutions_for_each_position_of_a
     assert of_process("gomoku_generation@02", paper, gpu=True) < 1 << 30 < 12 << 30 < of_process("gomoku_first", paper)
 
 
-def test_a_net_without_convolutions_takes_little():
+def test_a_net_without_convolutions_needs_little_memory():
     net = {"kind": "lines", "lines": {"window": 9, "units": 96}}
     assert of_process("gomoku_first", LAPTOP | {"gomoku_net": net}) < 800 * MIB
 
 
-def test_targets_side_by_side_take_the_most_that_fits_the_places():
+def test_parallel_targets_are_estimated_by_their_largest_sum():
     places = {"a_one": Places(1, 2), "b_two": Places(2, 1), "depth_train": Places()}
     alone = (DVC + OTHER) * MIB
 
@@ -81,7 +81,7 @@ def test_more_jobs_take_more_memory_in_every_profile(name):
     assert 500 * MIB < sizes[0] < 1 << 36
 
 
-def test_a_target_that_does_not_fit_is_refused_and_too_many_at_once_are_warned_of(monkeypatch, caplog):
+def test_a_target_that_does_not_fit_is_refused_and_too_many_jobs_warn(monkeypatch, caplog):
     monkeypatch.setattr(memory, "has_gpu", lambda: False)
     targets = disk.graph_targets(LAPTOP)
 
@@ -94,7 +94,7 @@ def test_a_target_that_does_not_fit_is_refused_and_too_many_at_once_are_warned_o
     with_gib(1.3)
     with caplog.at_level(logging.WARNING):
         check(targets, LAPTOP, 2, PLACES)
-    assert "GiB needed with --jobs 2, 1.3 GiB available; fewer jobs side by side take less" in caplog.text
+    assert "GiB needed with --jobs 2, 1.3 GiB available; fewer jobs at a time take less" in caplog.text
     with_gib(0.8)
     with pytest.raises(
         ZugwerkError, match=r"amazons_train@cross_entropy: about 0\.9 GiB of memory needed, but 0\.8 GiB"
@@ -107,7 +107,7 @@ def test_a_target_that_does_not_fit_is_refused_and_too_many_at_once_are_warned_o
     check(["gomoku_first"], PROFILES["paper"], 1, PLACES)
 
 
-def test_params_without_what_sizes_are_made_of_are_an_error_that_says_so():
+def test_params_that_lack_sizes_are_an_error():
     with pytest.raises(
         ZugwerkError, match=r"params\.yaml: the size of the run cannot be estimated \(KeyError: 'batch'\)"
     ):
@@ -129,7 +129,7 @@ Memory = namedtuple("Memory", "available free")
         ({"memory.max": "no number", "memory.current": "10"}, 1300),
     ],
 )
-def test_memory_of_a_container_is_what_its_limit_leaves_beside_cached_files(tmp_path, monkeypatch, files, expected):
+def test_cached_files_of_a_container_count_as_available(tmp_path, monkeypatch, files, expected):
     monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: Memory(1000, 0))
     monkeypatch.setattr(memory.psutil, "swap_memory", lambda: Memory(0, 300))
     for name, text in files.items():

@@ -44,7 +44,7 @@ def test_reads_nested_sections(tmp_path):
         ("rate: 1", "rat: 1", "section.inner.rat: unknown key"),
         ("[a, b]", "[a, 1]", r"section.names\[1\]: expected str"),
         ("limit: null", "mode: medium", "section.mode: 'medium' is not one of fast, slow"),
-        ("section:", "other:", "section 'section' is missing"),
+        ("section:", "other:", "'section' is missing"),
         ("seed: 3", "seed: [", "not valid YAML"),
         (GOOD, "- 1\n", "expected sections with keys, found list"),
     ],

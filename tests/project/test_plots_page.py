@@ -1,7 +1,15 @@
+from importlib.metadata import version
+
 from pipeline_src.project import plots_page
 
 
-def test_page_carries_the_drawing_library_and_dvcs_places(tmp_path, monkeypatch):
+def test_the_library_is_put_together_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots_page, "cache_root", lambda: tmp_path)
+    (tmp_path / f"vega-{version('vl-convert-python')}.js").write_text("kept")
+    assert plots_page.bundle() == "kept"
+
+
+def test_page_contains_the_drawing_library_and_dvcs_placeholders(tmp_path, monkeypatch):
     monkeypatch.setattr(plots_page, "PAGE", tmp_path / "plots.html")
     plots_page.main()
     page = (tmp_path / "plots.html").read_text(encoding="utf-8")

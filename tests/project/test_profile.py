@@ -55,14 +55,14 @@ def read(project):
     return yaml.safe_load((project / "params.yaml").read_text())
 
 
-def test_differences_go_over_the_laptop_and_comments_stay(project):
+def test_differences_are_merged_and_comments_stay(project):
     switch_profile("paper", project)
     expected = yaml.safe_load(LAPTOP) | {"profile": "paper", "train": {"epochs": 50, "width": 0.25}}
     assert read(project) == expected
     assert "# few" in (project / "params.yaml").read_text()
 
 
-def test_profiles_do_not_pile_up_and_laptop_comes_back(project):
+def test_switching_profiles_restores_the_laptop(project):
     switch_profile("paper", project)
     switch_profile("smoke", project)
     assert read(project)["train"] == {"epochs": 1, "width": 0.25}
@@ -80,7 +80,7 @@ def test_edits_of_the_laptop_are_kept(project):
 
 
 @pytest.mark.parametrize("way", [["laptop"], ["smoke", "laptop"], ["smoke", "smoke", "paper", "laptop"]])
-def test_keys_that_no_profile_names_keep_the_users_values(project, way):
+def test_keys_outside_profiles_keep_the_users_values(project, way):
     """Whether they were edited before a profile was written, or after it."""
     (project / "params.yaml").write_text(OWN)
     for name in way:
@@ -100,7 +100,7 @@ def test_keys_of_the_former_profile_get_the_laptop_s_values(project):
     assert read(project)["train"] == {"epochs": 3, "width": 1.0}
 
 
-def test_a_value_of_ones_own_that_is_replaced_is_told(project):
+def test_replaced_values_of_the_user_are_reported(project):
     edit(project, ("epochs: 3", "epochs: 7"), ("width: 0.25", "width: 0.5"))
     said = switch_profile("smoke", project).splitlines()
     assert said[1:] == ["replaced, a value of your own: train.epochs: 7"]
@@ -114,7 +114,7 @@ def test_a_value_of_ones_own_that_is_replaced_is_told(project):
     assert read(project)["train"] == {"epochs": 3, "width": 0.5}
 
 
-def test_a_mapping_that_a_profile_gives_whole_comes_and_goes_whole(tmp_path):
+def test_whole_mappings_of_a_profile_are_set_and_removed(tmp_path):
     rows = 'profile: laptop\ngomoku_generations:\n  "02": {before: "01"}\n\nseed: 1\n'
     (tmp_path / "params.yaml").write_text(rows)
     (tmp_path / "profiles").mkdir()
@@ -131,7 +131,7 @@ def test_a_mapping_that_a_profile_gives_whole_comes_and_goes_whole(tmp_path):
     assert (tmp_path / "params.yaml").read_text() == rows.replace("seed: 1", "seed: 2")
 
 
-def test_the_laptop_comes_back_where_another_profile_was_committed(project):
+def test_the_laptop_is_restored_after_a_commit_of_another_profile(project):
     switch_profile("smoke", project)
     commit(project, "Smoke profile, first run")
     switch_profile("laptop", project)
@@ -141,13 +141,13 @@ def test_the_laptop_comes_back_where_another_profile_was_committed(project):
     assert read(project)["train"] == {"epochs": 50, "width": 0.25}
 
 
-def test_a_profile_that_nobody_knows_is_not_replaced(project):
+def test_an_unknown_present_profile_is_refused(project):
     edit(project, ("profile: laptop", "profile: mine"))
     with pytest.raises(ZugwerkError, match=r"params.yaml: profile: 'mine' is none of laptop, paper"):
         switch_profile("laptop", project)
 
 
-def test_without_a_commit_the_laptop_can_be_left_but_not_come_back(project):
+def test_without_a_commit_the_laptop_cannot_be_restored(project):
     (project / ".git").rename(project / "gone")
     switch_profile("smoke", project)
     before = (project / "params.yaml").read_text()
@@ -177,7 +177,7 @@ def test_every_profile_can_be_left_again(tmp_path, name):
     assert (tmp_path / "params.yaml").read_text().replace("\n\n", "\n") == edited.replace("\n\n", "\n")
 
 
-def test_wrong_names_are_refused_and_nothing_is_written(project):
+def test_unknown_profiles_are_refused(project):
     with pytest.raises(ZugwerkError, match="there are: laptop, paper, smoke, wrong"):
         switch_profile("desktop", project)
     with pytest.raises(ZugwerkError, match=r"wrong.yaml: train.epoch: params.yaml has no such key"):
@@ -198,7 +198,7 @@ def test_every_profile_of_the_project_fits_its_params(tmp_path):
         assert read(tmp_path)["profile"] == path.stem
 
 
-def test_dvc_reads_what_is_written():
+def test_dvc_reads_the_written_params():
     """It reads YAML 1.2, in which a player's text wants its quotes."""
     from dvc.utils.serialize import parse_yaml
 

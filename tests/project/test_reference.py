@@ -26,11 +26,11 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_the_pages_are_what_the_code_says():
+def test_pages_are_up_to_date():
     assert not outdated(ROOT), "run make docs"
 
 
-def test_a_changed_param_is_seen(project):
+def test_a_changed_param_makes_a_page_out_of_date(project):
     params = project / "params.yaml"
     params.write_text(re.sub(r"^seed: \d+$", "seed: 17", params.read_text(), flags=re.MULTILINE))
     assert list(outdated(project)) == [project / FOLDER / "params.md"]
@@ -42,7 +42,7 @@ def test_a_page_that_is_missing_is_out_of_date(project):
     assert list(outdated(project)) == [project / FOLDER / "cli.md"]
 
 
-def test_every_section_is_told():
+def test_every_section_is_on_the_page():
     tree = yaml.safe_load((ROOT / "params.yaml").read_text())
     assert list(ParamsFile.model_fields) == [*TopLevel.model_fields, *SECTIONS] == list(tree)
 
@@ -69,8 +69,8 @@ def profiles():
     return sorted((ROOT / "profiles").glob("*.yaml"))
 
 
-def test_params_and_profiles_are_what_the_schemas_that_they_name_say():
-    """The schemas are current: `test_the_pages_are_what_the_code_says`."""
+def test_params_and_profiles_fit_their_schemas():
+    """The schemas are current: `test_pages_are_up_to_date`."""
     assert len(profiles()) >= 3
     for path in (ROOT / "params.yaml", *profiles()):
         first = path.read_text().splitlines()[0]
@@ -84,7 +84,7 @@ def test_params_and_profiles_are_what_the_schemas_that_they_name_say():
 
 
 @pytest.mark.parametrize("name", ["laptop", *(path.stem for path in profiles())])
-def test_params_of_every_profile_are_read_whole(name):
+def test_all_params_of_every_profile_are_read(name):
     text = (ROOT / "params.yaml").read_text() if name == "laptop" else merged_text(name, ROOT)
     found = build(ParamsFile, yaml.safe_load(text), "params", "params.yaml")
     assert found.profile == name

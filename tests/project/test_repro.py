@@ -83,7 +83,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_brings_the_graph_up_to_date_and_leaves_it_alone_then(checkout: Path, processes: list[str]) -> None:
+def test_brings_the_graph_up_to_date_once(checkout: Path, processes: list[str]) -> None:
     all_of_it = ["toy_crawl", "toy_count", "toy_train@a", "toy_train@b"]
     with seeing() as (seen, show):
         ran = states(checkout, 1, show)
@@ -102,7 +102,7 @@ def test_brings_the_graph_up_to_date_and_leaves_it_alone_then(checkout: Path, pr
     assert (checkout / "pages.txt").read_text() == "page\n" * 2
 
 
-def test_what_an_edit_does_not_reach_costs_one_question_in_all(checkout: Path, processes: list[str]) -> None:
+def test_dvc_is_asked_once_for_unaffected_targets(checkout: Path, processes: list[str]) -> None:
     """As stage `code` of the real graph: of its output each other stage reads a key, and few keys change at a time."""
     text = "stages:\n  code: {cmd: cp source code.json, deps: [source], outs: [code.json: {cache: false}]}\n"
     for name in "abcd":
@@ -116,7 +116,7 @@ def test_what_an_edit_does_not_reach_costs_one_question_in_all(checkout: Path, p
     assert sorted(processes) == ["c", "code", "dag", "status", "status"]
 
 
-def test_targets_that_wait_for_one_another_run_at_once(checkout: Path) -> None:
+def test_independent_targets_run_at_the_same_time(checkout: Path) -> None:
     add_stage(checkout, "toy_one", RENDEZVOUS.format(own="one", other="two"))
     add_stage(checkout, "toy_two", RENDEZVOUS.format(own="two", other="one"))
     assert states(checkout, targets=["toy_one", "toy_two"]) == {"toy_one": "ran", "toy_two": "ran"}
@@ -128,7 +128,7 @@ def test_one_job_is_one_target_at_a_time(checkout: Path) -> None:
     assert set(states(checkout, 1, targets=["toy_one", "toy_two", "toy_three"]).values()) == {"ran"}
 
 
-def test_the_places_that_are_left_become_workers(checkout: Path) -> None:
+def test_free_places_become_workers(checkout: Path) -> None:
     add_stage(checkout, "toy_play", 'echo "workers $ZUGWERK_WORKERS"\n    meta: {workers: workers}')
     (checkout / "params.yaml").write_text("workers: 3\n")
     states(checkout, 2, targets=["toy_play"])
@@ -136,13 +136,13 @@ def test_the_places_that_are_left_become_workers(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "[", "3", '{"toy": [1]}', '{"toy": {"toy_crawl": "long"}}'])
-def test_missing_or_damaged_seconds_are_none(tmp_path: Path, text: str | None) -> None:
+def test_missing_or_damaged_durations_are_ignored(tmp_path: Path, text: str | None) -> None:
     if text:
         (tmp_path / "seconds.json").write_text(text)
     assert scheduler._read_seconds(tmp_path / "seconds.json") == {}
 
 
-def test_a_target_that_is_not_there_is_told_before_anything_runs(checkout: Path) -> None:
+def test_an_unknown_target_is_refused_before_the_run(checkout: Path) -> None:
     there = "toy_crawl, toy_count, toy_train@{a,b}"
     with pytest.raises(ZugwerkError, match=f"no target 'toy_run'; there are: {there}"):
         repro(checkout, 2, unseen, targets=["toy_crawl", "toy_run"])
@@ -150,7 +150,7 @@ def test_a_target_that_is_not_there_is_told_before_anything_runs(checkout: Path)
 
 
 @pytest.mark.parametrize("size", ["disk", "memory"])
-def test_too_little_disk_or_memory_is_told_before_anything_runs(
+def test_too_little_disk_or_memory_is_refused_before_the_run(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, size: str
 ) -> None:
     if size == "disk":
@@ -174,7 +174,7 @@ def add_failing(checkout: Path, command: str) -> None:
 FAILING = ["toy_fails", "toy_beside", "toy_third"]
 
 
-def test_when_one_fails_the_other_comes_to_its_end_and_no_other_begins(checkout: Path) -> None:
+def test_after_a_failure_running_targets_finish_and_no_other_starts(checkout: Path) -> None:
     add_failing(checkout, "echo no such game; exit 3")
     with seeing(checkout) as (seen, show), pytest.raises(TargetsFailedError) as failure:
         repro(checkout, 2, show, targets=FAILING)
@@ -182,12 +182,13 @@ def test_when_one_fails_the_other_comes_to_its_end_and_no_other_begins(checkout:
     assert "toy_fails: `dvc --wait-for-lock repro --single-item toy_fails` failed" in str(failure.value)
     assert "\n  no such game\n" in str(failure.value)
     assert "log: work/repro/toy_fails.log" in str(failure.value)
-    assert "toy_beside, which ran beside it, came to its end\n  log: work/repro/toy_beside.log" in str(failure.value)
+    finished = "toy_beside, which ran at the same time, has finished\n  log: work/repro/toy_beside.log"
+    assert finished in str(failure.value)
     assert (checkout / "ended").exists()
     assert not (checkout / "third").exists()
 
 
-def test_when_both_fail_both_are_told(checkout: Path) -> None:
+def test_two_failures_are_both_reported(checkout: Path) -> None:
     add_failing(checkout, "exit 1")
     text = (checkout / "dvc.yaml").read_text()
     (checkout / "dvc.yaml").write_text(text.replace("touch ended", "exit 2"))
@@ -207,7 +208,7 @@ run_main(main)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_in_one_of_two_is_told_and_the_same_command_goes_on(checkout: Path) -> None:
+def test_a_full_disk_is_reported_and_the_next_run_resumes(checkout: Path) -> None:
     (checkout / "full.py").write_text(FULL)
     add_failing(checkout, "python full.py")
     (checkout / log_file("toy_beside")).parent.mkdir(parents=True)
@@ -220,7 +221,7 @@ def test_a_full_disk_in_one_of_two_is_told_and_the_same_command_goes_on(checkout
     assert set(states(checkout, targets=FAILING).values()) == {"ran"}
 
 
-def test_a_log_that_cannot_be_made_is_told(checkout: Path) -> None:
+def test_a_log_that_cannot_be_written_is_reported(checkout: Path) -> None:
     (checkout / log_file("toy_crawl")).mkdir(parents=True)
     with pytest.raises(TargetsFailedError, match=r"toy_crawl: .*toy_crawl.log: Is a directory"):
         repro(checkout, 2, unseen, targets=["toy_crawl"])
@@ -238,13 +239,13 @@ def running(checkout: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
             one.kill()  # where the test has failed: it would wait for ever
 
 
-def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) -> None:
+def test_the_command_prints_progress_and_fails_with_status_1(checkout: Path) -> None:
     with running(checkout, "toy_count") as one:
         told = one.communicate(timeout=240)[0].splitlines()
         assert one.returncode == 0
     assert told[0] == "toy_crawl: begins"
     assert told[1].startswith("toy_crawl: ran, ")
-    assert told[-1].startswith("targets: 2 ran; ")
+    assert told[-1].startswith("2 targets: 2 ran; ")
     add_failing(checkout, "exit 3")
     with running(checkout, *FAILING, "--jobs", "2") as one:
         told = []
@@ -259,7 +260,7 @@ def test_the_command_tells_what_it_does_and_fails_with_status_1(checkout: Path) 
 
 
 @pytest.mark.slow
-def test_an_interrupted_or_killed_run_leaves_nothing_and_the_next_one_goes_on(checkout: Path) -> None:
+def test_an_interrupted_or_killed_run_leaves_no_process_and_resumes(checkout: Path) -> None:
     add_hanging(checkout)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
         with running(checkout, "toy_hang", "toy_sleep", "--jobs", "2") as one:
@@ -291,7 +292,7 @@ def goes_on(checkout: Path) -> None:
     assert states(checkout, targets=["toy_hang", "toy_sleep"]) == {"toy_hang": "ran", "toy_sleep": "ran"}
 
 
-def test_an_error_while_it_is_planned_leaves_nothing(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_during_planning_leaves_no_process(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = []
     end = Children.end
     monkeypatch.setattr(Children, "end", lambda self: (ended.append(self), end(self)))
@@ -310,7 +311,7 @@ def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPat
     assert module.cores() == 8
 
 
-def test_crawls_are_forced_alone(checkout: Path) -> None:
+def test_only_crawls_are_forced(checkout: Path) -> None:
     with Children() as children:
         found = scheduler.Scheduler(checkout, children, 1, refresh_crawl=True).schedule
     assert found.forced == {"toy_crawl"}

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
@@ -29,7 +30,7 @@ def project(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     (tmp_path / "docs/measured").mkdir(parents=True)
     measured = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 2000, "command": "make measure-search_depth"}
-    (tmp_path / "docs/measured/search_depth.json").write_text(json.dumps({"unbeaten_vs_fixed": measured}))
+    (tmp_path / "docs/measured/search_depth.json").write_text(json.dumps({"cnn_unbeaten_vs_hand_table": measured}))
     matches = {"matches": {"one_ply": ALL_WON, "a_new_one": MATCH}}
     (tmp_path / "docs/measured/amazons_engine.json").write_text(json.dumps(matches))
     return tmp_path
@@ -41,31 +42,36 @@ def filled(project, block, page="README.md"):
     return text
 
 
-def test_the_summary_has_a_line_for_each_published_system(project):
+def test_the_summary_has_a_verdict_on_each_published_system(project):
     text = filled(project, "summary")
     rows = [line for line in text.splitlines() if line.startswith("| [")]
-    assert len(rows) == sum(bool(system.headline) for system in SYSTEMS.values()) == 5
-    assert any("| 0.734 | - | - | 0.500 (0.400 to 0.600) |" in row for row in rows)
+    assert len(rows) == sum(system.claim is not None for system in SYSTEMS.values()) == 5
+    depth = (
+        "| published net: unbeaten rate against three tables written by hand | - | 0.500 (0.400 to 0.600); measured |"
+    )
+    assert any(f"{depth} **not reached**: its table is not printed;" in row for row in rows)
+    assert sum("**not measured**" in row for row in rows) == 4
     assert "old" not in text
-    assert text.startswith("Before.\n\n<!-- made: summary -->\n\n| system |")
+    assert text.startswith("Before.\n\n<!-- made: summary -->\n\n| system | published |")
     assert text.endswith("|\n\n<!-- made: end -->\n\nAfter.\n")
     (project / "README.md").write_text(text)
     assert list(filled_pages(project).values()) == [text]
 
 
-def test_sizes_of_the_graph_stand_side_by_side_where_both_are_known(project):
+def test_sizes_of_the_graph_are_compared_if_both_are_committed(project):
+    """What the checkout itself has made changes no page."""
+    for profile, positions in (("laptop", 12), ("overnight", 3000)):
+        rows = {"positions": {"ours": positions, "low": None, "high": None, "n": None}, profile: {"ours": 1.5}}
+        rows["mean_margin" if profile == "laptop" else "accuracy"] = rows.pop(profile)
+        (project / f"docs/measured/{profile}.json").write_text(json.dumps({"search_depth": rows}))
     reports = project / "artifacts/reports/depth"
     reports.mkdir(parents=True)
-    (project / "params.yaml").write_text("profile: laptop\nseed: 1\n")
-    (project / "dvc.lock").write_text("stages: {depth_evaluate: {params: {params.yaml: {seed: 1}}}}\n")
-    (reports / "evaluate.json").write_text(json.dumps({"positions": 12, "models": {"smote": {"accuracy": 0.25}}}))
-    night = {"positions": {"ours": 3000, "low": None, "high": None, "n": None}, "mean_margin": {"ours": 1.5}}
-    (project / "docs/measured/overnight.json").write_text(json.dumps({"search_depth": night}))
+    (reports / "evaluate.json").write_text(json.dumps({"positions": 99}))
     rows = [line for line in filled(project, "sizes").splitlines() if line.startswith("|")][2:]
     assert rows == ["| Search depth chosen by a net | labelled positions | 81,742,572 | 12 | 3,000 |"]
 
 
-def test_each_block_of_a_page_is_written_for_itself(project):
+def test_blocks_of_a_page_are_written_separately(project):
     (project / "README.md").write_text(BLOCK.format("summary") + BLOCK.format("matches amazons_engine"))
     (text,) = filled_pages(project).values()
     assert text.count("Before.") == text.count("After.") == 2
@@ -80,7 +86,7 @@ def test_a_block_that_is_not_closed_or_not_read_is_an_error(project, block):
         filled_pages(project)
 
 
-def test_figures_of_a_system_are_those_that_are_named(project):
+def test_a_block_has_the_named_figures(project):
     assert filled(project, "figures search_depth unbeaten_vs_fixed time_outs").count("\n| ") == 4
 
 
@@ -106,21 +112,33 @@ def test_the_results_have_a_section_for_each_system(project):
         ("figures search_depth wins", "'made: figures search_depth wins'"),
     ],
 )
-def test_a_block_that_cannot_be_made_is_told(project, block, message):
+def test_a_block_that_cannot_be_made_is_reported(project, block, message):
     with pytest.raises(ZugwerkError, match=message):
         filled(project, block)
 
 
-def test_pages_without_blocks_are_left_alone(project):
+def test_departures_from_the_printed_configuration_come_from_the_params(project):
+    for name in ("params.yaml", "profiles"):
+        (shutil.copytree if name == "profiles" else shutil.copy)(ROOT / name, project / name)
+    rows = {row.split(" | ")[0]: row.split(" | ")[1:4] for row in filled(project, "departures").splitlines()}
+    assert rows["| `amazons_train.width`"] == ["`1.0`", "`0.25`", "`0.5`"]
+    assert rows["| `amazons_archive.games`"] == ["`25000`", "`1200`", ""]
+    assert "| `amazons_train.optimizer`" not in rows  # as printed
+    night = project / "profiles/overnight.yaml"
+    night.write_text(night.read_text().replace("width: 0.5", "width: 1.0"))
+    assert "| `amazons_train.width` | `1.0` | `0.25` |  | " in filled(project, "departures")
+
+
+def test_pages_without_blocks_stay_unchanged(project):
     (project / "README.md").write_text("A page.\n")
     assert not filled_pages(project)
 
 
 def test_every_published_system_has_a_page_and_its_chart():
-    assert {path.stem for path in pictures(ROOT)} == set(SHOWN.values())
+    assert {path.stem for path in pictures(ROOT)} == {name for names in SHOWN.values() for name in names}
     for system in SYSTEMS.values():
         page = ROOT / "docs" / system.page
         assert page.is_file()
-        if system.headline:
+        if system.claim:
             assert "<!-- made: " in page.read_text()
             assert "](../images/" in page.read_text()

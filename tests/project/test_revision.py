@@ -1,4 +1,5 @@
 import pytest
+import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
@@ -13,7 +14,7 @@ def project(tmp_path_factory):
     return make_project(tmp_path_factory.mktemp("project"))
 
 
-def test_a_commit_is_laid_out_as_it_was_and_taken_away(project):
+def test_a_commit_is_unpacked_and_removed_afterwards(project):
     with opened("HEAD~1", project) as one:
         assert read_json(one.folder / MATCH)["random"]["score"]["value"] == 0.2
         assert one.params()["seed"] == 1
@@ -24,12 +25,33 @@ def test_a_commit_is_laid_out_as_it_was_and_taken_away(project):
     assert not folder.exists()
 
 
+def test_reports_that_git_does_not_have_come_from_the_cache_of_dvc(tmp_path):
+    project = make_project(tmp_path)
+    stages = {
+        name: {"outs": [{"path": f"artifacts/reports/amazons/{name}", "md5": digest}]}
+        for name, digest in (("new.json", "aa01"), ("folder", "bb02.dir"), ("match.json", "aa01"), ("gone.json", "cc"))
+    }
+    (project / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0", "stages": stages}))
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Three")
+    files = {"aa/01": '{"a": 1}', "bb/02.dir": '[{"md5": "dd03", "relpath": "deep/b.csv"}]', "dd/03": "b\n"}
+    for name, text in files.items():
+        (project / ".dvc/cache/files/md5" / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / ".dvc/cache/files/md5" / name).write_text(text)
+    with opened("HEAD", project) as one:
+        reports = one.folder / "artifacts/reports/amazons"
+        assert read_json(reports / "new.json") == {"a": 1}
+        assert (reports / "folder/deep/b.csv").read_text() == "b\n"
+        assert "random" in read_json(reports / "match.json")  # git's
+        assert not (reports / "gone.json").exists()
+
+
 def test_an_experiment_is_found_by_its_name(project):
     with opened("wide", project) as one:
         assert one.commit == git(project, "rev-parse", "HEAD~1")
 
 
-def test_the_workspace_is_the_folder_itself_and_says_whether_it_was_changed(tmp_path):
+def test_the_workspace_is_the_folder_and_knows_whether_it_differs(tmp_path):
     project = make_project(tmp_path)
     with opened(WORKSPACE, project) as one:
         assert (one.folder, one.changed, one.for_dvc) == (project, False, None)
@@ -40,12 +62,12 @@ def test_the_workspace_is_the_folder_itself_and_says_whether_it_was_changed(tmp_
 
 
 @pytest.mark.parametrize("name", ["nowhere", "--upload-pack=x", "-h", "HEAD:params.yaml", ""])
-def test_what_git_does_not_know_is_one_clear_error(project, name):
+def test_an_unknown_revision_is_a_clear_error(project, name):
     with pytest.raises(ZugwerkError, match="git knows no revision"), opened(name, project):
         pass
 
 
-def test_two_experiments_of_one_name_are_told_apart_by_their_refs(tmp_path):
+def test_experiments_with_the_same_name_need_their_refs(tmp_path):
     project = make_project(tmp_path)
     base = git(project, "rev-parse", "HEAD~1")
     git(project, "update-ref", f"refs/exps/{base[:2]}/{base[2:]}/wide", "HEAD")
@@ -75,7 +97,7 @@ def test_a_revision_without_metrics_and_a_folder_without_git(tmp_path, monkeypat
         pass
 
 
-def test_versions_are_the_commits_that_changed_figures_and_the_experiments(project):
+def test_versions_are_experiments_and_commits_that_changed_figures(project):
     found = versions(10, project)
     first, last = git(project, "rev-parse", "HEAD~1"), git(project, "rev-parse", "HEAD")
     assert {(one.commit, one.name) for one in found} == {(first, ""), (last, ""), (first, "wide")}

@@ -13,7 +13,7 @@ def states(schedule: Schedule) -> dict[str, str]:
     return {target: outcome.state for target, outcome in schedule.outcomes.items()}
 
 
-def test_what_is_ready_begins_and_what_comes_after_waits() -> None:
+def test_ready_targets_start_and_successors_wait() -> None:
     schedule = Schedule(FORK, 9, changed=ALL)
     assert schedule.begin() == {"data": 1, "other": 1}
     assert schedule.begin() == {}
@@ -26,7 +26,7 @@ def test_what_is_ready_begins_and_what_comes_after_waits() -> None:
     assert schedule.left() == ["page", "other"]
 
 
-def test_no_more_begin_than_there_are_places_and_the_longest_way_goes_first() -> None:
+def test_targets_fill_the_places_longest_path_first() -> None:
     assert list(Schedule(FORK, 1, changed=ALL).begin()) == ["data"]
     seconds = {"data": 1.0, "train@a": 2.0, "train@b": 5.0, "page": 1.0, "other": 20.0}
     schedule = Schedule(FORK, 1, changed=ALL, seconds=seconds)
@@ -37,7 +37,7 @@ def test_no_more_begin_than_there_are_places_and_the_longest_way_goes_first() ->
     assert order == ["other", "data", "train@b", "train@a", "page"]
 
 
-def test_what_is_unchanged_does_not_run_unless_something_before_it_has() -> None:
+def test_unchanged_targets_run_only_after_a_changed_one() -> None:
     schedule = Schedule(FORK, 2, changed=set())
     assert states(schedule) == dict.fromkeys(FORK, "up to date")
     schedule = Schedule(FORK, 2, changed={"data"})
@@ -55,7 +55,7 @@ def test_what_is_unchanged_does_not_run_unless_something_before_it_has() -> None
     assert schedule.left() == []
 
 
-def test_a_target_that_did_nothing_leaves_no_doubt() -> None:
+def test_successors_of_an_unchanged_target_are_not_doubtful() -> None:
     schedule = Schedule(FORK, 2, changed={"data"})
     schedule.begin()
     schedule.end("data", "up to date")
@@ -67,7 +67,7 @@ def test_forced_targets_run() -> None:
     assert list(Schedule(FORK, 2, changed=set(), forced={"other"}).begin()) == ["other"]
 
 
-def test_threads_are_needed_and_workers_take_what_is_left() -> None:
+def test_threads_are_required_and_workers_get_free_places() -> None:
     places = {"data": Places(most=4), "other": Places(most=3)}
     assert Schedule(FORK, 2, changed=ALL, places=places).begin() == {"data": 1, "other": 1}
     assert Schedule(FORK, 6, changed=ALL, places=places).begin() == {"data": 4, "other": 2}
@@ -81,7 +81,7 @@ def test_threads_are_needed_and_workers_take_what_is_left() -> None:
     assert schedule.begin() == {"train@a": 2}
 
 
-def test_nothing_overtakes_a_target_that_waits_for_room() -> None:
+def test_no_target_overtakes_one_that_waits_for_places() -> None:
     before = {"first": set(), "wide": set(), "small": set()}
     seconds = {"first": 9.0, "wide": 5.0, "small": 1.0}
     schedule = Schedule(before, 2, changed=set(before), places={"wide": Places(least=2)}, seconds=seconds)
@@ -94,7 +94,7 @@ def test_a_target_wider_than_the_machine_runs_alone() -> None:
     assert Schedule({"wide": set()}, 2, changed={"wide"}, places={"wide": Places(8, 8)}).begin() == {"wide": 2}
 
 
-def test_a_failed_target_frees_its_places_and_what_comes_after_it_stays() -> None:
+def test_a_failed_target_frees_its_places_and_blocks_its_successors() -> None:
     schedule = Schedule(FORK, 1, changed=ALL)
     schedule.begin()
     assert schedule.end("data", None) is None
@@ -102,7 +102,7 @@ def test_a_failed_target_frees_its_places_and_what_comes_after_it_stays() -> Non
     assert "data" in schedule.left()
 
 
-def test_a_doubtful_target_that_fails_is_not_taken_for_unchanged() -> None:
+def test_a_failed_doubtful_target_does_not_count_as_unchanged() -> None:
     before = {"data": set(), "train": {"data"}, "other": set()}
     schedule = Schedule(before, 2, changed={"data", "other"})
     schedule.begin()
@@ -124,7 +124,7 @@ def test_estimates_come_from_the_target_its_group_or_all() -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_any_graph_comes_to_its_end_in_order(seed: int) -> None:
+def test_any_graph_finishes_in_order(seed: int) -> None:
     draw = random.Random(seed)
     names = [f"stage{n}" for n in range(draw.randint(1, 12))]
     before: Mapping[str, set[str]] = {

@@ -23,7 +23,7 @@ def children() -> Iterator[Children]:
         yield some
 
 
-def test_reads_what_comes_after_what_and_what_has_changed(checkout: Path, children: Children) -> None:
+def test_reads_dependencies_and_changes(checkout: Path, children: Children) -> None:
     assert read_targets(checkout, children) == {
         "toy_crawl": set(),
         "toy_count": {"toy_crawl"},
@@ -42,13 +42,13 @@ def test_reads_what_comes_after_what_and_what_has_changed(checkout: Path, childr
         ("stages: {a: {foreach: '${a}', do: {cmd: ls}}}", r"failed to parse 'stages.a.foreach' in 'dvc.yaml'"),
     ],
 )
-def test_says_what_is_wrong_with_dvc_yaml(checkout: Path, children: Children, text: str, message: str) -> None:
+def test_errors_in_dvc_yaml_are_named(checkout: Path, children: Children, text: str, message: str) -> None:
     (checkout / "dvc.yaml").write_text(text)
     with pytest.raises(ZugwerkError, match=message):
         read_targets(checkout, children)
 
 
-def test_the_graph_s_own_targets_are_those_that_dvc_yaml_says(children: Children) -> None:
+def test_targets_of_the_graph_match_dvc_yaml(children: Children) -> None:
     targets, graph = read_targets(ROOT, children), read_graph(ROOT / "dvc.yaml")
     assert {name.partition("@")[0] for name in targets} == graph.keys()
     some = ["code", "gomoku_first", "gomoku_generation@02", "gomoku_generation@03", "gomoku_evaluate", "report_page"]
@@ -60,7 +60,7 @@ def test_the_graph_s_own_targets_are_those_that_dvc_yaml_says(children: Children
     assert targets["amazons_evaluate@residual"] == {"code", "amazons_samples", "amazons_train@residual"}
 
 
-def test_targets_come_with_what_they_depend_on_in_the_graph_s_order() -> None:
+def test_targets_are_selected_with_their_dependencies_in_order() -> None:
     assert list(select(GRAPH, ["b_page"])) == ["code", "a_train@x", "b_page"]
     assert list(select(GRAPH, ["a_train"])) == ["code", "a_train@x", "a_train@y"]
     assert list(select(GRAPH, ["a_train@y", "code"])) == ["code", "a_train@y"]
@@ -68,7 +68,7 @@ def test_targets_come_with_what_they_depend_on_in_the_graph_s_order() -> None:
     assert list(select(GRAPH, [], "a_")) == ["code", "a_train@x", "a_train@y"]
 
 
-def test_a_target_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_an_unknown_target_is_reported_with_the_known_ones() -> None:
     message = "dvc.yaml: no target 'a_train@z'; there are: code, a_train@{x,y}, b_page, b_last"
     with pytest.raises(ZugwerkError, match=f"^{re.escape(message)}$"):
         select(GRAPH, ["code", "a_train@z"])
@@ -83,7 +83,7 @@ def places(tmp_path: Path, meta: str, params: dict[str, Any]) -> dict[str, Place
     return read_places(tmp_path, params)
 
 
-def test_a_stage_says_how_many_places_it_takes(tmp_path: Path) -> None:
+def test_a_stage_declares_its_places(tmp_path: Path) -> None:
     params = {"threads": 2, "parallel": {"workers": 4}}
     assert places(tmp_path, "{}", params) == dict.fromkeys(("one", "some"), Places(1, 1))
     assert places(tmp_path, "{threads: threads}", params)["one"] == Places(2, 1)
@@ -96,7 +96,7 @@ def test_a_stage_says_how_many_places_it_takes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", ["laptop", *(path.stem for path in (ROOT / "profiles").glob("*.yaml"))])
-def test_every_profile_has_the_numbers_that_the_graph_asks_for(profile: str) -> None:
+def test_every_profile_has_the_numbers_of_places(profile: str) -> None:
     laptop = (ROOT / "params.yaml").read_text()
     params = yaml.safe_load(laptop if profile == "laptop" else merged_text(profile, ROOT, laptop))
     found = read_places(ROOT, params)
@@ -104,7 +104,7 @@ def test_every_profile_has_the_numbers_that_the_graph_asks_for(profile: str) -> 
     assert found["amazons_train"].least == params["torch_threads"]
 
 
-def test_a_stage_that_runs_tasks_says_so() -> None:
+def test_stages_that_run_tasks_declare_workers() -> None:
     """Else it would take more cores than it is given places for."""
     definitions = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     for name, stage in read_graph(ROOT / "dvc.yaml").items():

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline_src.cli.project import verify as command
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.dvc_diff import run_dvc
+from pipeline_src.project.dvc_answer import run_dvc
 from pipeline_src.project.verify import verify
 
 DVC_YAML = f"""
@@ -57,12 +57,12 @@ def in_cache(folder, text):
     return found
 
 
-def test_nothing_is_wrong_with_what_was_just_made(project):
+def test_new_outputs_are_undamaged(project):
     assert verify(project) == (FILES, [], [])
 
 
 @pytest.mark.parametrize("name", ["report.json", "folder/deep/b.txt"])
-def test_an_output_with_a_turned_bit_is_named_and_dvc_sees_it_then(project, name):
+def test_an_output_with_a_flipped_bit_is_named_and_dvc_notices_it(project, name):
     run_dvc(project, "status")  # so that DVC has all of the copy's files in mind
     turn_a_bit(project / name)
     assert "up to date" in run_dvc(project, "status")  # which is why there is this check
@@ -83,13 +83,13 @@ def test_a_damaged_file_of_the_cache_is_removed(project):
     assert damaged.read_text() == '"folder/a.txt"'
 
 
-def test_without_its_list_nothing_is_known_of_a_folder(project):
+def test_files_of_a_folder_with_a_damaged_list_are_not_read(project):
     (listing,) = (project / ".dvc/cache/files/md5").glob("*/*.dir")
     turn_a_bit(listing)
     assert verify(project) == (FILES - 2, [listing.relative_to(project)], [])
 
 
-def test_what_is_missing_is_left_to_dvc(project):
+def test_missing_files_are_left_to_dvc(project):
     (project / "file.txt").unlink()
     assert verify(project) == (FILES - 1, [], [])
 

@@ -80,3 +80,16 @@ def test_a_tar_cut_off_between_two_members_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[: 4 * 1024])
     with pytest.raises(ZugwerkError, match="its end is missing"):
         list(read_files(path))
+
+
+def test_an_experiment_in_its_own_folder_says_why_untracked_records_are_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ZugwerkError, match=r"^mine: no such folder or tar of SGF files$"):
+        list(read_files("mine"))
+    temporary = tmp_path / ".dvc/tmp/exps/standalone/tmpx"
+    temporary.mkdir(parents=True)
+    monkeypatch.chdir(temporary)
+    with pytest.raises(ZugwerkError, match=r"by its absolute path, or run `dvc add mine` and commit mine\.dvc$"):
+        list(read_files("mine"))
+    with pytest.raises(ZugwerkError, match=r"^/no/such: no such folder or tar of SGF files$"):
+        list(read_files("/no/such"))

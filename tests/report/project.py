@@ -1,7 +1,9 @@
 """A small project with two commits and an experiment's ref, for the tests of comparing."""
 
 import json
+import shutil
 import subprocess
+from pathlib import Path
 
 DVC_YAML = """
 stages:
@@ -46,7 +48,7 @@ def make_project(folder):
     git(folder, "init", "-q", "-b", "main")
     (folder / ".dvc").mkdir()
     (folder / ".dvc/.gitignore").write_text("/config.local\n/tmp\n/cache\n/plots.html\n")
-    (folder / ".dvc/config").write_text("[core]\n    analytics = false\n[plots]\n    html_template = plots.html\n")
+    shutil.copy(Path(__file__).parents[2] / ".dvc/config", folder / ".dvc/config")
     (folder / "dvc.yaml").write_text(DVC_YAML)
     (folder / ".gitignore").write_text("/work/\n")
     write(folder, estimate(0.2, 0.1, 0.3), 1.5, extra={"<b>gone</b>": {"wins": 3}})

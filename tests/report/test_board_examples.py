@@ -49,7 +49,7 @@ def written(svg):
     }
 
 
-def test_a_board_of_squares_has_pieces_heat_percentages_and_marks():
+def test_a_square_board_has_pieces_heat_and_marks():
     found = picture("amazons", AMAZONS)
     assert found.win_rate == "win rate of White 62 %"
     root = ET.fromstring(found.svg)
@@ -69,7 +69,7 @@ def test_a_board_of_squares_has_pieces_heat_percentages_and_marks():
     assert written(found.svg) == {"90": ("86", "96", "#fff"), "25": ("86", "34", "#111")}
 
 
-def test_a_board_of_lines_has_stones_with_their_numbers_the_last_one_ringed():
+def test_a_line_board_has_numbered_stones_and_a_ring_on_the_last():
     found = picture("gomoku", STONES)
     assert found.win_rate == ""
     fills = [(c.get("cx"), c.get("cy"), c.get("fill")) for c in shapes(found.svg, "circle")]
@@ -81,7 +81,7 @@ def changed(panel, **values):
     return panel.model_copy(update=values)
 
 
-def test_heat_on_lines_hides_them_and_is_no_stone():
+def test_heat_hides_lines_and_is_no_stone():
     panel = changed(STONES, texts={}, heat={"a1": 0.36}, played=("a1",))
     ground, shade = shapes(picture("gomoku", panel).svg, "rect")[1:]
     assert (shade.get("fill-opacity"), ground.get("x")) == ("0.60", shade.get("x"))
@@ -137,7 +137,7 @@ def test_a_file_of_another_shape_is_refused_by_name(tmp_path, values, complaint)
     assert str(path) in str(error.value)
 
 
-def test_no_file_and_no_list_are_refused_by_name(tmp_path):
+def test_a_missing_file_and_a_file_without_a_list_are_refused(tmp_path):
     with pytest.raises(ZugwerkError, match=r"reports/positions\.json: no such file; `dvc repro` makes it"):
         examples(tmp_path)
     write_json(tmp_path / POSITIONS, {})
@@ -149,7 +149,7 @@ def example(*panels, game="gomoku", **values):
     return Example(system=game, name="one", title="A & B", caption="", game=game, panels=panels, **values)
 
 
-def test_examples_come_back_as_written_with_their_moves_numbered(tmp_path):
+def test_examples_round_trip_with_numbered_moves(tmp_path):
     made = [example(STONES, moves=("b3", "a2", "c1")), example(AMAZONS, game="amazons")]
     write_examples(tmp_path / POSITIONS, made)
     assert read_examples(tmp_path / POSITIONS) == made
@@ -169,12 +169,12 @@ def test_ranks_and_names_of_squares_fit_the_game():
     assert square_names("go", 9)[-1] == "J1"
 
 
-def test_heat_is_rounded_and_what_rounds_to_nothing_is_left_out():
+def test_heat_is_rounded_and_zero_is_left_out():
     heat = heat_map(["a1", "b1", "c1", "d1"], np.array([0.123456, 0.00004, 0.5, 0.5]))
     assert heat == {"a1": 0.1235, "c1": 0.5, "d1": 0.5}
     assert [one.move for one in likeliest(heat, 2)] == ["c1", "d1"]
 
 
-def test_territory_is_what_one_side_alone_borders_on():
+def test_territory_borders_on_one_side_only():
     state = amazons.from_fen("Q1*q1/*****/1****/*****/q3Q w")  # a3 is nobody's, b1 to d1 are both sides'
     assert territory(state.board, square_names("amazons", 5)) == {"b5": "White", "e5": "Black"}

@@ -72,7 +72,7 @@ OTHER = {"player": "mcts:playouts=100"}
     ],
 )
 @pytest.mark.parametrize("current", [True, False])
-def test_a_figure_whose_words_do_not_fit_the_params_that_made_it_is_left_out(tmp_path, section, left, current):
+def test_a_figure_of_other_params_than_its_description_is_left_out(tmp_path, section, left, current):
     own = {"seed": 1, "gomoku_evaluate": section}
     reports = tmp_path / "artifacts/reports/gomoku"
     reports.mkdir(parents=True)
@@ -93,7 +93,7 @@ def test_a_figure_whose_words_do_not_fit_the_params_that_made_it_is_left_out(tmp
     assert found["generations"]["label"] == ("laptop" if current else "other params")
 
 
-def test_what_words_name_of_the_params_is_so_at_the_committed_profile():
+def test_descriptions_match_the_committed_params():
     params, checked = profile_tree("laptop", ROOT), 0
     for rows in REGISTRY.values():
         for name, figure in rows.items():
@@ -103,7 +103,7 @@ def test_what_words_name_of_the_params_is_so_at_the_committed_profile():
     assert checked > 10
 
 
-def test_a_committed_measurement_stands_in_where_the_graph_has_none(tmp_path):
+def test_a_committed_measurement_replaces_a_missing_figure(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     (tmp_path / "docs/measured").mkdir(parents=True)
     row = {
@@ -152,21 +152,23 @@ def estimate(value, n):
     return {"value": value, "low": value - 0.1, "high": value + 0.1, "n": n}
 
 
-def test_the_measurement_with_the_most_games_stands_first_and_each_has_its_profile(tmp_path):
+def test_the_checkouts_own_run_is_first_then_the_measurement_with_most_games(tmp_path):
     write_measurements(tmp_path)
     row = figures(tmp_path)["amazons_net"]["score_vs_random"]
     assert [(one["label"], one["ours"], one["n"]) for one in (row, *row["others"])] == [
+        ("laptop", 0.3, 10),
         ("measured", 0.52, 2000),
         ("overnight", 0.6, 400),
-        ("laptop", 0.3, 10),
     ]
     assert {label: one["n"] for label, one in row["profiles"].items()} == {
         "measured": 2000,
         "overnight": 400,
         "laptop": 10,
     }
-    assert [one["from"] for one in (row, *row["others"])] == ["measured", "measured", "graph"]
-    assert row["others"][0]["commit"] == "0123"
+    assert [one["from"] for one in (row, *row["others"])] == ["graph", "measured", "measured"]
+    assert row["others"][1]["commit"] == "0123"
+    committed = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
+    assert [one["label"] for one in (committed, *committed["others"])] == ["measured", "overnight"]
     own = of_the_graph(row)
     assert own is not None
     assert own["ours"] == 0.3
@@ -186,7 +188,7 @@ def write_gomoku(folder, section, self_play=SELF_PLAY, code="new", profile="lapt
     (folder / path).write_text(
         json.dumps({"score_vs_minimax": estimate(0.5, 20), "best_of_five_won": estimate(0.2, 5)})
     )
-    made_with = {"params.yaml": {"gomoku_evaluate": section}, "artifacts/code.json": {"gomoku_evaluate": code}}
+    made_with = {"params.yaml": {"gomoku_evaluate": section}, "artifacts/code.json": {"code.gomoku_evaluate": code}}
     lock = {"stages": {"gomoku_evaluate": {"params": made_with, "outs": [{"path": path}]}}}
     (folder / "dvc.lock").write_text(yaml.safe_dump(lock))
 
@@ -197,8 +199,20 @@ WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headl
 @pytest.mark.parametrize(
     ("changes", "self_play", "best", "models", "data"),
     [
-        ({}, SELF_PLAY, "net with solver=200, 64 simulations", "bare net, 64 simulations", "its own games"),
-        ({"headline_options": ""}, SELF_PLAY, "bare net, 64 simulations", "bare net, 64 simulations", "its own games"),
+        (
+            {},
+            SELF_PLAY,
+            "net with solver=200, 64 simulations, from nothing",
+            "bare net, 64 simulations, from nothing",
+            "its own games",
+        ),
+        (
+            {"headline_options": ""},
+            SELF_PLAY,
+            "bare net, 64 simulations, from nothing",
+            "bare net, 64 simulations, from nothing",
+            "its own games",
+        ),
         (
             {"simulations": 400, "options": "solver=200,chunk=8", "headline_options": ""},
             TAUGHT,
@@ -209,8 +223,8 @@ WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headl
         (
             {"search": "gumbel", "options": "leaves=4,chunk=16"},
             SELF_PLAY,
-            "net with leaves=4 solver=200, 64 simulations, Gumbel search",
-            "bare net with leaves=4, 64 simulations, Gumbel search",
+            "net with leaves=4 solver=200, 64 simulations, Gumbel search, from nothing",
+            "bare net with leaves=4, 64 simulations, Gumbel search, from nothing",
             "its own games",
         ),
     ],
@@ -223,7 +237,7 @@ def test_a_figure_names_the_player_and_whose_games_it_learned_from(tmp_path, cha
     assert found["score_vs_minimax"]["profiles"]["laptop"]["player"] == best
 
 
-def test_a_player_of_other_params_is_named_as_far_as_the_lock_knows(tmp_path):
+def test_a_player_of_other_params_is_named_from_the_lock(tmp_path):
     write_gomoku(tmp_path, WITH_SOLVER, TAUGHT)
     text = (tmp_path / "params.yaml").read_text().replace("simulations: 64", "simulations: 9")
     (tmp_path / "params.yaml").write_text(text)
@@ -232,10 +246,10 @@ def test_a_player_of_other_params_is_named_as_far_as_the_lock_knows(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old_code", "first"), [(None, "laptop"), ("old", "laptop"), ("new", "measured")], ids=["unknown", "other", "same"]
+    ("old_code", "behind"), [(None, 0.75), ("old", 0.75), ("new", 0.023)], ids=["unknown", "other", "same"]
 )
 @pytest.mark.parametrize("profile", ["laptop", "overnight"])
-def test_a_measurement_by_other_code_stands_behind_the_graph_s_whatever_its_n(tmp_path, old_code, first, profile):
+def test_a_measurement_of_other_code_comes_last(tmp_path, old_code, behind, profile):
     write_gomoku(tmp_path, WITH_SOLVER, profile=profile)
     measured, night = tmp_path / "docs/measured/gomoku_zero.json", tmp_path / "docs/measured/long.json"
     measured.parent.mkdir(parents=True)
@@ -245,7 +259,7 @@ def test_a_measurement_by_other_code_stands_behind_the_graph_s_whatever_its_n(tm
     night.write_text(json.dumps({"gomoku_zero": {"score_vs_minimax": newer}}))
     row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]
     values = [one["ours"] for one in (row, *row["others"])]
-    assert values == ([0.5, 0.75, 0.023] if first == "laptop" else [0.023, 0.5, 0.75])
+    assert values == [0.5, behind, ({0.75, 0.023} - {behind}).pop()]
 
 
 @pytest.mark.parametrize(
@@ -263,16 +277,31 @@ def test_a_profile_s_file_with_an_unknown_figure_is_refused_by_name(tmp_path, tr
         figures(tmp_path)
 
 
-def test_times_of_the_last_run_can_be_left_out(tmp_path):
+def test_a_committed_run_of_the_same_profile_stands_beside_the_own_one(tmp_path):
+    write_measurements(tmp_path)
+    night = tmp_path / "docs/measured/overnight.json"
+    night.rename(night.with_name("laptop.json"))
+    row = figures(tmp_path)["amazons_net"]["score_vs_random"]
+    assert [one["label"] for one in (row, *row["others"])] == ["laptop", "measured", "laptop, committed"]
+    assert of_the_graph(row, "laptop") is row
+    clone = figures(tmp_path, run=False)["amazons_net"]["score_vs_random"]
+    assert [one["label"] for one in (clone, *clone["others"])] == ["measured", "laptop"]
+    assert of_the_graph(clone) is None
+    kept = of_the_graph(clone, "laptop")
+    assert kept is not None
+    assert kept["ours"] == 0.6
+
+
+def test_times_of_the_last_run_are_not_committed(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     reports = tmp_path / "artifacts/reports/joseki"
     reports.mkdir(parents=True)
     (reports / "evaluate.timings.json").write_text(json.dumps({"encode_us": 0.4}))
     assert figures(tmp_path)["joseki"]["encode_us"]["ours"] == 0.4
-    assert figures(tmp_path, times=False)["joseki"]["encode_us"]["ours"] is None
+    assert figures(tmp_path, run=False)["joseki"]["encode_us"]["ours"] is None
 
 
-def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_metrics():
+def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_reports():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
     checked = 0
     for rows in REGISTRY.values():
@@ -280,14 +309,14 @@ def test_every_figure_names_a_stage_of_the_graph_and_one_of_its_metrics():
             if not figure.path:
                 continue
             stage = stages[figure.stage].get("do", stages[figure.stage])
-            metrics = [m if isinstance(m, str) else next(iter(m)) for m in stage["metrics"]]
-            patterns = [re.sub(r"\$\{item[\w.]*\}", "[^/]+", metric) for metric in metrics]
+            metrics = [m if isinstance(m, str) else next(iter(m)) for m in stage["outs"]]
+            patterns = [re.sub(r"\$\{(item|key)[\w.]*\}", "[^/]+", metric) for metric in metrics]
             assert any(re.fullmatch(pattern, figure.path) for pattern in patterns), name
             checked += 1
     assert checked > 10
 
 
-def test_a_figure_that_only_a_measurement_tells_says_how_to_make_it(tmp_path):
+def test_a_figure_measured_outside_the_graph_has_its_command(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     found = figures(tmp_path)["amazons_engine"]["elo_per_doubling"]
     assert found["ours"] is None
@@ -315,3 +344,23 @@ def test_times_of_the_generations_are_read_from_their_timings(tmp_path):
     (reports / "02.timings.json").write_text("{}")
     with pytest.raises(ZugwerkError, match=r"02.timings.json: damaged"):
         figures(tmp_path)
+
+
+def test_nets_as_printed_are_called_so_and_kept_ones_stand_behind_ours(tmp_path):
+    params = profile_tree("as_printed", ROOT)
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    path = "artifacts/reports/amazons/evaluate/soft_argmax.json"
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(json.dumps({"nets": {"from_to_top1": estimate(0.2, 1000)}}))
+    (tmp_path / "dvc.yaml").write_text("stages: {amazons_evaluate: {foreach: '${amazons_models.trained}'}}")
+    made = {"params": {"params.yaml": {"amazons_evaluate": params["amazons_evaluate"]}}, "outs": [{"path": path}]}
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": {"amazons_evaluate@soft_argmax": made}}))
+    (tmp_path / "docs/measured").mkdir(parents=True)
+    row = figures(tmp_path)["amazons_net"]["from_to_top1"]
+    assert (row["ours"], row["player"], row["label"]) == (0.2, "as printed", "as_printed")
+    printed = {"ours": 0.2, "low": 0.1, "high": 0.3, "n": 1000, "player": "as printed"}
+    for name, kept in (("as_printed", printed), ("overnight", {"ours": 0.35, "low": 0.3, "high": 0.4, "n": 10})):
+        (tmp_path / f"docs/measured/{name}.json").write_text(json.dumps({"amazons_net": {"from_to_top1": kept}}))
+    (tmp_path / path).unlink()
+    row = figures(tmp_path)["amazons_net"]["from_to_top1"]
+    assert [(one["ours"], one["player"]) for one in (row, *row["others"])] == [(0.35, None), (0.2, "as printed")]

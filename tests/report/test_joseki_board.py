@@ -11,7 +11,7 @@ FOUND = [
 ]
 
 
-def test_rows_tell_moves_shares_and_games():
+def test_rows_have_moves_shares_and_games():
     assert recommendation_rows(FOUND) == [
         {"rank": 1, "corner": "top-left", "move": "Q16 D16", "count": 6, "share": 0.6, "win_rate": 0.6667,
          "games": "11:4 12:6"},
@@ -20,7 +20,7 @@ def test_rows_tell_moves_shares_and_games():
     ]  # fmt: skip
 
 
-def test_the_picture_has_all_stones_the_last_one_marked_and_the_shares():
+def test_the_picture_has_stones_last_move_and_shares():
     board = np.zeros((19, 19), np.int8)
     board[3, 3], board[15, 15] = 1, 2
     picture = board_svg(board, FOUND, last=15 * 19 + 15, title="Black & White <3")

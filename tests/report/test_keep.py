@@ -1,21 +1,28 @@
 """The figures of a run at another profile are kept beside those that are known."""
 
 import json
+import subprocess
 
 import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.profile import switch_profile
+from pipeline_src.report import provenance
 from pipeline_src.report.figures import figures
-from pipeline_src.report.keep import keep
+from pipeline_src.report.keep import agreement, committed_run, keep
 
 
 @pytest.fixture
 def night(tmp_path):
     """A checkout whose matches were made at the profile `overnight`, and whose samples at another one."""
-    (tmp_path / "params.yaml").write_text(
-        "profile: overnight\nseed: 1\namazons_match: {loss: x}\namazons_samples: {size: 10}\n"
-    )
+    laptop = "profile: laptop\nseed: 1\namazons_match: {loss: x}\namazons_samples: {size: 10}\n"
+    (tmp_path / "params.yaml").write_text(laptop)
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles/overnight.yaml").write_text("amazons_match: {loss: x}\n")
+    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=b@c", "commit", "-qm", "x"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    switch_profile("overnight", tmp_path)
     reports = tmp_path / "artifacts/reports/amazons"
     reports.mkdir(parents=True)
     score = {"value": 0.9, "low": 0.8, "high": 0.95, "n": 100}
@@ -30,7 +37,7 @@ def night(tmp_path):
     return tmp_path
 
 
-def test_what_this_profile_made_is_kept_and_what_it_did_not_make_stays(night):
+def test_figures_of_the_profile_are_kept_and_older_ones_stay(night):
     path, count = keep(night)
     assert count == 1
     kept = json.loads(path.read_text())
@@ -48,12 +55,98 @@ def test_what_this_profile_made_is_kept_and_what_it_did_not_make_stays(night):
     assert figures(night)["amazons_net"]["score_vs_random"]["profiles"]["overnight"]["n"] == 100
 
 
-def test_the_committed_profile_and_a_graph_that_was_not_run_keep_nothing(night):
+def test_keep_refuses_a_graph_that_was_not_run(night):
     (night / "dvc.lock").unlink()
     before = (night / "docs/measured/overnight.json").read_text()
     with pytest.raises(ZugwerkError, match=r"overnight\.json: the graph has made nothing at the profile overnight"):
         keep(night)
     assert (night / "docs/measured/overnight.json").read_text() == before
-    (night / "params.yaml").write_text("profile: laptop\n")
-    with pytest.raises(ZugwerkError, match=r"params\.yaml: profile laptop: its figures are read from"):
+
+
+def test_a_run_with_other_values_than_the_profile_s_is_kept_beside_it(night):
+    keep(night)
+    before = (night / "docs/measured/overnight.json").read_text()
+    for name in ("params.yaml", "dvc.lock"):
+        (night / name).write_text((night / name).read_text().replace("loss: x", "loss: z"))
+    path, count = keep(night)
+    assert (path.name, count) == ("overnight,amazons_match.loss=z.json", 1)
+    assert (night / "docs/measured/overnight.json").read_text() == before
+    row = json.loads(path.read_text())["amazons_net"]["score_vs_random"]
+    assert row["command"] == "zugwerk profile overnight && dvc exp run -S amazons_match.loss=z amazons_match"
+    labels = figures(night)["amazons_net"]["score_vs_random"]["profiles"]
+    assert {"overnight", "overnight,amazons_match.loss=z"} <= labels.keys()
+
+
+def test_a_run_with_many_other_values_wants_a_profile_of_its_own(night):
+    text = (night / "params.yaml").read_text()
+    (night / "params.yaml").write_text(text.replace("seed: 1", "seed: 2").replace("x", "z").replace("10", "8"))
+    with pytest.raises(ZugwerkError, match=r"params\.yaml: seed, amazons_match\.loss, amazons_samples\.size: not the"):
         keep(night)
+
+
+def at_laptop(night):
+    params = (night / "params.yaml").read_text()
+    (night / "params.yaml").write_text(params.replace("overnight", "laptop"))
+    return night
+
+
+def test_of_the_committed_profile_the_reports_are_kept_too(night):
+    reports = at_laptop(night) / "artifacts/reports"
+    (reports / "amazons/curve.csv").write_text("step,loss\n1,0.5\n")
+    (reports / "amazons/match.timings.json").write_text("{}")
+    (reports / "amazons/board.svg").write_text("<svg/>")
+    (night / "docs/measured/laptop/amazons").mkdir(parents=True)
+    (night / "docs/measured/laptop/amazons/older.json").write_text("{}")
+    assert keep(night) == (night / "docs/measured/laptop.json", 1)
+    kept = night / "docs/measured/laptop"
+    names = {path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()}
+    assert names == {"params.yaml", "amazons/match.json", "amazons/samples.json", "amazons/curve.csv"}
+    (reports / "amazons/curve.csv").write_text("step,loss\n1,0.25\n")
+    with committed_run(night) as run:
+        assert (run / "artifacts/reports/amazons/curve.csv").read_text() == "step,loss\n1,0.5\n"
+        assert (run / "docs/measured/laptop.json").exists()
+
+
+def rerun(night, score, **changes):
+    row = {"value": score, "low": score - 0.1, "high": score + 0.1, "n": 100} | changes
+    (night / "artifacts/reports/amazons/match.json").write_text(json.dumps({"random": {"score": row}}))
+
+
+def test_a_run_agrees_with_the_kept_one_inside_its_intervals(night, monkeypatch):
+    """The interval that was kept is 0.8 to 0.95."""
+    assert agreement(at_laptop(night)) == [
+        "1 headline figures; none of the profile laptop is committed to compare with"
+    ]
+    keep(night)
+    assert agreement(night) == ["1 headline figures, all as committed"]
+    rerun(night, 0.82)
+    assert agreement(night) == ["1 headline figures, all inside the committed intervals (bits differ)"]
+    monkeypatch.setattr(provenance, "hardware", lambda: "another one")
+    assert agreement(night)[0].endswith("(bits differ from one kind of processor to another)")
+    rerun(night, 0.75)
+    assert agreement(night) == [
+        "1 headline figures, 0 inside the committed intervals, 1 outside"
+        " (bits differ from one kind of processor to another)",
+        "  amazons_net.score_vs_random: 0.750, committed 0.800 to 0.950",
+    ]
+
+
+def test_counts_have_to_be_the_same_and_times_are_not_compared(night):
+    lock = yaml.safe_load((at_laptop(night) / "dvc.lock").read_text())
+    lock["stages"]["amazons_samples"]["params"]["params.yaml"] = {"seed": 1}
+    (night / "dvc.lock").write_text(yaml.safe_dump(lock))
+    (night / "artifacts/reports/joseki").mkdir()
+    times = night / "artifacts/reports/joseki/evaluate.timings.json"
+    times.write_text(json.dumps({"encode_us": 0.5}))
+    keep(night)
+    times.write_text(json.dumps({"encode_us": 0.7}))
+    (night / "artifacts/reports/amazons/samples.json").write_text(json.dumps({"games": 8}))
+    assert agreement(night) == [
+        "2 headline figures, 1 inside the committed intervals, 1 outside (bits differ)",
+        "  amazons_net.games: 8, committed 7",
+    ]
+
+
+def test_without_a_run_there_is_nothing_to_compare(night):
+    (night / "dvc.lock").unlink()
+    assert agreement(night) == []

@@ -34,7 +34,7 @@ def lock(tmp_path):
     return lambda **changes: Lock(tmp_path, PARAMS | changes)
 
 
-def test_a_stage_without_params_is_as_current_as_what_it_reads(lock):
+def test_a_stage_without_params_is_as_current_as_its_inputs(lock):
     assert lock().is_current("reports/a.json", "evaluate")
     assert not lock().is_current("reports/b.json", "evaluate")  # its nets had nine steps
     assert not lock(samples={"size": 8}).is_current("reports/a.json", "evaluate")
@@ -42,7 +42,7 @@ def test_a_stage_without_params_is_as_current_as_what_it_reads(lock):
     assert lock(train={"steps": 9}).is_current("reports/b.json", "evaluate")
 
 
-def test_a_file_that_was_made_anew_after_it_was_read_is_not_the_one_that_was_read(tmp_path):
+def test_a_file_rewritten_after_it_was_read_is_not_current(tmp_path):
     stages = copy.deepcopy(STAGES)
     for read, made in (("1", "1"), ("1", "2")):
         stages["evaluate@a"]["deps"][0]["md5"], stages["train@a"]["outs"][0]["md5"] = read, made
@@ -50,17 +50,17 @@ def test_a_file_that_was_made_anew_after_it_was_read_is_not_the_one_that_was_rea
         assert Lock(tmp_path, PARAMS).is_current("reports/a.json", "evaluate") == (read == made)
 
 
-def test_a_folder_that_is_read_is_all_that_was_made_in_it(lock):
+def test_a_folder_as_input_includes_all_outputs_in_it(lock):
     assert not lock().is_current("reports/all.svg", "draw")
 
 
-def test_a_file_that_is_no_output_is_as_current_as_all_items_of_its_stage(lock):
+def test_a_file_is_current_if_all_items_of_its_stage_are(lock):
     assert lock().is_current("reports/samples.timings.json", "samples")
     assert not lock().is_current("reports/times.json", "train")
     assert not lock().is_current("", "unknown")
 
 
-def test_an_item_that_the_graph_has_no_more_does_not_count(tmp_path, lock):
+def test_removed_items_of_the_graph_do_not_count(tmp_path, lock):
     (tmp_path / "dvc.yaml").write_text("stages: {train: {foreach: '${models}', do: {cmd: x}}}")
     assert lock(models=["a"]).is_current("reports/all.svg", "draw")
     assert not lock(models=["a", "b"]).is_current("reports/all.svg", "draw")

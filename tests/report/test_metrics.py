@@ -11,8 +11,8 @@ from pipeline_src.report.figures import metric_of
 from pipeline_src.report.registry import REGISTRY
 from tests.layout.imports import ROOT
 
-REPORTS = ROOT / "artifacts/reports"
-FILES = sorted(path for path in REPORTS.glob("*/**/*.json") if not path.name.endswith(".timings.json"))
+REPORTS = ROOT / "docs/measured/laptop"
+FILES = sorted(REPORTS.glob("*/**/*.json"))
 PARENTS = {"rejects_by_reason", "winner_by", "sources", "by_variant", "skipped", "left_out"}
 """Keys whose own keys are words of the data, not names of metrics."""
 ESTIMATED = ("score", "fraction", "F1", "Elo", "squared error", "squares left")
@@ -65,7 +65,7 @@ def test_every_leaf_is_a_number_or_an_estimate_and_has_a_unit(path):
             assert leaf is None or (isinstance(leaf, int | float) and not isinstance(leaf, bool)), keys
 
 
-def test_no_name_stands_twice_in_the_table():
+def test_names_in_the_table_are_unique():
     names = [name for name, _ in UNITS]
     assert len(names) == len(set(names))
     assert len(names) > 100
@@ -79,11 +79,11 @@ def figures_of_metrics():
 
 
 @pytest.mark.parametrize(("name", "figure"), figures_of_metrics())
-def test_a_headline_figure_has_the_unit_of_its_metric_and_an_interval_where_it_is_an_estimate(name, figure):
+def test_headline_figures_have_the_unit_and_interval_of_their_metric(name, figure):
     file, key = metric_of(figure, read_tree(ROOT / "params.yaml"))
     unit = "score" if name in SCORES_AS_RATES else figure.unit
     assert unit.startswith(unit_of(name_of(key.split("."))))
-    found = json.loads((ROOT / file).read_text(encoding="utf-8"))
+    found = json.loads((REPORTS / file.removeprefix("artifacts/reports/")).read_text(encoding="utf-8"))
     for part in key.split("."):
         found = found[part]
     assert isinstance(found, dict) == figure.unit.startswith(ESTIMATED)

@@ -8,6 +8,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import page
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.systems import SYSTEMS
+from tests.report.charts.project import write
+from tests.web.conftest import PHONE, browser, fits, violations  # noqa: F401 - a fixture
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "circle", "rect", "use", "line"}
 
@@ -58,7 +60,7 @@ def test_a_checkout_without_results_gets_a_page_that_says_so(tmp_path):
     assert all(system.title in text for system in SYSTEMS.values())
 
 
-def test_the_page_holds_all_it_shows_and_every_id_once(checkout):
+def test_the_page_is_self_contained_and_ids_are_unique(checkout):
     page.write_report(checkout / "out", checkout)
     found = Checked((checkout / "out/index.html").read_text())
     assert found.loads == []
@@ -67,7 +69,41 @@ def test_the_page_holds_all_it_shows_and_every_id_once(checkout):
     assert "1.08" in " ".join(found.text)  # of 27,686 published patterns
 
 
-def test_json_and_markdown_have_the_pages_figures(checkout):
+def test_the_page_opens_with_the_verdict_and_folds_the_tables(checkout):
+    page.write_report(checkout / "out", checkout)
+    text = (checkout / "out/index.html").read_text()
+    body = text[text.index("<main>") :]
+    assert body.index('id="verdict"') < body.index("not measured") < body.index('<section id="amazons_net">')
+    assert body.count("<tr><td><a href=") == 5
+    for table in re.finditer("<table>", body):
+        assert body.rfind("<details>", 0, table.start()) > body.rfind("</details>", 0, table.start())
+
+
+@pytest.mark.slow
+def test_charts_have_tooltips_offline_and_are_pictures_for_those_who_do_not_see(browser, tmp_path):  # noqa: F811
+    write(tmp_path)
+    page.write_report(tmp_path / "out", tmp_path)
+    complaints = []
+    with browser.new_context(viewport=PHONE, offline=True) as context:
+        shown = context.new_page()
+        shown.on("console", lambda message: complaints.append(message.text))
+        shown.on("pageerror", lambda error: complaints.append(str(error)))
+        shown.goto(f"file://{tmp_path / 'out/index.html'}")
+        figure = shown.locator("figure", has_text="Elo by generation")
+        figure.locator(".vega-embed .mark-symbol path").last.hover()
+        tip = shown.locator("#vg-tooltip-element.visible")
+        tip.wait_for()
+        assert {"3", "50", "100"} <= {*tip.inner_text().split()}  # generation, Elo, end of its interval
+        assert shown.locator('figure [role="img"][aria-label="Elo by generation"]').count() == 1
+        shown.locator(".vega-embed").last.wait_for()
+        assert fits(shown)
+        shown.mouse.move(0, 0)
+        tip.wait_for(state="hidden")
+        assert violations(shown) == []
+    assert complaints == []
+
+
+def test_json_and_markdown_have_the_figures_of_the_page(checkout):
     page.write_report(checkout / "out", checkout)
     assert json.loads((checkout / "out/figures.json").read_text())["joseki"]["patterns"]["ours"] == 30_000
     assert re.search(r"\| corner patterns \| 27,686 \| 30,000 \|", (checkout / "out/figures.md").read_text())

@@ -8,7 +8,7 @@ def git(folder, *words):
     return subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-def test_commit_marks_changed_code_and_no_other_change(tmp_path):
+def test_only_changed_code_marks_the_commit(tmp_path):
     assert commit(tmp_path) is None
     git(tmp_path, "init")
     (tmp_path / "params.yaml").write_text("seed: 1\n")

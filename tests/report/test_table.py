@@ -13,7 +13,7 @@ ROW = {
 }  # fmt: skip
 
 
-def test_every_system_of_the_registry_has_its_words():
+def test_every_system_of_the_registry_has_a_summary():
     assert set(SYSTEMS) == set(REGISTRY)
 
 
@@ -25,7 +25,7 @@ def test_a_line_has_the_interval_the_ratio_and_the_command():
     assert line.where == "engine games"
 
 
-def test_smaller_measurements_stand_below_the_first():
+def test_smaller_measurements_come_below_the_first():
     measured = ROW | {
         "ours": 0.7,
         "from": "measured",
@@ -39,8 +39,14 @@ def test_smaller_measurements_stand_below_the_first():
     assert (second.made, second.profile, second.ours, second.below) == ("graph", "laptop", "0.750", True)
     text = markdown_table({"score": measured | {"others": [ROW]}})
     assert "engine games, one core, 2026-01-02" in text[0]
-    assert [line.split("|")[1].strip() for line in text[-2:]] == ["score \\", "↳ again"]
+    assert [line.split("|")[1].strip() for line in text[-2:]] == ["score \\", "↳ also"]
     assert [line.split("|")[-3].strip() for line in text[-2:]] == ["measured", "laptop"]
+
+
+def test_a_committed_run_is_left_out_where_the_own_one_has_the_same_value():
+    kept = ROW | {"from": "measured", "label": "laptop, committed"}
+    assert len(lines({"score": ROW | {"others": [kept]}})) == 1
+    assert len(lines({"score": ROW | {"others": [kept | {"ours": 0.7}]}})) == 2
 
 
 def test_each_line_names_its_player():
@@ -49,18 +55,18 @@ def test_each_line_names_its_player():
     text = markdown_table({"score": own | {"others": [older, older | {"data": "LittleGolem"}]}})
     assert [line.split("|")[2 - (k > 0)].strip() for k, line in enumerate(text[-3:])] == [
         "of a match (net with solver=200, 64 simulations)",
-        "↳ again (bare net, 64 simulations)",
-        "↳ again (bare net, 64 simulations; LittleGolem)",
+        "↳ also (bare net, 64 simulations)",
+        "↳ also (bare net, 64 simulations; LittleGolem)",
     ]
 
 
-def test_what_is_not_made_yet_says_so():
+def test_missing_figures_are_marked():
     nothing = dict.fromkeys(("ours", "low", "high", "n", "ratio", "from", "profile", "label"))
     line = lines({"a": ROW | nothing})[0]
     assert (line.ours, line.profile, line.where) == ("not made yet", "-", "")
 
 
-def test_markdown_is_a_table_whatever_the_words_hold(tmp_path):
+def test_markdown_escapes_bars_in_cells(tmp_path):
     (tmp_path / "params.yaml").write_text("profile: laptop\n")
     found = figures(tmp_path)
     found["joseki"]["games"] = ROW
@@ -69,7 +75,7 @@ def test_markdown_is_a_table_whatever_the_words_hold(tmp_path):
     assert {row.replace("\\|", "").count("|") for row in rows} == {len(COLUMNS) + 1}
 
 
-def test_a_unit_is_told_if_the_words_do_not_imply_it():
+def test_the_unit_is_shown_if_the_description_lacks_it():
     assert with_unit("score against random", "score") == "score against random"
     assert with_unit("time to encode", "microseconds") == "time to encode, microseconds"
 

@@ -2,7 +2,8 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.crawl_params import CrawlParams
-from spiders.settings import is_loopback, manners
+from spiders.manners import is_loopback
+from spiders.settings import manners
 
 LIVE = "https://www.littlegolem.net"
 LOCAL = "http://127.0.0.1:8765"
@@ -45,7 +46,7 @@ def test_a_foreign_host_is_treated_politely(urls):
 
 def test_this_machine_needs_no_delay():
     settings = manners(params(contact=""), LOCAL, LOCAL)
-    assert "DOWNLOAD_DELAY" not in settings
+    assert settings["DOWNLOAD_DELAY"] == 0.0
 
 
 @pytest.mark.parametrize("contact", ["", "  "])

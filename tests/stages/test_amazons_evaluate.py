@@ -11,11 +11,12 @@ from pipeline_src.stages import amazons_baselines, amazons_evaluate
 from pipeline_src.systems.amazons_net.forward import torch_threads
 from pipeline_src.systems.amazons_net.models import save_nets
 from tests.players.positions import small_dataset, small_nets, small_residual
+from tests.stages.killed import check_kill
 
 PARAMS = {
     "seed": 1,
     "torch_threads": 1,
-    "parallel": {"backend": "loky", "workers": 1},
+    "parallel": {"workers": 1},
     "amazons_evaluate": {"batch": 32},
     "amazons_baselines": {"fit_turns": 100},
 }
@@ -76,8 +77,14 @@ def test_the_baselines_figures(project):
     assert report["uniform"]["value_brier"]["value"] == 0.25
     assert 0 < report["uniform"]["turn_top1"]["value"] < 0.5
     assert 0.1 <= report["one_ply_scale"] <= 1_000
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"parallel": {"backend": "loky", "workers": 2}}))
+    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"parallel": {"workers": 2}}))
     assert baselines() == files
+
+
+def test_killed_and_run_again_the_baselines_are_those_of_one_run(project, monkeypatch):
+    monkeypatch.setattr(amazons_baselines, "CHUNK", 7)
+    check_kill(monkeypatch, baselines)
+    assert not amazons_baselines.WORK.exists()
 
 
 def test_what_is_missing_is_named(project, monkeypatch):

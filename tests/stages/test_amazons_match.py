@@ -3,13 +3,14 @@ import json
 import pytest
 import yaml
 
-from pipeline_src.arena import runner
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import amazons_match
 from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.amazons_net.params import section_of
 from tests.players.positions import small_nets
+from tests.stages.killed import check_kill
 
 NETS = "nets:artifacts/models/amazons/cross_entropy/nets.pt"
 MATCHES = {
@@ -19,8 +20,8 @@ MATCHES = {
 MATCH = {"loss": "cross_entropy", "opening_plies": 2, "matches": MATCHES}
 PARAMS = {
     "seed": 1,
-    "parallel": {"backend": "loky", "workers": 1},
-    "amazons_models": {"trained": ["cross_entropy", "soft_argmax", "residual"]},
+    "parallel": {"workers": 1},
+    "amazons_models": {"trained": {name: section_of(name) for name in ("cross_entropy", "soft_argmax", "residual")}},
     "amazons_match": MATCH,
 }
 
@@ -72,21 +73,7 @@ def test_another_match_leaves_the_first_as_it_was(project):
 
 
 def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
-    whole = play(project)
-    real, groups = runner.play, []
-
-    def die(games):
-        if len(groups) == 1:
-            raise KeyboardInterrupt
-        groups.append(len(games))
-        return real(games)
-
-    monkeypatch.setattr(runner, "play", die)
-    with pytest.raises(KeyboardInterrupt):
-        play(project)
-    monkeypatch.setattr(runner, "play", lambda games: groups.append(len(games)) or real(games))
-    assert play(project) == whole
-    assert groups == [6, 4]  # a group a match, each played once
+    check_kill(monkeypatch, lambda: play(project))
 
 
 def random_and(**changes):
@@ -107,7 +94,7 @@ def random_and(**changes):
     ],
 )
 def test_bad_params_are_named_before_any_game(project, monkeypatch, changes, complaint):
-    monkeypatch.setattr(amazons_match, "play_match", None)
+    monkeypatch.setattr(amazons_match, "play_matches", None)
     with pytest.raises(ZugwerkError, match=complaint):
         play(project, **changes)
     assert not amazons_match.REPORT.exists()

@@ -9,9 +9,10 @@ from pipeline_src.files import read_json
 from pipeline_src.stages import depth_label
 from pipeline_src.systems.search_depth.labels import Labelled
 from pipeline_src.systems.search_depth.positions import open_positions
+from tests.stages.killed import check_kill
 from tests.systems.search_depth.players import GAME
 
-LABEL = {"games": 4, "group": 1, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
+LABEL = {"games": 4, "spent": 0.4, "judge_depth": 1, "tolerance": 0.25}
 PARAMS = {
     "seed": 1,
     "parallel": {"workers": 1},
@@ -51,34 +52,16 @@ def test_the_positions_are_counted_and_clipped_into_the_classes(project):
 
 
 def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(project, monkeypatch):
-    depth_label.main()
-    whole = made(project)
-    play, played = depth_label.label_group, []
-
-    def killed(*task):
-        if len(played) == 2:
-            raise KeyboardInterrupt
-        played.append(task)
-        return play(*task)
-
-    monkeypatch.setattr(depth_label, "label_group", killed)
-    with pytest.raises(KeyboardInterrupt):
+    def run():
         depth_label.main()
-    monkeypatch.setattr(depth_label, "label_group", play)
-    depth_label.main()
-    assert read_json("artifacts/reports/depth/label.timings.json")["groups_played"] == 2
-    assert made(project) == whole
+        return made(project)
 
-
-def test_groups_are_of_no_consequence(project):
-    depth_label.main()
-    whole = made(project)
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"depth_label": LABEL | {"group": 3}}))
-    depth_label.main()
-    assert made(project) == whole
+    check_kill(monkeypatch, run)
 
 
 def test_games_without_a_choice_are_an_error(project, monkeypatch):
-    monkeypatch.setattr(depth_label, "label_games", lambda *_: Labelled(closed=1, single=1, decided=1))
+    monkeypatch.setattr(
+        depth_label, "label_games", lambda _game, _params, games, _seed: [Labelled(closed=1)] * len(games)
+    )
     with pytest.raises(ZugwerkError, match=r"raise depth_label\.games"):
         depth_label.main()

@@ -16,7 +16,6 @@ from tests.systems.search_depth.synthetic import write_synthetic
 
 GAME = GAME.model_copy(update={"lowest": 3, "highest": 7})
 MATCH = {
-    "group": 1,
     "pilot_pairs": 1,
     "players": {"net": "depth=cnn,model={paper}", "two": "depth=2", "deepening": ""},
     "matches": {

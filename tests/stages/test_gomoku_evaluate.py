@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ET
 import pytest
 import yaml
 
-from pipeline_src.arena import runner
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.records.parquet import read_records
@@ -14,6 +13,7 @@ from pipeline_src.stages import gomoku_evaluate as stage
 from pipeline_src.systems.gomoku_zero.params import wanted
 from tests.arena import gomoku_stubs
 from tests.arena.gomoku_stubs import stubs  # noqa: F401
+from tests.stages.killed import check_kill
 
 
 def opponents(pairs=4, player="random"):
@@ -26,7 +26,6 @@ SECTION = {
     "table3_games": 4,
     "tables_against": ["minimax"],
     "openings": {"count": 8, "plies": 2, "area": 0, "judge": "judge", "bound": 3.0},
-    "group": 16,
 }
 SKILLS = (0.0, 0.1, 0.2, 0.4, 1.0)
 ACCEPTED = (1, 1, 0, 1, 0)
@@ -151,29 +150,8 @@ def test_losses_go_on_over_the_generations(project):
 
 
 def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
-    whole = evaluate(project)
+    check_kill(monkeypatch, lambda: evaluate(project))
     assert not stage.WORK.exists()
-    real, count = runner.play, []
-
-    def die(games):
-        count.append(1)
-        if len(count) == 4:
-            raise KeyboardInterrupt
-        return real(games)
-
-    monkeypatch.setattr(runner, "play", die)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(project)
-    (journal,) = stage.WORK.iterdir()
-    assert journal.read_bytes().count(b"\n") == 1 + 3
-    count.append(1)
-    monkeypatch.setattr(runner, "play", lambda games: count.append(1) or real(games))
-    before = len(count)
-    assert evaluate(project) == whole
-    groups = len(count) - before
-    count.clear()
-    assert evaluate(project) == whole
-    assert len(count) == groups + 3
 
 
 def test_generations_come_from_params_and_not_from_folders(project):

@@ -14,6 +14,7 @@ from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import joseki_records as stage
 from pipeline_src.systems.joseki.params import JosekiCrawlParams, JosekiRecordsParams
+from tests.stages.killed import check_kill
 
 ROOT = Path(__file__).parents[2]
 MADE = {"games": 12, "plies": 60, "tenuki": 0.15, "transposed": 0.1, "mistakes": 0.04}
@@ -43,8 +44,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_made_games_are_the_same_whatever_the_workers(project, monkeypatch):
-    monkeypatch.setattr(stage, "GROUP", 5)
+def test_made_games_are_the_same_whatever_the_workers(project):
     write_params(project, "made")
     stage.main()
     first = [path.read_bytes() for path in (stage.GAMES, stage.REJECTS, stage.REPORT)]
@@ -54,6 +54,19 @@ def test_made_games_are_the_same_whatever_the_workers(project, monkeypatch):
     write_params(project, "made", workers=2)
     stage.main()
     assert [path.read_bytes() for path in (stage.GAMES, stage.REJECTS, stage.REPORT)] == first
+
+
+@pytest.mark.parametrize("source", ["made", "games"])
+def test_killed_and_run_again_it_reads_only_what_is_missing(project, monkeypatch, source):
+    write_archive(project / "games")
+    write_params(project, source)
+
+    def run():
+        stage.main()
+        return [path.read_bytes() for path in (stage.GAMES, stage.REJECTS, stage.REPORT)]
+
+    check_kill(monkeypatch, run)
+    assert not stage.WORK.exists()
 
 
 def write_archive(folder):

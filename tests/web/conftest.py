@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bench.web import CHROMIUM, chromium
+from bench.pictures import CHROMIUM, chromium
 from pipeline_src.web.late import Late
 from pipeline_src.web.settings import Settings
 
@@ -128,8 +128,12 @@ def run(work):
 
 
 def fits(page):
-    """Whether nothing is wider than the window."""
-    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    """Whether nothing is wider than the window, once boards and charts have taken its size."""
+    for _ in range(50):
+        if page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"):
+            return True
+        page.wait_for_timeout(100)
+    return False
 
 
 def violations(page):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -20,13 +21,14 @@ from pipeline_src.records.parquet import write_records
 from pipeline_src.records.psq import write_psq
 from pipeline_src.records.record import GameRecord
 from pipeline_src.records.sgf import write_sgf
-from pipeline_src.web.annotate import annotated
-from pipeline_src.web.messages.analyse import AnalysisRequest, PlyAnalysis
+from pipeline_src.web.annotate import written
+from pipeline_src.web.messages.analyse import AnalysisRequest, Judgement
 from pipeline_src.web.record_files import read_games
+from pipeline_src.web.trees import tree_of
 from pipeline_src.web.watching import follow
 from tests.players.engines.test_brain import SCRIPT
 from tests.systems.joseki.games import random_record
-from tests.web.conftest import PHONE, fits, run, violations, wait
+from tests.web.conftest import PHONE, ask, fits, run, violations, wait
 from tests.web.test_listing import age
 
 
@@ -48,6 +50,10 @@ def game_record(rules, size, seed, plies=1000, gid=1):
     )
 
 
+def sgf_of(record):
+    return written(tree_of(record)[0], "sgf")
+
+
 AMAZONS, GOMOKU, GO = game_record(amazons, 10, 1), game_record(gomoku, 15, 2, 12), random_record(3, 40)
 
 
@@ -64,10 +70,10 @@ def record_file(web_folder):
         ("a.txt", write_record(AMAZONS), AMAZONS),
         ("b.psq", write_psq(GOMOKU).encode(), GOMOKU),
         ("c.sgf", write_sgf(GO), GO),
-        ("d.sgf", annotated(AMAZONS, []).encode(), AMAZONS),
-        ("e.sgf", annotated(GOMOKU, []).encode(), GOMOKU),
-        ("f.sgf", annotated(GOMOKU, []).encode("utf-16"), GOMOKU),
-        ("g.sgf", annotated(GOMOKU, []).encode("utf-8-sig"), GOMOKU),
+        ("d.sgf", sgf_of(AMAZONS).encode(), AMAZONS),
+        ("e.sgf", sgf_of(GOMOKU).encode(), GOMOKU),
+        ("f.sgf", sgf_of(GOMOKU).encode("utf-16"), GOMOKU),
+        ("g.sgf", sgf_of(GOMOKU).encode("utf-8-sig"), GOMOKU),
         ("h.psq", write_psq(GOMOKU).encode("utf-8-sig"), GOMOKU),
     ],
 )
@@ -81,8 +87,8 @@ def test_a_file_of_each_format_is_read_by_its_content(client, name, data, game):
     assert (opened["name"], opened["games"], listed["games_in_all"]) == (name, 1, 1)
     number = listed["games"][0]["number"]
     replay = client.get("/api/analyse/game", params={"source": opened["source"], "number": number}).json()
-    assert len(replay["plies"]) == len(game.actions)
-    assert not replay["illegal"]
+    assert len(replay["nodes"]) == len(game.actions)
+    assert not replay["left_out"]
     assert bool(replay["analysts"]) == (game.game != "go")
 
 
@@ -173,7 +179,7 @@ def test_all_games_of_a_file_are_listed_and_what_is_none_is_told(client):
     assert listed["rejects"][0] == "all.sgf (game 2 of 6): White moves where Black should"
     for one in listed["games"]:
         found = client.get("/api/analyse/game", params={"source": opened["source"], "number": one["number"]}).json()
-        assert (len(found["plies"]), found["illegal"]) == (one["plies"], "")
+        assert (len(found["nodes"]), found["left_out"]) == (one["plies"], [])
 
 
 def test_all_records_of_the_site_are_listed(client):
@@ -197,14 +203,15 @@ def test_a_game_from_a_position_that_is_set_up_is_shown(client):
     text = "(;GM[4]SZ[15]RU[Standard]PB[a]AB[hh][ig]AW[gi][gh]PL[B];B[jj];W[kk])"
     source = client.post("/api/analyse/upload?name=setup.sgf", content=text.encode()).json()["source"]
     replay = client.get("/api/analyse/game", params={"source": source, "number": 1}).json()
-    assert replay["fen"] == "15/15/15/15/15/15/8x6/6ox7/6o8/15/15/15/15/15/15 b exact"
-    assert [one["move"] for one in replay["plies"]] == ["j6", "k5"]
-    messages = analysed(client, source=source, number=1, player="alphabeta:depth=1", movetime=5)
+    assert replay["place"]["fen"] == "15/15/15/15/15/15/8x6/6ox7/6o8/15/15/15/15/15/15 b exact"
+    assert [one["move"] for one in replay["nodes"]] == ["j6", "k5"]
+    assert replay["formats"] == ["sgf"]
+    messages = analysed(client, place=place_of(replay), player="alphabeta:depth=1", movetime=5)
     assert messages[-1]["state"] == "done", messages[-1]
-    exported = client.post("/api/analyse/export", json={"source": source, "number": 1}).json()["text"]
-    assert "AB[ig][hh]AW[gh][gi]PL[B]" in exported
+    exported = exported_from(client, replay)["text"]
+    assert all(part in exported for part in ("AB[ig][hh]", "AW[gh][gi]", "PL[B]"))
     (back,), _ = read_games(exported.encode(), "back")
-    assert (back.variant, back.actions) == (replay["fen"], read_games(text.encode(), "x").games[0].actions)
+    assert (back.variant, back.actions) == (replay["place"]["fen"], read_games(text.encode(), "x").games[0].actions)
 
 
 def test_no_file_outside_the_folders(client, tmp_path):
@@ -214,6 +221,32 @@ def test_no_file_outside_the_folders(client, tmp_path):
         answer = client.get("/api/analyse/games", params={"source": source})
         assert answer.status_code == 400, answer.text
     assert client.get("/api/analyse/game", params={"source": "upload:gone", "number": 1}).status_code == 400
+
+
+START = {"game": "amazons", "size": 10, "variant": "standard"}
+
+
+def first_of(client, data, name="x"):
+    """The first game of a file, as the page gets it."""
+    answer = client.post(f"/api/analyse/upload?name={name}", content=data)
+    assert answer.status_code == 200, answer.text
+    source = answer.json()["source"]
+    number = ask(client, "analyse/games", source=source)["games"][0]["number"]
+    return ask(client, "analyse/game", source=source, number=number)
+
+
+def place_of(replay):
+    """The end of the main line of a game without variations."""
+    return replay["place"] | {"moves": [one["move"] for one in replay["nodes"]]}
+
+
+def exported_from(client, replay, suffix="sgf", **more):
+    """A game as a file, with more in its tree."""
+    nodes = [{key: value for key, value in one.items() if key != "fen"} for one in replay["nodes"]]
+    tree = {"place": replay["place"], "nodes": nodes, "comment": replay["comment"]} | more
+    answer = client.post("/api/analyse/export", json={"tree": tree, "format": suffix, "name": "games-2"})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
 def analysed(client, **wanted):
@@ -226,8 +259,14 @@ def analysed(client, **wanted):
     return messages
 
 
-def test_a_game_is_analysed_once_and_exported_with_comments(client, record_file):
-    wanted = {"source": f"file:{record_file}", "number": 2, "player": "alphabeta:width=3", "movetime": 5}
+@pytest.fixture
+def short_game(client, record_file):
+    """A game of the Amazons of three moves."""
+    return ask(client, "analyse/game", source=f"file:{record_file}", number=2)
+
+
+def test_a_game_is_analysed_once_and_exported_with_comments(client, short_game):
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=3", "movetime": 5}
     messages = analysed(client, **wanted)
     assert messages[-1]["state"] == "done", messages[-1]
     found = [one for one in messages if one["kind"] == "ply"]
@@ -237,9 +276,13 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, record_file)
     again = analysed(client, **wanted)
     assert [one for one in again if one["kind"] == "ply"] == found
     assert again[-1] == {"kind": "state", "state": "done", "done": 4, "positions": 4, "error": ""}
-    exported = client.post(
-        "/api/analyse/export", json={"source": wanted["source"], "number": 2, "analyses": [wanted]}
-    ).json()
+    said = [
+        {"player": "alphabeta:width=3", "movetime": 5}
+        | {k: one[k] for k in ("win_rate", "depth", "nodes", "line", "lost")}
+        for one in found
+    ]
+    short_game["nodes"] = [one | {"judgements": [two]} for one, two in zip(short_game["nodes"], said[1:], strict=True)]
+    exported = exported_from(client, short_game, judgements=[said[0]])
     assert exported["name"] == "games-2.sgf"
     assert exported["text"].count("alphabeta:width=3, 5 ms: first side wins") == 4
     (back,), _ = read_games(exported["text"].encode(), "back")
@@ -253,20 +296,22 @@ def test_a_game_is_analysed_once_and_exported_with_comments(client, record_file)
         ({"player": "random"}, "does not search"),
         ({"player": "uci:/bin/sh"}, "starts another program"),
         ({"player": "puct:/etc/passwd"}, "no such file"),
-        ({"player": "alphabeta", "number": 99}, "no game 99"),
+        ({"player": "alphabeta", "moves": ["a1-a2/a3"]}, "move 1, a1-a2/a3, is not legal"),
+        ({"player": "alphabeta", "fen": "3q/4 w"}, "FEN"),
         ({"player": "alphabeta", "movetime": 1e9}, "less than or equal to 60000"),
-        ({"player": "alphabeta", "source": "file:/etc/passwd"}, "no such file"),
     ],
 )
-def test_an_analysis_that_cannot_be_says_why(client, record_file, wanted, words):
-    (*_, last) = analysed(client, **({"source": f"file:{record_file}", "number": 2} | wanted))
+def test_an_analysis_that_cannot_be_says_why(client, wanted, words):
+    place = START | {key: wanted[key] for key in ("fen", "moves") if key in wanted}
+    rest = {key: value for key, value in wanted.items() if key not in place}
+    (*_, last) = analysed(client, place=place, **rest)
     assert last["state"] == "failed"
     assert words in last["error"]
 
 
-def test_closing_the_socket_ends_the_process(client, record_file):
+def test_closing_the_socket_ends_the_process(client):
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
-        wanted = {"source": f"file:{record_file}", "number": 1, "player": "alphabeta:width=3", "movetime": 20_000}
+        wanted = {"place": START, "player": "alphabeta:width=3", "movetime": 20_000}
         socket.send_text(json.dumps(wanted))
         while json.loads(socket.receive_text()).get("state") not in ("running", "failed"):
             pass
@@ -275,8 +320,8 @@ def test_closing_the_socket_ends_the_process(client, record_file):
     wait(lambda: engines._free == 2, 5)
 
 
-def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(client, record_file):
-    wanted = {"source": f"file:{record_file}", "number": 2, "player": "alphabeta:width=2"}
+def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(client, short_game):
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=2"}
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
         socket.send_text(json.dumps(wanted | {"movetime": 20_000}))
         while json.loads(socket.receive_text())["state"] != "running":
@@ -295,8 +340,8 @@ def test_bytes_ask_for_no_analysis(client):
         assert json.loads(socket.receive_text())["state"] == "failed"
 
 
-def test_bytes_do_not_end_an_analysis(client, record_file):
-    wanted = {"source": f"file:{record_file}", "number": 2, "player": "alphabeta:width=4", "movetime": 5}
+def test_bytes_do_not_end_an_analysis(client, short_game):
+    wanted = {"place": place_of(short_game), "player": "alphabeta:width=4", "movetime": 5}
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:
         socket.send_text(json.dumps(wanted))
         socket.send_bytes(b"{}")
@@ -315,7 +360,7 @@ def test_a_page_that_is_closed_at_once_is_no_trouble():
         async def close(self):
             raise RuntimeError("closed already")
 
-    run(follow(Closed(), GOMOKU, AnalysisRequest(source="upload:x", number=1, player="alphabeta")))
+    run(follow(Closed(), GOMOKU, AnalysisRequest(place=START, player="alphabeta")))
 
 
 def test_a_link_whose_file_has_gone_is_left_out(client, web_folder, tmp_path):
@@ -330,18 +375,137 @@ def test_a_link_whose_file_has_gone_is_left_out(client, web_folder, tmp_path):
 
 
 def test_what_a_move_gave_away_is_exported_as_a_mark():
-    request = AnalysisRequest(source="upload:x", number=1, player="alphabeta")
-    one = {"win_rate": 0.5, "value": 0.0, "depth": 1, "nodes": 1, "line": ()}
-    found = {k: PlyAnalysis(ply=k, lost=lost, **one) for k, lost in ((1, 0.05), (2, 0.15), (3, 0.4))}
-    text = annotated(AMAZONS, [(request, found)])
-    lines = text.split("\n;")
-    assert ["BM" in line for line in lines[1:4]] == [False, False, True]
-    assert ["DO" in line for line in lines[1:4]] == [False, True, False]
+    tree, _ = tree_of(AMAZONS)
+    one = {"player": "alphabeta", "win_rate": 0.5, "depth": 1, "nodes": 1, "line": ()}
+    nodes = list(tree.nodes)
+    for k, lost in ((0, 0.05), (1, 0.15), (2, 0.4)):
+        nodes[k] = nodes[k].model_copy(update={"judgements": (Judgement(lost=lost, **one),)})
+    text = written(tree.model_copy(update={"nodes": tuple(nodes)}), "sgf")
+    marks = [re.findall(r"BM|DO", node) for node in re.split(r";(?=(?:BM|DO|[BCW])\[)", text)[1:5]]
+    assert marks == [[], ["DO"], ["BM"], []]
+
+
+VARIED = (
+    b"(;GM[4]SZ[15]PB[ann]C[an end \\] of a comment];B[hh](;W[ii]C[main];B[hi](;W[hj])(;W[hk]))"
+    b"(;W[gg]N[side];B[ff];W[hh];B[aa])(;W[zz])(;B[aa]))"
+)
+
+
+def test_variations_names_and_comments_of_sgf_are_read_and_written(client):
+    replay = first_of(client, VARIED)
+    nodes = [(one["parent"], one["move"], one["name"], one["comment"]) for one in replay["nodes"]]
+    assert nodes == [
+        (0, "h8", "", ""),
+        (1, "i7", "", "main"),
+        (2, "h7", "", ""),
+        (3, "h6", "", ""),
+        (3, "h5", "", ""),
+        (1, "g9", "side", ""),
+        (6, "f10", "", ""),
+    ]
+    assert replay["comment"] == "an end ] of a comment"
+    assert replay["nodes"][6]["fen"] == "15/15/15/15/15/5x9/6o8/7x7/15/15/15/15/15/15/15 w"
+    assert replay["left_out"] == [
+        "move 4, h8, is not legal; it is left out with all that follows it",
+        "move 2, 'zz', is no move; it is left out",
+        "move 2, 'aa', is not of the side to move; left out",
+    ]
+    text = exported_from(client, replay)["text"]
+    again = first_of(client, text.encode())
+    assert (again["nodes"], again["comment"], again["left_out"]) == (replay["nodes"], replay["comment"], [])
+
+
+def test_a_missing_pass_of_go_is_added_in_variations_too(client):
+    replay = first_of(client, b"(;GM[1]SZ[9]KM[7]AB[cc][gg];W[ee](;B[];W[ef])(;B[ed];W[tt])(;W[aa]))")
+    moves = [(one["parent"], one["move"]) for one in replay["nodes"]]
+    assert moves == [(0, "E5"), (1, "pass"), (2, "E4"), (1, "E6"), (4, "pass"), (2, "A9")]
+    text = exported_from(client, replay)["text"]
+    assert "AB[cc][gg]" in text
+    assert ";W[ee](;B[](;W[ef])(;W[aa]))(;B[ed];W[]))" in text
+
+
+def test_the_main_line_is_exported_for_other_programs(client):
+    replay = first_of(client, VARIED)
+    assert replay["formats"] == ["sgf", "psq"]
+    exported = exported_from(client, replay, "psq", first_name="ann", second_name="bob")
+    assert exported == {
+        "name": "games-2.psq",
+        "text": "Piskvorky 15x15, 1:1, 0\n8,8,0\n9,9,0\n8,9,0\n8,10,0\nann\nbob\n0\n",
+    }
+    replay = first_of(client, sgf_of(AMAZONS).encode())
+    assert replay["formats"] == ["sgf", "txt"]
+    (back,), _ = read_games(exported_from(client, replay, "txt")["text"].encode(), "x")
+    assert back.actions == AMAZONS.actions
+
+
+def test_a_game_from_a_position_of_its_own_is_exported_and_read_back(client):
+    fen = "q5/6/2*3/6/6/5Q w"
+    tree = {"place": START | {"size": 6, "fen": fen, "moves": ["f1-f2/f3"]}}
+    replay = client.post("/api/analyse/tree", json=tree).json()
+    assert (replay["formats"], replay["height"], len(replay["nodes"])) == (["sgf"], 6, 1)
+    again = first_of(client, exported_from(client, replay)["text"].encode())
+    assert (again["place"]["fen"], again["nodes"]) == (fen, replay["nodes"])
+    refused = client.post("/api/analyse/export", json={"tree": tree, "format": "txt"})
+    assert refused.status_code == 400
+    assert refused.json()["error"] == ".txt cannot hold this start position; export it as .sgf"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        ([{"parent": 1, "move": "d1-d7/g7"}], "position 1 of the tree is after position 1"),
+        ([{"parent": 0, "move": "d1-d7/g7"}, {"parent": 1, "move": "d1-d7/g7"}], "move 2, d1-d7/g7, is not legal here"),
+    ],
+)
+def test_a_tree_that_cannot_be_is_refused(client, nodes, words):
+    answer = client.post("/api/analyse/tree", json={"place": START, "nodes": nodes})
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]
+
+
+GOMOKU_15 = {"game": "gomoku", "size": 15, "variant": "renju"}
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "fen", "moves"),
+    [
+        (GOMOKU_15, "h8 i9, j7", None, ["h8", "i9", "j7"]),
+        (GOMOKU_15, "1. h8 i9 2. j7", None, ["h8", "i9", "j7"]),
+        (GOMOKU_15, "1.h8 2.i9", None, ["h8", "i9"]),
+        (GOMOKU_15, "H8i9j7", None, ["h8", "i9", "j7"]),
+        (GOMOKU_15, "5/5/2x2/5/5 w\n", "5/5/2x2/5/5 w", []),
+        (START, "1. d1-d7/g7 a7-f2/i5", None, ["d1-d7/g7", "a7-f2/i5"]),
+        (START, "q5/6/6/6/6/5Q b", "q5/6/6/6/6/5Q b", []),
+    ],
+)
+def test_moves_and_positions_are_pasted_as_text(client, place, text, fen, moves):
+    answer = client.post("/api/analyse/paste", json={"place": place, "text": text})
+    assert answer.status_code == 200, answer.text
+    replay = answer.json()
+    assert [one["move"] for one in replay["nodes"]] == moves
+    assert fen in (None, replay["place"]["fen"])
+    if fen is None:
+        assert replay["place"]["fen"].endswith("renju") == (place == GOMOKU_15)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (" ", "nothing to read"),
+        ("hello world", "'hello' is no move; expected moves such as h8 i9"),
+        ("h8 h8", "move 2, h8, is not legal here"),
+        ("5/5/2z2/5/5 w", "FEN"),
+    ],
+)
+def test_a_text_that_is_no_position_is_told(client, text, words):
+    answer = client.post("/api/analyse/paste", json={"place": GOMOKU_15, "text": text})
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]
 
 
 def test_names_cannot_break_out_of_an_export():
     hostile = GameRecord("gomoku", 1, "file", "freestyle", 15, 15, (112,), None, first_name="a];B[aa]\\", event="]")
-    (read,), _ = read_games(annotated(hostile, []).encode(), "x")
+    (read,), _ = read_games(sgf_of(hostile).encode(), "x")
     assert (read.first_name, read.event, read.actions) == ("a];B[aa]\\", "]", (112,))
 
 
@@ -362,11 +526,101 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     chart.focus()
     page.keyboard.press("End")
     page.get_by_text("Move 3 of 3").wait_for()
+    chart.locator("svg .mark-line path").first.wait_for(state="attached")
+    chart.click(position={"x": 50, "y": 80})
+    page.get_by_text("Move 0 of 3").wait_for()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export").click()
+        page.get_by_role("button", name="Export", exact=True).click()
     assert "first side wins" in Path(download.value.path()).read_text()
     assert violations(page) == []
     page.set_viewport_size(PHONE)
+    assert fits(page)
+
+
+def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
+    page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
+    play = lambda cell: page.locator(f"[data-cell={cell}]").click()  # noqa: E731
+    for k, cell in enumerate(("h8", "i9", "h7"), 1):
+        page.locator(".board.live").wait_for()
+        play(cell)
+        page.get_by_text(f"Move {k} of {k}").wait_for()
+    page.get_by_role("button", name="Previous move").click()
+    page.locator(".board.live").wait_for()
+    play("j10")
+    page.get_by_text("Move 3 of 3, a variation").wait_for()
+    page.get_by_text("Name, comment, variations").click()
+    page.get_by_label("Name of the position").fill("aside")
+    page.get_by_role("textbox", name="Comment").fill("too far]")
+    turns = page.get_by_role("group", name="Moves")
+    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split() == ["2.", "j10", "aside", "✎"]
+    page.get_by_role("button", name="Make main line").click()
+    page.get_by_text("Move 3 of 3", exact=True).wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export", exact=True).click()
+    text = Path(download.value.path()).read_text()
+    assert ";B[hh];W[ig](;B[jf]C[too far\\]]N[aside])(;B[hi])" in text
+    page.get_by_role("button", name="Delete from here").click()
+    page.get_by_text("Move 2 of 3").wait_for()
+    assert turns.get_by_role("group").count() == 0
+    page.get_by_role("button", name="Undo deletion").click()
+    page.get_by_text("Move 3 of 3", exact=True).wait_for()
+    page.reload()
+    page.get_by_text("Move 3 of 3", exact=True).wait_for()
+    assert turns.get_by_role("group", name="Variation of move 3").inner_text().split() == ["2.", "h7"]
+    page.get_by_text("Name, comment, variations").click()
+    assert page.get_by_role("textbox", name="Comment").input_value() == "too far]"
+    assert violations(page) == []
+    page.set_viewport_size(PHONE)
+    assert fits(page)
+
+
+def test_the_page_marks_mistakes_and_adds_what_was_better(open_page):
+    page = open_page("#/analyse?game=gomoku&size=15&moves=h8,i9,h9,i8,h10,a1,h11,a3,h12&judge=1", PHONE)
+    page.get_by_text("10 of 10 positions").wait_for()
+    button = page.get_by_role("button", name=re.compile(r"^6\. a1 \?\? "))
+    button.wait_for()
+    assert "??" in page.get_by_role("group", name="Moves").get_by_role("button", name=re.compile("^a1")).inner_text()
+    button.click()
+    page.get_by_text("Move 6 of 9").wait_for()
+    text = page.locator(".lines strong", has_text="better").inner_text()
+    page.get_by_role("button", name="Add what was better than move 6 as a variation").click()
+    page.get_by_text("a variation").wait_for()
+    variation = page.get_by_role("group", name="Variation of move 6").inner_text()
+    assert "better, by engine" in variation
+    assert text.split()[1] in variation
+    assert violations(page) == []
+    assert fits(page)
+
+
+def test_the_page_plays_turns_of_the_amazons_from_a_position_that_is_set_up(open_page):
+    page = open_page("#/analyse")
+    page.get_by_role("button", name="Set up a position").click()
+    page.get_by_role("button", name="Clear the board").click()
+    page.locator("[data-cell=a1]").click()
+    page.get_by_label("Black amazon").check()
+    page.locator("[data-cell=j10]").click()
+    page.get_by_role("button", name="Analyse this position").click()
+    for cell in ("a1", "a3", "a1"):
+        page.locator(f".board.live .cell.legal[data-cell={cell}]").click()
+    page.get_by_text("Move 1 of 1").wait_for()
+    assert page.locator(".turns button").all_inner_texts() == ["a1-a3/a1"]
+    assert violations(page) == []
+
+
+def test_the_page_reads_a_text_and_shows_variations_of_sgf(open_page):
+    page = open_page("#/analyse", PHONE)
+    box = page.get_by_label("Moves, a FEN, SGF")
+    page.get_by_label("Gomoku", exact=True).check()
+    box.fill("h8 h8")
+    page.expected = ["400"]
+    page.get_by_role("button", name="Read the text").click()
+    page.get_by_text("move 2, h8, is not legal here").wait_for()
+    box.fill(VARIED.decode())
+    page.get_by_role("button", name="Read the text").click()
+    page.get_by_role("button", name="g9 side").click()
+    page.get_by_text("Move 2 of 3, a variation").wait_for()
+    page.get_by_text("Move 4, h8, is not legal; it is left out").wait_for()
+    assert violations(page) == []
     assert fits(page)
 
 

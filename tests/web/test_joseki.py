@@ -22,7 +22,7 @@ GAMES = [
 def library(web_folder):
     write_records(GAMES, web_folder / "records/joseki/games.parquet")
     path = web_folder / "models/joseki/library.joseki"
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     found = built(GAMES)
     save(found, path)
     return found

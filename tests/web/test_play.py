@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import signal
 import time
@@ -10,11 +11,14 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from pipeline_src.games import amazons, gomoku
+from pipeline_src.players.ladders import ladders
 from pipeline_src.records.parquet import read_records
-from pipeline_src.web.choices import USUAL, VARIANTS
+from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS
 from pipeline_src.web.engine.pool import Thinking
+from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
 from pipeline_src.web.late import Late
-from pipeline_src.web.play import A_SECOND, BURST, BUSY, FLOOD, GONE, MOST_TABS
+from pipeline_src.web.play import BUSY, GONE, MOST_TABS
+from pipeline_src.web.record_files import read_games
 from pipeline_src.web.sessions import session, store
 from pipeline_src.web.settings import Settings
 from tests.web.conftest import BASE, TestClient, wait
@@ -68,9 +72,51 @@ def test_choices_list_the_players_that_start_no_program_and_the_models_below_the
     games = {one["game"]: one for one in client.get("/api/play/choices").json()["games"]}
     names = {one["name"] for one in games["gomoku"]["players"]}
     assert {"random", "engine", "mcts", "zero"} <= names
-    assert not names & {"brain", "uci"}
+    assert not names & {"brain", "uci", "level"}
     assert str(path) in games["gomoku"]["models"]
     assert str(path) not in games["amazons"]["models"]
+
+
+def test_choices_list_the_levels_of_each_board(client):
+    games = {one["game"]: one for one in client.get("/api/play/choices").json()["games"]}
+    for game, about in games.items():
+        found = {(one["size"], one["variant"]): one["levels"] for one in about["ladders"]}
+        assert list(found) == [(one.size, one.variant) for one in ladders(game)]
+        for one in ladders(game):
+            rows = [level.model_dump(include={"name", "elo", "low", "high", "games"}) for level in one.levels]
+            assert found[one.size, one.variant] == rows
+
+
+def test_a_level_plays_and_its_value_has_the_unit_of_its_player(client):
+    (nine,) = [one for one in ladders("gomoku") if one.size == 9]
+    number = next(k for k, level in enumerate(nine.levels, 1) if level.player.startswith("engine"))
+    name = begin(client, {"game": "gomoku", "size": 9, "variant": "freestyle"}, second=f"level:{number}")
+    with joined(client, name) as wire:
+        until(wire, "game")
+        move(wire, "e5")
+        thought = until(wire, "thought", lambda one: one["stage"] == "done")["thought"]
+        assert (thought["unit"], thought["nodes"] > 0) == ("points", True)
+        assert thought["win_rate"] == pytest.approx(1 / (1 + math.exp(-thought["value"] / 400)))
+        assert len(until(wire, "game")["board"]["moves"]) == 2
+
+
+def test_a_move_is_judged_before_it_is_played(client):
+    place = {"game": "gomoku", "size": 9, "variant": "freestyle", "moves": ["e3", "b8", "e4", "c8", "e5", "d8"]}
+
+    def judged(move, **more):
+        return client.post("/api/play/judge", json={"place": place | more, "move": move})
+
+    blunder = judged("i1").json()
+    assert blunder["lost"] > 0.9, "Black has an open three and passes, and White has one too"
+    assert blunder["win_rates"][0] - blunder["win_rates"][1] == pytest.approx(blunder["lost"])
+    assert blunder["line"][0] in ("e2", "e6")
+    assert judged(blunder["line"][0]).json()["lost"] == 0
+    for_white = judged("i1", moves=[*place["moves"][:5], "i9", "i8"]).json()
+    assert for_white["lost"] >= 0
+    assert for_white["win_rates"][0] > 0.9, "of the side that moves first, whoever is to move"
+    refused = judged("e3")
+    assert refused.status_code == 400
+    assert "move 7, e3, is not legal here" in refused.text
 
 
 def test_two_people_play_a_game_to_its_end_and_save_it(client, tmp_path):
@@ -89,7 +135,20 @@ def test_two_people_play_a_game_to_its_end_and_save_it(client, tmp_path):
     path.write_bytes(client.get(f"/api/play/games/{name}/record.parquet").content)
     (record,) = read_records(path)
     assert (record.winner, record.variant, len(record.actions)) == ("first", "freestyle-3", 5)
-    assert client.get(f"/api/play/games/{name}/record.sgf").status_code == 400
+    sgf = client.get(f"/api/play/games/{name}/record.sgf")
+    assert sgf.headers["content-type"].startswith("application/x-go-sgf")
+    assert "PB[person]PW[person]RE[B+]RU[freestyle-3]SZ[5];B[ae];W[aa];B[be];W[ba];B[ce])" in sgf.text
+    assert client.get(f"/api/play/games/{name}/record.txt").status_code == 400
+
+
+def test_a_game_from_a_position_of_its_own_is_saved_as_sgf(client):
+    fen = "5/5/2x2/5/5 w freestyle-3"
+    name = begin(client, {"game": "gomoku", "size": 5, "variant": "", "fen": fen, "moves": ["a1"]})
+    with joined(client, name) as wire:
+        assert until(wire, "game")["formats"] == ["sgf"]
+    sgf = client.get(f"/api/play/games/{name}/record.sgf").content
+    (record,), _ = read_games(sgf, "x")
+    assert (record.variant, record.actions) == (fen, (20,))
 
 
 def test_a_game_of_the_amazons_is_saved_as_the_site_writes_it(client):
@@ -101,6 +160,7 @@ def test_a_game_of_the_amazons_is_saved_as_the_site_writes_it(client):
         assert (game["ended"], game["board"]["winner"]) == ("resigned", "first")
     text = client.get(f"/api/play/games/{name}/record.txt").text
     assert ";W[d1-d7/g7];B[resign]" in text
+    assert "RE[W+]RU[standard]SZ[10];W[d1-d7/g7];B[resign])" in client.get(f"/api/play/games/{name}/record.sgf").text
 
 
 def test_the_legal_turns_come_as_a_tree(client):
@@ -352,11 +412,12 @@ def test_the_usual_players_are_loaded_before_a_game_asks_for_them(web_folder, mo
 
     async def last(thinking):
         answer = await own(thinking)
-        done.append((thinking._work.place.game, answer.chosen.move))
+        done.append((thinking._work.player, answer.chosen.move))
         return answer
 
     monkeypatch.setattr(Thinking, "last", last)
     with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
         client.get("/api/none")
-        wait(lambda: len(done) == len(USUAL), 120)
-    assert [game for game, move in done if move] == list(USUAL)
+        wanted = [player for game in USUAL for player in (session.HINT[game], ANALYSTS[game][0])]
+        wait(lambda: len(done) == len(wanted), 120)
+    assert [player for player, move in done if move] == wanted

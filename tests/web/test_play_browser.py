@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.conftest import PHONE, alive, fits, violations
+from pipeline_src.players.ladders import ladders
+from tests.web.conftest import PHONE, WIDE, alive, fits, violations
 
 SETUP = "zugwerk.play.setup"
 
@@ -39,6 +40,24 @@ def test_a_whole_game_of_gomoku_by_mouse(open_page):
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Black to move.").wait_for()
     assert moves(page) == ["a1", "a5", "b1", "b5"]
+
+
+def test_a_game_that_is_over_is_analysed_with_one_click(open_page):
+    page = open_page()
+    set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
+    for cell in ("a1", "a5", "b1"):
+        page.locator(f"[data-cell={cell}]").click()
+        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_text("Black has won.").first.wait_for()
+    page.set_viewport_size(PHONE)
+    link = page.get_by_role("link", name="Analyse this game")
+    assert link.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    link.click()
+    page.get_by_text("3 moves, Black won by resignation").wait_for()
+    page.get_by_text("4 of 4 positions").wait_for()
+    page.reload()
+    page.get_by_text("3 moves, Black won by resignation").wait_for()
 
 
 def test_a_whole_game_of_gomoku_against_a_player_by_keyboard(open_page):
@@ -143,6 +162,68 @@ def test_a_game_that_the_server_has_lost_goes_on_from_what_the_page_remembers(op
     page.get_by_text("The server has no such game.").wait_for()
     page.get_by_role("link", name="Go on from where it stood").click()
     page.get_by_role("gridcell", name="d4, black stone, last move").wait_for()
+
+
+def test_players_and_their_options_survive_a_server_that_has_lost_the_game(open_page):
+    page = open_page()
+    player = "alphabeta:movetime=50,width=3"
+    set_up(page, game="gomoku", size=7, variant="freestyle", mode="player", side=1, **{"player gomoku": player})
+    turn(page).wait_for()
+    page.evaluate(
+        """() => { const key = Object.keys(localStorage).find((one) => one.startsWith("zugwerk.game."));
+            localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key));
+            localStorage.removeItem("zugwerk.play.setup"); location.hash = "#/play?id=gone"; }"""
+    )
+    page.get_by_text("The server has no such game.").wait_for()
+    page.get_by_role("link", name="Go on from where it stood").click()
+    page.get_by_text("A shared position of Gomoku, after 1 moves.").wait_for()
+    assert page.get_by_label("White (second)").is_checked()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_url("**id=*")
+    turn(page).wait_for()
+    page.get_by_text("You", exact=True).wait_for()
+    page.get_by_role("link", name="Other players").click()
+    page.wait_for_url(lambda url: f"first={player.replace(':', '%3A').replace('=', '%3D').replace(',', '%2C')}" in url)
+    page.get_by_label("Two people").check(force=True)
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text("White to move.").wait_for()
+
+
+def test_an_earlier_position_says_that_it_is_one(open_page):
+    page = open_page()
+    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+    for cell in ("d4", "e5"):
+        page.locator(f"[data-cell={cell}]").click()
+        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+    page.get_by_role("button", name="d4", exact=True).click()
+    page.get_by_text("Looking at move 1 of 2.").wait_for()
+    page.get_by_role("button", name="Back to the game").click()
+    page.get_by_text("Black to move.").wait_for()
+
+
+def test_a_server_that_does_not_answer_shows_as_waiting(open_page):
+    page = open_page()
+    held = []
+
+    def route(wire):
+        server = wire.connect_to_server()
+        wire.on_message(lambda message: held.append(lambda: server.send(message)))
+
+    page.route_web_socket(re.compile("/socket$"), route)
+    set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
+    page.locator("[data-cell=d4]").click()
+    page.get_by_text("Waiting for the server …").wait_for()
+    held[0]()
+    page.get_by_text("White to move.").wait_for()
+
+
+@pytest.mark.parametrize("kept", ["{", "null", "[1]", '{"game": "chess"}', '{"size": "x"}', '{"player gomoku": 7}'])
+def test_a_damaged_setting_is_dropped(open_page, kept):
+    page = open_page()
+    page.evaluate("([key, value]) => localStorage.setItem(key, value)", [SETUP, kept])
+    page.reload()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    assert page.evaluate("(key) => localStorage.getItem(key)", SETUP) in (None, "null")
 
 
 def test_a_dropped_connection_is_told_and_comes_back(open_page):
@@ -268,3 +349,56 @@ def test_a_link_may_name_the_game_alone_or_a_position(open_page):
     page = open_page("#/play?game=amazons&fen=3Q/4/4/q3%20w%20-%20-%200%201")
     page.get_by_role("gridcell", name="d4, white amazon").wait_for()
     assert page.locator("[role=gridcell]").count() == 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_levels_come_first_among_the_opponents_and_say_how_strong_they_are(open_page, size):
+    page = open_page("#/play?game=gomoku", size)
+    opponent = page.get_by_label("Opponent")
+    opponent.wait_for()
+    (ladder,) = [one for one in ladders("gomoku") if (one.size, one.variant) == (15, "freestyle")]
+    options = opponent.locator("optgroup").first.locator("option").all_inner_texts()
+    assert len(options) == len(ladder.levels)
+    assert re.fullmatch(r"1, beginner, about -?[\d,]+", options[0])
+    opponent.select_option("level:2")
+    page.get_by_text(f"from {ladder.levels[1].games} games").wait_for()
+    assert opponent.evaluate("(one) => one === document.activeElement"), "it keeps the focus for the arrow keys"
+    assert not violations(page)
+    assert fits(page)
+    page.get_by_label("Board", exact=True).select_option("11")
+    assert page.get_by_label("Opponent").locator("optgroup").count() == 1, "a board without levels has players alone"
+    page.get_by_label("Board", exact=True).select_option("15")
+    page.get_by_label("Opponent").select_option("level:2")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text("Level 2").wait_for()
+    page.locator("[data-cell=h8]").click()
+    page.locator(".moves .move").nth(1).wait_for()
+
+
+@pytest.mark.slow
+def test_teach_me_warns_before_a_blunder_and_takes_it_back(open_page):
+    page = open_page("#/play?game=gomoku&size=9&variant=freestyle&first=person&second=random&moves=e3,b8,e4,c8,e5,d8")
+    page.get_by_label("Teach me").check()
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.wait_for_selector(".seat.to-move")
+    assert page.get_by_label("Teach me").is_checked()
+    page.locator("[data-cell=i1]").click()
+    warning = page.get_by_role("alert")
+    warning.wait_for()
+    assert re.search(r"i1 looks like a blunder: your chances fall from \d+ % to \d+ %", warning.inner_text())
+    assert not violations(page)
+    page.get_by_role("button", name="Show a better move").click()
+    page.get_by_text(re.compile("Better: e[26]")).wait_for()
+    page.keyboard.press("Enter")  # on Take it back
+    warning.wait_for(state="detached")
+    assert len(moves(page)) == 6, "nothing was played"
+    page.locator("[data-cell=i1]").click()
+    page.get_by_role("button", name="Play it anyway").click()
+    page.locator(".moves .move").nth(7).wait_for()
+    assert moves(page)[6] == "i1"
+    page.get_by_role("button", name="Undo").click()
+    turn(page).wait_for()
+    page.locator("[data-cell=e6]").click()
+    page.locator(".moves .move").nth(7).wait_for()
+    assert moves(page)[6] == "e6", "a good move is played at once"

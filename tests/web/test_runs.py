@@ -11,6 +11,7 @@ import pytest
 
 from pipeline_src.web import runs
 from pipeline_src.web.late import Late
+from pipeline_src.web.run_files import curve_files, growing_generations, read_curve
 from pipeline_src.web.settings import Settings
 from tests.report.project import estimate, git, make_project
 from tests.web.conftest import BASE, PHONE, TestClient, ask, fits, violations
@@ -63,7 +64,7 @@ def test_figures_of_the_working_tree_and_of_every_version(client, project):
     assert values == {git(project, "rev-parse", "HEAD~1"): 0.2, git(project, "rev-parse", "HEAD"): 0.8}
 
 
-def test_a_figure_of_the_graph_is_told_beside_the_better_measurement(tmp_path):
+def test_the_runs_own_figure_comes_first_and_the_committed_one_beside_it(tmp_path):
     project = make_project(tmp_path.resolve())
     (project / "docs/measured").mkdir(parents=True)
     (project / "docs/measured/amazons_net.json").write_text(json.dumps({"games": estimate(9, None, None)}))
@@ -72,10 +73,10 @@ def test_a_figure_of_the_graph_is_told_beside_the_better_measurement(tmp_path):
         (newest,) = (one for one in ask(client, "runs/versions")["versions"] if one["subject"] == "Two")
         version = ask(client, "runs/version", commit=newest["commit"])["figures"]
     games, score = rows["games"], rows["score_vs_random"]
-    assert (games["ours"]["value"], games["ours"]["source"]) == (9, "measured")
-    assert (games["graph"]["value"], games["graph"]["source"]) == (5, "graph")
-    assert score["graph"] == score["ours"]
-    assert rows["turn_top1"]["graph"] is None
+    assert (games["ours"]["value"], games["ours"]["source"]) == (5, "graph")
+    assert (games["measured"]["value"], games["measured"]["source"]) == (9, "measured")
+    assert (score["ours"]["source"], score["measured"]) == ("graph", None)
+    assert rows["turn_top1"]["ours"]["value"] is None
     assert version["amazons_net.games"] == {"value": 5, "low": None, "high": None, "source": "graph"}
 
 
@@ -88,6 +89,21 @@ def test_curves_under_way_come_first(client, project):
     assert live["series"] == {"train/loss": [[1, 3.5], [2, 3.25], [3, 3]]}
     done = ask(client, "runs/curve", name="artifacts/reports/amazons/train/residual.csv")
     assert done["series"] == {"train_loss": [[1, 2.5], [2, 2]], "rate": [[2, 0.1]]}
+
+
+def test_where_nothing_has_run_the_committed_trainings_are_shown(tmp_path):
+    kept = tmp_path / "docs/measured/laptop"
+    for name in ("amazons/train/residual.csv", "growing/boards/6.csv"):
+        (kept / name).parent.mkdir(parents=True)
+        (kept / name).write_text("step,generation,games,loss,gate_score\n1,1,40,3.0,0.5\n")
+    (tmp_path / "artifacts/reports").mkdir(parents=True)
+    (tmp_path / "artifacts/reports/amazons.headlines.json").write_text("{}")  # git has it in every checkout
+    found = {one.name for one in curve_files(tmp_path)}
+    assert found == {"docs/measured/laptop/amazons/train/residual.csv", "docs/measured/laptop/growing/boards/6.csv"}
+    assert read_curve(tmp_path, "docs/measured/laptop/amazons/train/residual.csv").series["loss"] == ((1.0, 3.0),)
+    assert [one.games for one in growing_generations(tmp_path)] == [40]
+    (tmp_path / "artifacts/reports/depth").mkdir()
+    assert curve_files(tmp_path) == growing_generations(tmp_path) == []
 
 
 def test_generations_without_the_damaged_one(client, project):
@@ -138,10 +154,20 @@ def test_prefects_last_run_is_named_where_its_server_answers(client, project, mo
     assert ask(client, "runs/project")["prefect"] is None
 
 
-def test_the_report_may_do_nothing_but_be_seen(client, project):
+def test_vega_and_the_templates_are_served_by_the_server_itself(client):
+    library = client.get("/vega.js")
+    assert "vegaEmbed" in library.text
+    assert library.headers["content-type"].startswith("text/javascript")
+    assert client.get("/charts/linear.json").json()["layer"]
+    assert client.get("/charts/none.json").status_code == 404
+
+
+def test_the_report_may_only_run_its_own_scripts(client, project):
     answer = client.get("/api/runs/report")
     assert answer.text == "<h1>The report</h1>"
-    assert answer.headers["content-security-policy"].startswith("sandbox allow-popups; default-src 'none'")
+    policy = answer.headers["content-security-policy"].split("; ")
+    assert {"sandbox allow-popups allow-scripts", "default-src 'none'", "script-src 'unsafe-inline'"} <= {*policy}
+    assert not re.search(r"same-origin|connect-src|http|eval|'self'|\*", " ".join(policy))
 
 
 @pytest.mark.parametrize(
@@ -166,12 +192,17 @@ def test_the_page_by_mouse_and_keyboard(open_page, project):
     page.get_by_role("button", name="Amazons-Net: score against the random player").click()
     page.get_by_text(re.compile("^3 versions")).wait_for()
     chart = page.get_by_role("slider", name="The figure over the versions of the project")
+    chart.locator("svg .mark-line path").first.wait_for(state="attached")
     chart.focus()
     page.keyboard.press("Home")
     assert "<script>alert(1)</script>" in chart.get_attribute("aria-valuetext")
     assert "0.2 (0.1 to 0.3)" in chart.get_attribute("aria-valuetext")
     page.keyboard.press("End")
     assert "now, in the working tree" in chart.get_attribute("aria-valuetext")
+    chart.click(position={"x": 70, "y": 100})
+    assert "0.2 (0.1 to 0.3)" in chart.get_attribute("aria-valuetext")
+    gate = page.get_by_role("slider", name="Score of each generation against the best one before")
+    assert gate.locator("svg text", has_text="100%").count() == 1
     page.get_by_label("Training", exact=True).select_option(label="amazons/train/residual")
     page.get_by_label("rate").check()
     page.get_by_label("6x6").check()
@@ -190,21 +221,20 @@ def test_the_page_sees_that_a_training_is_interrupted_and_goes_on(open_page, pro
     page.get_by_text("This training goes on").wait_for()
 
 
-def test_the_page_ends_with_the_graphs_value_where_a_measurement_is_better(open_page, project):
-    def better(route):
+def test_the_page_has_the_runs_own_value_and_the_measurement_beside_it(open_page, project):
+    def measured(route):
         found = route.fetch().json()
         for one in found["figures"]:
             if f"{one['system']}.{one['name']}" == SCORE:
-                one["ours"] |= {"value": 0.95, "source": "measured"}
+                one["measured"] = one["ours"] | {"value": 0.95, "source": "measured"}
         route.fulfill(json=found)
 
     page = open_page()
-    page.route("**/api/runs/figures", better)
+    page.route("**/api/runs/figures", measured)
     page.evaluate(f"location.hash = '#/runs?figure={SCORE}'")
     page.get_by_text(re.compile("^3 versions")).wait_for()
     row = page.get_by_role("row", name=re.compile("score against the random player"))
-    assert "0.95" in row.inner_text()
-    assert "dvc repro 0.8" in row.inner_text()
+    assert re.search(r"0\.8\s+measured 0\.95", row.inner_text())
     chart = page.get_by_role("slider", name="The figure over the versions of the project")
     chart.focus()
     page.keyboard.press("End")

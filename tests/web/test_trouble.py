@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -124,3 +126,23 @@ def test_an_analysis_by_a_player_that_there_is_not_is_told_and_another_one_is_as
     page.get_by_label("Milliseconds a position").fill("5")
     page.get_by_role("button", name="Analyse", exact=True).click()
     page.get_by_text("4 of 4 positions").wait_for()
+
+
+SIDE_BY_SIDE = """
+import sys, threading
+from pipeline_src.web import late
+from pipeline_src.web.settings import Settings
+late._create(Settings(folders=()))
+sys.setswitchinterval(1e-6)
+names = ["gomoku", "gomoku.turns", "gomoku.moves", "amazons", "amazons.turns"]
+wrong = []
+threading.excepthook = lambda one: wrong.append(one.exc_value)
+threads = [threading.Thread(target=__import__, args=(f"pipeline_src.games.{name}",)) for name in names]
+for one in threads: one.start()
+for one in threads: one.join()
+sys.exit(repr(wrong) if wrong else 0)
+"""
+
+
+def test_routes_that_want_the_games_at_the_same_time_all_get_them():
+    assert subprocess.run([sys.executable, "-c", SIDE_BY_SIDE]).returncode == 0

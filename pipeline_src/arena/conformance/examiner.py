@@ -59,6 +59,8 @@ class Examiner:
     setting: str
     """Option of that player for the settings that the engine gets: ``option`` or ``info``."""
     farewell: str
+    pause_ms = 0.0
+    """Pause between a line of the engine and the next command, as in matches."""
     boards: Sequence[tuple[int, str | None]]
     """Boards to try, as (size, variant). The engine must play on the first."""
 
@@ -109,7 +111,7 @@ class Examiner:
             while len(times) < MOVES and self.rules.winner(state) is None:
                 begin = time.perf_counter()
                 actions += one.choose([Position(state, rng, start, tuple(actions))])
-                times.append((time.perf_counter() - begin) * 1000)
+                times.append((time.perf_counter() - begin) * 1000 - one.waited_ms)
                 state = self.rules.play(state, actions[-1])
                 if self.rules.winner(state) is None:
                     actions.append(int(rng.choice(self.rules.legal_actions(state))))
@@ -145,6 +147,7 @@ class Examiner:
         process = EngineProcess(self.words, farewell)
         try:
             self._greet(process)
+            process.rest(self.pause_ms / 1000)
         finally:
             process.close(LEAVE_S)
         status = process.status
@@ -186,6 +189,11 @@ class Examiner:
         assert isinstance(one, EnginePlayer)
         return one
 
+    def _tell(self, process: EngineProcess, line: str) -> None:
+        """Send a line after the pause."""
+        process.rest(self.pause_ms / 1000)
+        process.send(line)
+
     def _ask(self, process: EngineProcess, line: str, wanted: str, seconds: float = ANSWER_S) -> str:
         """Return the first answer that begins with one of the words in ``wanted``, in upper or lower case."""
         return self._await(process, line, lambda answer: begins(answer, wanted), wanted, seconds)
@@ -200,7 +208,7 @@ class Examiner:
         meanwhile: Callable[[], None] = nothing,
     ) -> str:
         """Return the first answer that is wanted; ``meanwhile`` is called repeatedly until it comes."""
-        process.send(line)
+        self._tell(process, line)
         deadline = time.monotonic() + seconds
         while (now := time.monotonic()) < deadline:
             answer = process.read(min(deadline, now + LOOK_S))

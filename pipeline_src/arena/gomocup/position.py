@@ -115,8 +115,7 @@ class Board:
 
         Raises:
             ZugwerkError: two stones are on one cell, the numbers of stones are impossible, or we have a winning line
-                already.
-                The board is not changed.
+                already. The board is not changed.
         """
         own, other = ([cell for cell, whose in stones if whose == side] for side in (OWN, OTHER))
         if len({cell for cell, _ in stones}) < len(stones):

@@ -33,7 +33,7 @@ START_MS = 1000.0
 """START waits for kernels for half of this time. Loading them from disk takes less, compiling more."""
 UNJUDGED = (0, 1, 2)
 """First stones of swap2 while kernels are still being compiled: a corner, where they give little advantage."""
-NEEDS_A_MODEL = ("zero", "brain")
+NOT_EVERYWHERE = ("zero", "brain", "level")
 """Players that do not play on every board."""
 
 
@@ -59,6 +59,7 @@ class Session:
             verbose: whether to write the result of each search as a MESSAGE before its move.
         """
         self._text, self._out, self._seed, self._margin_ms, self._verbose = player, write, seed, margin_ms, verbose
+        self._seated = ""
         self._player: Player | None = None
         self._given: Limit | None = None
         self._ended, self._notes = False, list[str]()
@@ -154,10 +155,7 @@ class Session:
 
     def _open(self, height: int, width: int) -> None:
         board = Board(height, width, self._variant() or RULES[0])
-        if self._player is None:
-            self._player, self._given = build_player("gomoku", self._text), limits_in("gomoku", self._text)
-            self._preparation = Preparation(self._player, board.start)
-        self._player.new_game()
+        self._seat(board)
         refusal = self._refusal(board)
         if refusal is not None and not self._has_size(board):  # the rule may still change, the size may not
             raise ZugwerkError(refusal)
@@ -169,6 +167,18 @@ class Session:
         self._board, self._rng, self._left = board, np.random.default_rng(self._seed), self._settings.match_ms
         self._write("OK")
 
+    def _seat(self, board: Board) -> None:
+        """Make the player, or the one of another level if that has changed, and let it begin a game."""
+        text = f"level:{self._settings.level}" if self._settings.level else self._text
+        if self._player is None or text != self._seated:
+            player, given = build_player("gomoku", text), limits_in("gomoku", text)
+            if self._player is not None and self._preparation is not None:
+                self._preparation.stop()
+                self._player.close()
+            self._player, self._given, self._seated = player, given, text
+            self._preparation = Preparation(player, board.start)
+        self._player.new_game()
+
     def _ready(self, board: Board, milliseconds: float | None, given_up: threading.Event | None = None) -> bool:
         """Whether the player becomes ready for a game on this board within a share of the time."""
         assert self._player is not None
@@ -179,6 +189,7 @@ class Session:
         return True
 
     def _info(self, words: list[str]) -> None:
+        level = self._settings.level
         try:
             changed = self._settings.read(words)
         except ZugwerkError as error:
@@ -194,6 +205,20 @@ class Session:
             self._fit_memory()
         elif changed == "rule" and self._board is not None and (variant := self._variant()) is not None:
             self._board.change_rule(variant)  # another rule is refused when a move is asked for
+        elif changed == "level":
+            self._change_level(level)
+
+    def _change_level(self, before: int) -> None:
+        """Play the rest of the game at another level; a level that there is not leaves the one before."""
+        try:
+            if self._board is not None:
+                self._seat(self._board)
+                self._fit_memory()
+            elif self._settings.level:
+                build_player("gomoku", f"level:{self._settings.level}").close()
+        except ZugwerkError as error:
+            self._settings.level = before
+            self._notes.append(f"INFO level: {error}")
 
     def _fit_memory(self) -> None:
         """Limit the player's memory to what the process leaves of the manager's limit."""
@@ -344,7 +369,7 @@ class Session:
         try:
             self._player.check(board.start)
         except ZugwerkError as error:
-            others = ", ".join(name for name in players_of("gomoku") if name not in NEEDS_A_MODEL)
+            others = ", ".join(name for name in players_of("gomoku") if name not in NOT_EVERYWHERE)
             return f"{error}; on any board, by any rule: --player {others}"
         return None
 

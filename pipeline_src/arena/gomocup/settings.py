@@ -28,6 +28,8 @@ class Settings:
     """Bits: 1 exactly five in a row wins, 2 the game continues after a win, 4 Renju, 8 Caro."""
     folder: str = ""
     """Folder for persistent files."""
+    level: int = 0
+    """Level of the player on its board, 1 the weakest; 0 is the player's own strength. A setting of ours."""
 
     def read(self, words: list[str]) -> str | None:
         """Read the words after ``INFO``; return the name of the changed setting, or None for an unknown one.
@@ -42,7 +44,7 @@ class Settings:
             self.folder = text
         elif name in ("timeout_turn", "timeout_match", "time_left"):
             setattr(self, name, float(max(0, _number(name, text))))
-        elif name in ("max_memory", "game_type", "rule"):
+        elif name in ("max_memory", "game_type", "rule", "level"):
             setattr(self, name, max(0, _number(name, text)))
         else:
             return None

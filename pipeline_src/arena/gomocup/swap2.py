@@ -25,15 +25,18 @@ NODES, DRAWN_NODES, DRAWS = 100_000, 20_000, 40
 """Without a time limit: positions searched for a choice, positions searched for each draw of stones, and draws."""
 
 
-def first_stones(empty: GomokuState, rng: np.random.Generator, seconds: float | None = None) -> tuple[int, ...]:
-    """Return three actions, black, white and black, after which the search sees the smallest advantage.
+def first_stones(
+    state: GomokuState, rng: np.random.Generator, seconds: float | None = None, count: int = 3
+) -> tuple[int, ...]:
+    """Return actions, black and white in turn, after which the search sees the smallest advantage.
 
     Args:
-        empty: the empty board.
+        state: the empty board, or one on which some stones of the opening stand.
         rng: generator for the draws.
         seconds: time for all draws; None is `DRAWS` draws.
+        count: number of stones.
     """
-    return _most_level(_engine(), empty, 3, rng, _deadline(seconds))[0]
+    return _most_level(_engine(), state, count, rng, _deadline(seconds))[0]
 
 
 def choose(

@@ -1,6 +1,7 @@
 """The ``info`` line of a search."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from pipeline_src.games.game import Game
@@ -13,9 +14,17 @@ PROVEN = (WIN + COUNTED) / 2
 SURE = WIN - 2000
 
 
-def info_line(game: Game, state: Any, found: SearchResult) -> str:
+def info_lines(game: Game, state: Any, found: SearchResult) -> list[str]:
+    """Return `info_line`; for a search with several lines, one for each, which are numbered (``multipv``)."""
+    if not found.lines:
+        return [info_line(game, state, found)]
+    each = [replace(found, value=line.value, depth=line.depth, pv=line.pv) for line in found.lines]
+    return [info_line(game, state, one, f" multipv {k}") for k, one in enumerate(each, 1)]
+
+
+def info_line(game: Game, state: Any, found: SearchResult, which: str = "") -> str:
     """Return ``info depth .. nodes .. nps .. time .. score .. pv ..``, with the score from `score_words`."""
-    words = [f"info depth {found.depth} nodes {found.nodes}"]
+    words = [f"info depth {found.depth}{which} nodes {found.nodes}"]
     if found.seconds > 0:
         words.append(f"nps {int(found.nodes / found.seconds)}")
     words.append(f"time {int(found.seconds * 1000)}")

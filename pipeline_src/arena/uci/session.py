@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
@@ -13,11 +14,12 @@ from pipeline_src.arena.conversation import converse, nobody
 from pipeline_src.arena.preparation import Preparation, any_move, less_time, time_of
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
 from pipeline_src.arena.uci.commands import GoCommand, Placed, read_go, read_position
-from pipeline_src.arena.uci.report import exact_words, info_line
+from pipeline_src.arena.uci.report import exact_words, info_lines
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
 from pipeline_src.jit.parts import plainly
 from pipeline_src.players.engines.uci_text import write_move
+from pipeline_src.players.ladders import elo_range, ladders
 from pipeline_src.players.player import Player
 from pipeline_src.players.registry import build_player
 from pipeline_src.search.limits import SearchResult
@@ -25,6 +27,8 @@ from pipeline_src.search.limits import SearchResult
 DEFAULT_PLAYER = "alphabeta"
 OVERHEAD_MS = 10
 HASH_MIB, MOST_HASH_MIB = 64, 4096
+MOST_LINES = 50
+"""Largest number of lines of an analysis (MultiPV)."""
 
 
 class Session:
@@ -42,6 +46,10 @@ class Session:
         self._waiting: threading.Thread | None = None
         self._rng = np.random.default_rng(seed)
         self._overhead_ms = float(OVERHEAD_MS)
+        self._lines = 1
+        self._limited = False
+        self._elo_range = elo_range(game) if ladders(game) else None
+        self._elo = 0 if self._elo_range is None else self._elo_range[1]
         self._thread = SearchThread(self._inform)
 
     def handle(self, line: str) -> bool:
@@ -78,6 +86,11 @@ class Session:
         self._write(f"option name Player type string default {self._text}")
         self._write(f"option name Hash type spin default {HASH_MIB} min 1 max {MOST_HASH_MIB}")
         self._write(f"option name Move Overhead type spin default {OVERHEAD_MS} min 0 max 10000")
+        self._write(f"option name MultiPV type spin default 1 min 1 max {MOST_LINES}")
+        if self._elo_range is not None:
+            low, high = self._elo_range
+            self._write("option name UCI_LimitStrength type check default false")
+            self._write(f"option name UCI_Elo type spin default {high} min {low} max {high}")
         self._write("uciok")
         self._thread.submit(self._prepare)  # in the background; errors of the player are reported later
 
@@ -98,15 +111,26 @@ class Session:
             raise ZugwerkError("setoption: expected name NAME value VALUE")
         if name == "player":
             self._stop([])
-            self._thread.submit(lambda: self._change_player(value))
+            self._thread.submit(lambda: self._set_player(value))
         elif name == "move overhead":
             self._overhead_ms = float(_whole("Move Overhead", value, 0, 10_000))
+        elif name == "multipv":
+            self._lines = _whole("MultiPV", value, 1, MOST_LINES)
+        elif name == "uci_limitstrength" and self._elo_range is not None:
+            if value not in ("true", "false"):
+                raise ZugwerkError(f"UCI_LimitStrength must be true or false, not {value[:40]!r}")
+            self._stop([])
+            self._thread.submit(lambda: self._limit_strength(value == "true", self._elo))
+        elif name == "uci_elo" and self._elo_range is not None:
+            elo = _whole("UCI_Elo", value, *self._elo_range)
+            self._stop([])
+            self._thread.submit(lambda: self._limit_strength(self._limited, elo))
         elif name == "hash":
             self._hash_mib = _whole("Hash", value, 1, MOST_HASH_MIB)
             self._stop([])
             self._thread.submit(self._fit_memory)
         else:
-            raise ZugwerkError(f"no option {name[:40]!r}; there are: Player, Hash, Move Overhead")
+            raise ZugwerkError(f"no option {name[:40]!r}; there are: Player, Hash, Move Overhead, MultiPV")
 
     def _position(self, words: list[str]) -> None:
         self._rejected = "the last position could not be read: send another one"
@@ -145,7 +169,7 @@ class Session:
 
     def _make(self) -> tuple[Player, Preparation]:
         if self._player is None or self._preparation is None:
-            self._player = build_player(self._game, self._text)
+            self._player = build_player(self._game, self._playing)
             self._fit_memory()
             self._preparation = Preparation(self._player, self._rules.initial_state())
         return self._player, self._preparation
@@ -184,13 +208,31 @@ class Session:
         if self._player is not None:
             self._player.new_game()
 
+    @property
+    def _playing(self) -> str:
+        """Text of the player that chooses the moves: the nearest level where the strength is limited."""
+        return f"level:elo={self._elo}" if self._limited else self._text
+
+    def _set_player(self, text: str) -> None:
+        if self._limited:
+            build_player(self._game, text).close()  # plays once its strength is no longer limited
+        else:
+            self._change_player(text)
+        self._text = text
+
+    def _limit_strength(self, limited: bool, elo: int) -> None:
+        before = self._playing
+        self._limited, self._elo = limited, elo
+        if self._playing != before:
+            self._change_player(self._playing)
+
     def _change_player(self, text: str) -> None:
         player = build_player(self._game, text)  # a malformed text keeps the old player
         if self._preparation is not None:
             self._preparation.stop()
         if self._player is not None:
             self._player.close()
-        self._player, self._text = player, text
+        self._player = player
         self._fit_memory()
         self._preparation = Preparation(player, self._rules.initial_state())
 
@@ -217,7 +259,7 @@ class Session:
                 return "(none)"
         player, preparation = self._make()
         position = go.place(placed, rules.to_play(state), self._rng, self._overhead_ms)
-        bounds = go.bounds(self._overhead_ms)
+        bounds = replace(go.bounds(self._overhead_ms), lines=self._lines)
         if not preparation.wait(time_of(position, bounds), search.stopped):
             self._inform("kernels are still being compiled: any legal move")
             with plainly():
@@ -228,7 +270,8 @@ class Session:
         def report(found: SearchResult) -> None:
             nonlocal reported
             reported = found
-            self._write(info_line(rules, state, found))
+            for line in info_lines(rules, state, found):
+                self._write(line)
 
         search.begin(player)
         thought = player.think(position, bounds, report)

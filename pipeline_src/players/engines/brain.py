@@ -1,5 +1,13 @@
-"""An external Gomoku engine as a player: any program that speaks the Gomocup protocol."""
+"""An external Gomoku engine as a player: any program that speaks the Gomocup protocol.
 
+Some programs print their move before they have put their state away, and refuse a command that comes at once; managers
+of tournaments take longer than that. So each command waits `PAUSE_MS` after the program's last line, and a move that is
+answered by ERROR is asked for once more, by BOARD.
+"""
+
+import contextlib
+import logging
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -15,8 +23,11 @@ from pipeline_src.games.gomoku.renju import WHAT
 from pipeline_src.players.engines.engine import PATIENT, EnginePlayer, Patience, ProgramOptions
 from pipeline_src.players.engines.gomocup_text import is_cell, read_cell, rule_number, write_cell
 from pipeline_src.players.engines.process import EngineProcess
-from pipeline_src.players.errors import RefusalError
+from pipeline_src.players.errors import PlayerError, RefusalError
 from pipeline_src.players.player import Position
+from pipeline_src.project.params import NonNegative
+
+log = logging.getLogger(__name__)
 
 MOVETIME_MS = 1000.0
 """Default time of a move. The protocol requires a time for every move."""
@@ -24,6 +35,13 @@ NO_LIMIT = (1 << 31) - 1
 """Value of ``time_left`` in a game without a clock."""
 RULE_S = 0.3
 """Seconds to wait for an ERROR as the answer to a rule, before a match. INFO has no other answer."""
+PAUSE_MS = 10.0
+"""Default pause between a line of the program and the next command."""
+QUIET_S, QUIET_AT_MOST_S = 0.05, 1.0
+"""Seconds of silence after an ERROR, which may be one for each line, before a program is told again; and seconds after
+which it is told anyway."""
+LOST_START_S = 5.0
+"""Seconds without an answer to START until it is sent again, to a program that has answered one before."""
 _MOVE_OF_ANOTHER_KIND = re.compile(r"[(\[]?-?\d+(\s*[,;:. ]\s*-?\d+)*[)\]]?|[a-z]-?\d{1,2}|swap", re.IGNORECASE)
 
 
@@ -38,14 +56,16 @@ class BrainPlayer(EnginePlayer):
         movetime_ms: float = MOVETIME_MS,
         infos: dict[str, str] | None = None,
         patience: Patience = PATIENT,
+        pause_ms: float = PAUSE_MS,
     ) -> None:
         """``movetime_ms`` applies unless the game is played on a clock; ``infos`` are sent at the start of a game."""
-        super().__init__(command, patience)
+        super().__init__(command, patience, pause_ms / 1000)
         self.movetime_ms: float = movetime_ms
         self._infos = infos or {}
         self._start: str | None = None  # start of the game that the engine knows; None before any
         self._known: tuple[int, ...] = ()  # stones of that game, in the order of play
-        self._told: dict[str, int] = {}
+        self._told: dict[str, int] = {}  # values of INFO since the last START; empty before any
+        self._has_refused = False
 
     def new_game(self) -> None:
         """Announce that the next position belongs to another game."""
@@ -61,13 +81,12 @@ class BrainPlayer(EnginePlayer):
         self.new_game()
         process = self._running()
         with self._ended_on_error():
-            self._begin(process, state)
-            deadline = time.monotonic() + RULE_S
-            while (line := process.read(deadline)) is not None:
-                if _word(line) == "ERROR":
-                    raise RefusalError(
-                        f"engine {process.command[0]!r} does not play {format_variant(state)}: {line[:200]}"
-                    )
+            refusal, deadline = self._refusal_to_begin(process, state), time.monotonic() + RULE_S
+            while not refusal and (line := process.read(deadline)) is not None:
+                refusal = line if _word(line) == "ERROR" else ""
+            if refusal:
+                variant = format_variant(state)
+                raise RefusalError(f"engine {process.command[0]!r} does not play {variant}: {refusal[:200]}")
 
     def ready(self, start: Any = None) -> None:
         """See `EnginePlayer.ready`."""
@@ -77,24 +96,56 @@ class BrainPlayer(EnginePlayer):
                 self._begin(process, start)
 
     def _greet(self, process: EngineProcess) -> None:  # noqa: ARG002 - what it plays on is told by START
-        self._start = None
+        self._start, self._told = None, {}
 
     def _begin(self, process: EngineProcess, start: Any) -> None:
         """Announce a new game to the engine, and wait until it is ready."""
+        if refusal := self._refusal_to_begin(process, start):
+            raise process.fault(f"answers {refusal[:200]!r} to what it is told (INFO)", "illegal")
+
+    def _refusal_to_begin(self, process: EngineProcess, start: Any) -> str:
+        """Announce a new game, twice if INFO is answered by ERROR; return the second ERROR, or an empty text."""
+        refused = list[str]()
+        for pause_s in (0.0, QUIET_S):
+            self._announce(process, start, pause_s)
+            refused = [line for line in self._settle(process) if _word(line) == "ERROR"]
+            if not refused:
+                return ""
+            self._tell_of_refusal(process, refused[0])
+        return refused[0]
+
+    def _announce(self, process: EngineProcess, start: Any, pause_s: float) -> None:
+        """Send START, and INFO ``pause_s`` after its answer."""
         height, width = start.board.shape
         rule = rule_number(format_variant(start))
         process.skip()
-        process.send(f"START {width}" if height == width else f"RECTSTART {width},{height}")
-        answer = self._await_start(process, _answers_start, "OK")
+        answer = self._answer_to_start(process, f"START {width}" if height == width else f"RECTSTART {width},{height}")
         if _word(answer) != "OK":
             raise RefusalError(f"engine {process.command[0]!r} does not play on {width}x{height}: {answer[:200]}")
+        self.waited_ms += process.rest(pause_s) * 1000
         self._told = {}
         for name, value in self._infos.items():
-            process.send(f"INFO {name} {value}")
+            self._send(process, f"INFO {name} {value}")
         self._inform(process, "rule", rule)
         self._inform(process, "game_type", 1)
         self._limit(process, None)
         self._start, self._known = gomoku.to_fen(start), ()
+
+    def _answer_to_start(self, process: EngineProcess, line: str) -> str:
+        """Announce a board. A program that has answered a START before is told twice if it refuses or is silent.
+
+        A program that has just been started is told once: it had no answer to put away, and may load for long.
+        """
+        if self._told:
+            self._send(process, line)
+            with contextlib.suppress(PlayerError):  # if the process has ended, sending says so again
+                patience_s = min(LOST_START_S, self._patience.start_s)
+                answer = self._listen(process, _answers_start, "OK", patience_s, math.inf)
+                if _word(answer) == "OK":
+                    return answer
+                self._settle(process)
+        self._send(process, line)
+        return self._await_start(process, _answers_start, "OK")
 
     def _limit(self, process: EngineProcess, position: Position | None) -> None:
         clock = None if position is None else position.clock
@@ -109,7 +160,7 @@ class BrainPlayer(EnginePlayer):
 
     def _inform(self, process: EngineProcess, name: str, value: int) -> None:
         if self._told.get(name) != value:
-            process.send(f"INFO {name} {value}")
+            self._send(process, f"INFO {name} {value}")
             self._told[name] = value
 
     def _choose(self, position: Position) -> int:
@@ -118,25 +169,55 @@ class BrainPlayer(EnginePlayer):
             process = self._running()
             if self._start != gomoku.to_fen(start) or (self._known and self._known != position.actions[:-1]):
                 self._begin(process, start)
-            for line in process.skip():  # late answers to earlier questions
-                if _word(line) == "ERROR":
-                    raise process.fault(f"answers {line[:200]!r} to what it is told (INFO)", "illegal")
+            late = [line for line in process.skip() if _word(line) == "ERROR"]  # answers to earlier lines
+            if late and not self._known:
+                raise process.fault(f"answers {late[0][:200]!r} to what it is told (INFO)", "illegal")
             self._limit(process, position)
-            for line in self._ask(position, start):
-                process.send(line)
-            own = self.movetime_ms if position.clock is None else position.clock.own_ms
-            answer = self._await(process, _answers_move, "move", own / 1000 + self._patience.grace_s)
+            answer = self._ask(process, position, self._lines(position, start, whole=bool(late)))
+            if _word(answer) == "ERROR":
+                self._tell_of_refusal(process, answer)
+                moves = filter(is_cell, self._settle(process))  # one comes if the ERROR answered an earlier line
+                whole = self._lines(position, start, whole=True)
+                answer = next(moves, "") or self._ask(process, position, whole)
         action = self._read(process, answer, position.state)
         self._start = gomoku.to_fen(start)
         self._known = (*position.actions, action)
         return action
 
-    def _ask(self, position: Position, start: Any) -> list[str]:
-        """Return the lines that send a position to the engine."""
+    def _ask(self, process: EngineProcess, position: Position, lines: list[str]) -> str:
+        """Send a position and return the answer."""
+        for line in lines:
+            self._send(process, line)
+        own = self.movetime_ms if position.clock is None else position.clock.own_ms
+        return self._await(process, _answers_move, "move", own / 1000 + self._patience.grace_s)
+
+    def _settle(self, process: EngineProcess) -> list[str]:
+        """Wait, on no clock, until a program has been silent for `QUIET_S`, and return the lines that came."""
+        begin, heard = time.monotonic(), list[str]()
+        try:
+            while (now := time.monotonic()) < begin + QUIET_AT_MOST_S and (line := process.read(now + QUIET_S)):
+                heard.append(line)
+            return heard
+        finally:
+            self.waited_ms += (time.monotonic() - begin) * 1000
+
+    def _tell_of_refusal(self, process: EngineProcess, answer: str) -> None:
+        """Say, once for a player, that a command was refused."""
+        if not self._has_refused:
+            log.warning(
+                "engine %r answers %r and is told once more; a longer pause may help, now pause=%g",
+                process.command[0],
+                answer[:200],
+                self._pause_s * 1000,
+            )
+        self._has_refused = True
+
+    def _lines(self, position: Position, start: Any, whole: bool = False) -> list[str]:
+        """Return the lines that send a position to the engine; with ``whole``, all stones even if it knows them."""
         width, actions = start.board.shape[1], position.actions
         if not position.state.board.any():
             return ["BEGIN"]
-        if actions and self._known == actions[:-1] and (self._known or not start.board.any()):
+        if not whole and actions and self._known == actions[:-1] and (self._known or not start.board.any()):
             return [f"TURN {write_cell(actions[-1], width)}"]
         lines = [f"{write_cell(cell, width)},{whose}" for cell, whose in _stones(position, start)]
         return ["BOARD", *lines, "DONE"]
@@ -188,8 +269,11 @@ class BrainOptions(ProgramOptions):
     """Milliseconds for a move, unless the game is played on a clock."""
     info: dict[str, str] = Field(default_factory=dict)
     """Value of an INFO line that the program gets at the start of a game."""
+    pause: NonNegative = PAUSE_MS
+    """Milliseconds between a line of the program and the next command, as time of neither side: some programs refuse a
+    command that comes at once."""
 
 
 def brain_player(options: BrainOptions) -> BrainPlayer:
     """The player ``brain``."""
-    return BrainPlayer(options.command, options.movetime, options.info, options.patience)
+    return BrainPlayer(options.command, options.movetime, options.info, options.patience, options.pause)

@@ -47,8 +47,12 @@ class EnginePlayer(Player):
     FAREWELL = "quit"
     """Line that asks the engine to exit."""
 
-    def __init__(self, command: Sequence[str], patience: Patience = PATIENT) -> None:
-        """``command`` is a list of words. The process is not started yet."""
+    def __init__(self, command: Sequence[str], patience: Patience = PATIENT, pause_s: float = 0.0) -> None:
+        """``command`` is a list of words. The process is not started yet.
+
+        `_send` writes a line ``pause_s`` seconds after the last line of the engine at the earliest.
+        """
+        self._pause_s = pause_s
         self._command, self._patience, self.first_ms = tuple(command), patience, patience.first_s * 1000
         self._process: EngineProcess | None = None
 
@@ -58,6 +62,7 @@ class EnginePlayer(Player):
         Raises:
             PlayerError: no legal move came in time. The engine is ended, and restarted for the next move.
         """
+        self.waited_ms = 0.0
         return [self._choose(position) for position in positions]
 
     def ready(self, start: Any = None) -> None:  # noqa: ARG002 - for protocols that must know the board
@@ -71,6 +76,7 @@ class EnginePlayer(Player):
     def close(self) -> None:
         """See `Player.close`."""
         if self._process is not None:
+            self._process.rest(self._pause_s)
             self._process.close()
         self._process = None
 
@@ -90,6 +96,11 @@ class EnginePlayer(Player):
             self._process = process = EngineProcess(self._command, self.FAREWELL, log_file)
             self._greet(process)
         return process
+
+    def _send(self, process: EngineProcess, line: str) -> None:
+        """Write a line after the pause, which counts as time of neither side."""
+        self.waited_ms += process.rest(self._pause_s) * 1000
+        process.send(line)
 
     def _await(self, process: EngineProcess, wanted: Callable[[str], bool], what: str, seconds: float) -> str:
         """Return the first line that is ``wanted``; skip other lines."""

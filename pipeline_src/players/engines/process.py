@@ -6,6 +6,7 @@ guard kills the group: a shell that waits for the end of a pipe held by this pro
 """
 
 import contextlib
+import math
 import os
 import queue
 import re
@@ -65,7 +66,7 @@ class EngineProcess:
             raise PlayerError("crash", f"engine {command[0]!r} cannot be started: {error.strerror}") from None
         guard = _start_guard(self._process.pid)
         self._lines: Lines = queue.Queue(MOST_LINES)
-        self._over = False
+        self._over, self._heard = False, -math.inf  # when a line was last read, by `time.monotonic`
         self._said, self._complained = deque[str](maxlen=LAST_LINES), deque[str](maxlen=LAST_LINES)
         closed = threading.Event()
         assert self._process.stdout is not None and self._process.stderr is not None  # noqa: PT018
@@ -88,6 +89,14 @@ class EngineProcess:
     def alive(self) -> bool:
         """Whether the process runs and has not been closed."""
         return self._end.alive and self._process.poll() is None
+
+    def rest(self, seconds: float) -> float:
+        """Wait until ``seconds`` have passed since its last line was read; return the seconds that were waited."""
+        begin = time.monotonic()
+        if (left := self._heard + seconds - begin) <= 0:
+            return 0.0
+        time.sleep(left)
+        return time.monotonic() - begin
 
     def send(self, line: str) -> None:
         """Write a line to its standard input.
@@ -117,6 +126,7 @@ class EngineProcess:
         if line is None:
             self._over = True
             raise self._ended()
+        self._heard = time.monotonic()
         return line
 
     def skip(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Players of Gomoku without a net."""
+"""Players of Gomoku that belong to no system."""
 
 PLAYERS = {
     "random": "pipeline_src.players.gomoku.basic:random_player",
@@ -6,4 +6,5 @@ PLAYERS = {
     "alphabeta": "pipeline_src.players.gomoku.alphabeta:gomoku_alphabeta",
     "engine": "pipeline_src.players.gomoku.engine:gomoku_engine",
     "mcts": "pipeline_src.players.gomoku.mcts:gomoku_mcts",
+    "level": "pipeline_src.players.levels:gomoku_level",
 }

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline_src.players.options import Options
+from pipeline_src.players.player import Position
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.gomoku.evaluation import make_evaluator
 from pipeline_src.search.limits import Limit
@@ -20,6 +21,14 @@ class MinimaxOptions(Options):
     """Depth in plies."""
 
 
-def gomoku_minimax(options: MinimaxOptions) -> SearchPlayer:
+class MinimaxPlayer(SearchPlayer):
+    """Searches to its depth, on a clock too."""
+
+    def limit_at(self, position: Position) -> Limit:  # noqa: ARG002
+        """See `SearchPlayer.limit_at`."""
+        return self.limit
+
+
+def gomoku_minimax(options: MinimaxOptions) -> MinimaxPlayer:
     """The player ``minimax`` of Gomoku."""
-    return SearchPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))
+    return MinimaxPlayer(Minimax(make_evaluator()), Limit(depth=options.depth))

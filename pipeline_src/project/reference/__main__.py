@@ -1,4 +1,4 @@
-"""Write the reference pages, the generated blocks of README.md and the pages below docs, and the charts these show.
+"""Write the reference pages, the generated blocks of README.md and of the pages below docs, and their charts.
 
 Example: ``python -m pipeline_src.project.reference --check``
 """

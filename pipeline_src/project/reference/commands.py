@@ -1,4 +1,4 @@
-"""The page of everything that is run from a command line: zugwerk, make, the stages."""
+"""The page of all commands: zugwerk, make, the stages."""
 
 import ast
 import inspect
@@ -31,7 +31,7 @@ STAGES = """## stages
 
 
 def commands_page(folder: Path = Path()) -> str:
-    """The page's text, for the Makefile, dvc.yaml and stages of ``folder``."""
+    """Return the page's text, for the Makefile, dvc.yaml and stages of ``folder``."""
     lines = [
         *INTRO.splitlines(),
         "## make",
@@ -47,7 +47,7 @@ def commands_page(folder: Path = Path()) -> str:
 
 
 def _command(command: Any, context: typer.Context, name: str, level: int) -> list[str]:
-    """Lines on a command, and on those below it: what it does, an example, its arguments and options."""
+    """Return the lines of a command and its subcommands: help, example, arguments and options."""
     text, _, example = (command.help or "").partition("Example: ")
     example = example or (command.epilog or "").removeprefix("Example: ")
     example, _, more = example.partition("\n\n")

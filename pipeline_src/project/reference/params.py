@@ -1,4 +1,4 @@
-"""The page of params.yaml: every key with its type, its value in each profile, and what it means."""
+"""The page of params.yaml: every key with its type, its value in each profile, and its meaning."""
 
 import typing
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ import yaml
 
 from pipeline_src.project.params import is_model, unwrapped
 from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text
-from pipeline_src.project.reference.tables import NOTE, code, sentence, table, type_words
+from pipeline_src.project.reference.tables import NOTE, code, sentence, table, type_words, value_code
 from pipeline_src.project.sections import SECTIONS, TopLevel, about
 
 INTRO = f"""# params.yaml
@@ -26,15 +26,15 @@ names. *NAME* in a key stands for a name of your own.
 
 """
 SHOWN = (LAPTOP, "smoke", "paper")
-"""Profiles that have a column everywhere; others where they differ."""
+"""Profiles with a column in every table; other profiles have one where they differ."""
 MANY = 12
-"""Number of entries of a mapping above which they share a row."""
+"""Number of entries of a mapping above which all share one row."""
 ABSENT = object()
 
 
 @dataclass(frozen=True)
 class Row:
-    """A key: its type, its meaning, and its value in each profile."""
+    """A key with its type, its meaning and its value in each profile."""
 
     name: str
     type: str
@@ -43,11 +43,11 @@ class Row:
 
 
 class Shown(str):
-    """Text that is shown as it stands."""
+    """Text that is shown unchanged."""
 
 
 def params_page(folder: Path = Path()) -> str:
-    """The page's text, for the params.yaml and the profiles of ``folder``.
+    """Return the page's text, for the params.yaml and the profiles of ``folder``.
 
     Raises:
         ZugwerkError: params.yaml is not the laptop's.
@@ -77,7 +77,7 @@ def _contents() -> list[tuple[str, str]]:
 
 
 def _readers(path: Path) -> dict[str, list[str]]:
-    """The stages that list a section, or part of it, among their params in dvc.yaml."""
+    """Return the stages that list a section, or part of it, among their params in dvc.yaml."""
     found: dict[str, list[str]] = {}
     for stage, definition in yaml.safe_load(path.read_text(encoding="utf-8"))["stages"].items():
         listed = definition.get("do", definition).get("params", [])
@@ -87,7 +87,7 @@ def _readers(path: Path) -> dict[str, list[str]]:
 
 
 def _rows(kind: Any, key: str, values: Mapping[str, Any]) -> Iterator[Row]:
-    """The rows of what is in a model or mapping, whose keys begin with ``key``, in each profile."""
+    """Return the rows of the keys in a model or mapping below ``key``, with the values of each profile."""
     if typing.get_origin(kind) is dict:
         item = typing.get_args(kind)[1]
         for name, field in getattr(item, "model_fields", {}).items():
@@ -106,7 +106,7 @@ def _rows(kind: Any, key: str, values: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _entries(key: str, values: Mapping[str, Any]) -> Iterator[Row]:
-    """A row an entry of a mapping, or one for all where they are many."""
+    """Return a row for each entry of a mapping, or one for all if there are many."""
     names = list(dict.fromkeys(name for value in values.values() if isinstance(value, dict) for name in value))
     if len(names) > MANY:
         spans = {p: f"{next(iter(v))} to {next(reversed(v))}" for p, v in values.items()}
@@ -144,5 +144,4 @@ def _value(value: Any) -> str:
         return ""
     if isinstance(value, Shown):
         return code(value)
-    text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False).strip()
-    return code(text.removesuffix("...").strip())
+    return value_code(value)

@@ -1,29 +1,32 @@
-"""Charts that the pages on how the systems work show, as SVG below docs/images."""
+"""Charts of the pages on how the systems work, as SVG below docs/images."""
 
 from pathlib import Path
 
 from pipeline_src.report.charts import charts, svg
+from pipeline_src.report.keep import committed_run
 
 FOLDER = Path("docs/images")
+BOARDS = ("6-9", "6-9-11", "6-9-11-15")
 SHOWN = {
-    "amazons": "amazons-phases",
-    "gomoku": "gomoku-elo",
-    "growing": "growing-against-scratch-6-9-11",
-    "joseki": "joseki-accuracy-measured",
-    "depth": "depth-matches",
+    "amazons": ("amazons-phases",),
+    "gomoku": ("gomoku-elo",),
+    "growing": tuple(f"growing-against-scratch-{boards}" for boards in BOARDS),
+    "joseki": ("joseki-accuracy-measured",),
+    "depth": ("depth-matches",),
 }
-"""Names of charts, by the system that has them."""
+"""Names of charts by system."""
 
 
 def pictures(folder: Path = Path()) -> dict[Path, str]:
-    """The pictures by path; one whose files are not there is left out.
+    """Return the pictures by path, without those whose files are missing.
 
     Raises:
-        ZugwerkError: a file that a chart is drawn from is damaged.
+        ZugwerkError: a file with the data of a chart is damaged.
     """
-    return {
-        folder / FOLDER / f"{name}.svg": svg(chart.figure) + "\n"
-        for system, name in SHOWN.items()
-        for chart in charts(system, folder)
-        if chart.name == name
-    }
+    with committed_run(folder) as run:
+        return {
+            folder / FOLDER / f"{chart.name}.svg": svg(chart) + "\n"
+            for system, names in SHOWN.items()
+            for chart in charts(system, run)
+            if chart.name in names
+        }

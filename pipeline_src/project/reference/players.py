@@ -26,9 +26,9 @@ class Option(NamedTuple):
     """An option of a player."""
 
     name: str
-    """``nodes``, or ``:MODEL`` of what follows the colon without a key."""
+    """The name, such as ``nodes``, or ``:MODEL`` for the value after the colon, which has no key."""
     also: str
-    """Another name of it."""
+    """Another name of the option."""
     type: str
     default: str
     meaning: str
@@ -39,7 +39,7 @@ class Listed(NamedTuple):
 
     game: str
     name: str
-    """Name at the beginning of a player's text."""
+    """Name at the start of a player's text."""
     with_options: list[str]
     """Options that select this player among several of the same name."""
     meaning: str
@@ -48,15 +48,15 @@ class Listed(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name, and the options that mean it."""
+        """Return the name, with the options that select the player."""
         return " with ".join(filter(None, [self.name, " or ".join(self.with_options)]))
 
 
 def players(game: str | None = None) -> list[Listed]:
-    """All players of a game, or of all games.
+    """Return all players of a game, or of all games.
 
     Raises:
-        ZugwerkError: no players of that game.
+        ZugwerkError: the game has no players.
     """
     games = [name for name in sorted(GAMES) if makers_of(name)]
     if game is not None and game not in games:
@@ -65,7 +65,7 @@ def players(game: str | None = None) -> list[Listed]:
 
 
 def players_page() -> str:
-    """The page's text."""
+    """Return the page's text."""
     lines, game = INTRO.splitlines(), ""
     for one in players():
         lines += [f"## {one.game}", ""] if one.game != game else []
@@ -100,7 +100,7 @@ def _option(kind: type[Options], key: str, field: FieldInfo) -> Option:
 
 
 def _text(value: Any) -> str:
-    """A default as it stands in a player's text; empty for none."""
+    """Return a default as written in a player's text; empty if there is none."""
     if isinstance(value, bool | int | float):
         return f"{value:.12g}"
     return value if isinstance(value, str) else ""

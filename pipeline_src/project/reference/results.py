@@ -1,7 +1,7 @@
-"""Generated blocks of README.md and the pages below docs/: all numbers that this project measured.
+"""Generated blocks of README.md and of the pages below docs/: all numbers that this project measured.
 
-A page has ``<!-- made: NAME WORDS -->`` and ``<!-- made: end -->`` on lines of their own; `make docs` writes what is
-between them. The names are the keys of `BLOCKS`.
+A page has the lines ``<!-- made: NAME WORDS -->`` and ``<!-- made: end -->``; `make docs` writes the lines between
+them. The names are the keys of `BLOCKS`.
 """
 
 import re
@@ -9,18 +9,25 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.reference.tables import table
-from pipeline_src.report.figures import MEASURED, figures
+from pipeline_src.project.params import at
+from pipeline_src.project.profile import merged_text
+from pipeline_src.project.reference.tables import code, sentence, table, value_code
+from pipeline_src.project.sections import SECTIONS
+from pipeline_src.report.figures import LAPTOP, figures
 from pipeline_src.report.matches import match_table
 from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.systems import SYSTEMS
 from pipeline_src.report.table import interval, markdown_table, number, with_unit
+from pipeline_src.report.verdict import verdicts
+from pipeline_src.systems.amazons_net.printed import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]
-SIZES = ("laptop", "overnight")
-"""Sizes of the graph that stand side by side."""
+SIZES = (LAPTOP, "overnight")
+"""Sizes of the graph that a table compares."""
 BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
 BLOCK = re.compile(
     r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
@@ -29,7 +36,7 @@ MARK = re.compile(r"^<!-- *made:", re.MULTILINE)
 
 
 def filled_pages(folder: Path = Path()) -> dict[Path, str]:
-    """The pages with blocks, and what they have to be.
+    """Return the pages with blocks, and their up-to-date texts.
 
     Raises:
         ZugwerkError: a block's name is unknown, a block has no end, or a metrics file is damaged.
@@ -39,7 +46,7 @@ def filled_pages(folder: Path = Path()) -> dict[Path, str]:
     texts = {path: text for path, text in texts.items() if MARK.search(text)}
     if not texts:
         return {}
-    found = figures(folder, times=False)
+    found = figures(folder, run=False)
     return {path: _filled(path, text, found, folder) for path, text in texts.items()}
 
 
@@ -58,17 +65,17 @@ def _filled(page: Path, text: str, found: Found, folder: Path) -> str:
 
 
 def _summary(found: Found) -> list[str]:
-    """A line for each published system."""
+    """Return a line for each published system."""
     rows = []
-    for name, system in SYSTEMS.items():
-        if system.headline:
-            row = found[name][system.headline]
-            rows.append([f"[{system.title}](docs/{system.page})", *_side_by_side(row, (*SIZES, MEASURED))])
-    return table(["system", "figure", "published", *SIZES, MEASURED], rows)
+    for one in verdicts(found, LAPTOP):
+        system = SYSTEMS[one.system]
+        told = f"**{one.outcome}**: {one.reason}"
+        rows.append([f"[{system.title}](docs/{system.page})", one.published, one.figure, one.run, one.best, told])
+    return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
 
 
 def _sizes(found: Found) -> list[str]:
-    """All figures that are known at every size of the graph in `SIZES`."""
+    """Return all figures that are known at every size of the graph in `SIZES`."""
     rows = [
         [SYSTEMS[name].title, *_side_by_side(row, SIZES)]
         for name, named in found.items()
@@ -79,7 +86,7 @@ def _sizes(found: Found) -> list[str]:
 
 
 def _side_by_side(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
-    """Cells of a figure: its words, the published value, and each label's value with its interval and player."""
+    """Return the cells of a figure: description, published value, and each label's value with interval and player."""
     cells = [with_unit(row["words"], row["unit"]), number(row["published"], row["unit"])]
     for label in labels:
         one = row["profiles"].get(label, {"ours": None, "low": None, "player": None}) | {"unit": row["unit"]}
@@ -90,7 +97,7 @@ def _side_by_side(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
 
 
 def _figures(found: Found, words: list[str]) -> list[str]:
-    """The measurement of each named figure of a system that stands first."""
+    """Return the first measurement of each named figure of a system."""
     system, *names = words
     if system not in found or not names or not set(names) <= found[system].keys():
         raise ZugwerkError(f"'made: figures {' '.join(words)}': a system, then figures of it; `zugwerk report --json`")
@@ -98,15 +105,28 @@ def _figures(found: Found, words: list[str]) -> list[str]:
 
 
 def _best(row: dict[str, Any]) -> list[str]:
-    """Cells of `BEST`."""
+    """Return the cells of `BEST`."""
     unit = row["unit"]
     cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
     words = with_unit(row["words"], unit)
     return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
 
 
+def _departures(folder: Path) -> list[str]:
+    """Return a row for each key of `PRINTED` that has another value at one of `SIZES`."""
+    trees = [yaml.safe_load(merged_text(name, folder)) for name in SIZES]
+    rows = []
+    for key, printed in PRINTED.items():
+        section, _, name = key.partition(".")
+        cells = ["" if at(tree, key) == printed else value_code(at(tree, key)) for tree in trees]
+        if any(cells):
+            meaning = sentence(SECTIONS[section].model_fields[name].description)
+            rows.append([code(key), value_code(printed), *cells, meaning])
+    return table(["key", "as printed", *SIZES, "meaning"], rows)
+
+
 def _results(found: Found, folder: Path) -> list[str]:
-    """Everything."""
+    """Return all figures and measurements of all systems."""
     lines = []
     for name, system in SYSTEMS.items():
         source = f" Published: {system.source}." if system.source else ""
@@ -120,13 +140,13 @@ def _results(found: Found, folder: Path) -> list[str]:
 
 
 def _timed(system: str, name: str) -> bool:
-    """Whether a figure is a time of the graph's own run, which git does not have."""
+    """Return whether a figure is a time of the graph's own run, which is not in git."""
     figure = REGISTRY[system][name]
     return bool(figure.timing or figure.times)
 
 
 def _tables(system: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Tables of a system's measurements beside its figures, each with its title."""
+    """Return further tables of a system's measurements, each with its title."""
     measured = system_measurements(folder, system)
     if "matches" in measured:
         yield f"{SYSTEMS[system].title}: matches", match_table(system, folder)
@@ -213,6 +233,7 @@ BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "sizes": lambda found, _folder, _words: _sizes(found),
     "figures": lambda found, _folder, words: _figures(found, words),
     "matches": lambda _found, folder, words: match_table(words[0], folder),
+    "departures": lambda _found, folder, _words: _departures(folder),
     "results": lambda found, folder, _words: _results(found, folder),
     "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
 }

@@ -5,6 +5,7 @@ import typing
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import yaml
 from pydantic.fields import FieldInfo
 
 from pipeline_src.project.params import bound_words, is_model, unwrapped
@@ -14,24 +15,30 @@ WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table; a bar inside a cell is escaped."""
+    """Return the lines of a table; bars inside cells are escaped."""
     lines = [list(head), ["---"] * len(head), *map(list, rows)]
     return ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
 
 
 def code(text: str) -> str:
-    """Text as code; empty stays empty."""
+    """Return text as code; empty text stays empty."""
     return f"`{text}`" if text else ""
 
 
+def value_code(value: Any) -> str:
+    """Return a value of params.yaml as code."""
+    text = yaml.safe_dump(value, default_flow_style=True, width=10_000, sort_keys=False).strip()
+    return code(text.removesuffix("...").strip())
+
+
 def sentence(text: str | None) -> str:
-    """The first sentence of a docstring, in one line and without reST's double backticks."""
+    """Return the first sentence of a docstring on one line, without reST's double backticks."""
     words = " ".join((text or "").split("\n\n")[0].split()).replace("``", "`")
     return words if words.endswith((".", ")")) or not words else words + "."
 
 
 def type_words(field: FieldInfo) -> str:
-    """Type and bounds of a field, such as ``whole number, at least 1``."""
+    """Return type and bounds of a field, such as ``whole number, at least 1``."""
     return _type(field.annotation, field.metadata)
 
 

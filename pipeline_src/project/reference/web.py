@@ -1,4 +1,4 @@
-"""The page of what a client of `zugwerk web` says and hears: routes, the WebSocket of a game, all messages."""
+"""The page of the interface of `zugwerk web`: routes, the WebSocket of a game, all messages."""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +8,10 @@ from pydantic.json_schema import models_json_schema
 
 from pipeline_src.project.reference.tables import NOTE, code, sentence, table
 from pipeline_src.web.app import create_app
-from pipeline_src.web.messages.analyse import AnalysisState, PlyAnalysis
+from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
+from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, PlyAnalysis, Thinking, ThinkRequest
 from pipeline_src.web.messages.play import Act, GameMessage, Problem, ThoughtMessage
-from pipeline_src.web.play import A_SECOND, BURST, BUSY, FLOOD, GONE, MOST_TABS, SLOW
+from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.settings import HOST, PORT, Settings
 
 INTRO = f"""# The server of the pages
@@ -33,9 +34,10 @@ SOCKET = f"""
 
 `POST /api/play/games` begins a game; its WebSocket is `/api/play/games/ID/socket`. At once, and after each change, the
 server sends the whole game ([GameMessage](#gamemessage)) with the legal moves, where it is a person's turn. The client
-sends what the person does ([Act](#act)): `{{"do": "move", "move": "h8", "ply": 0}}`. What does not work is told
-([Problem](#problem)) and changes nothing; the game is sent once more, so that a client that has drawn the move already
-can take it back. While a player thinks, [ThoughtMessage](#thoughtmessage)s tell how far it is, ten a second at most.
+sends what the person does ([Act](#act)): `{{"do": "move", "move": "h8", "ply": 0}}`. An action that is not
+possible is answered by a [Problem](#problem) and changes nothing; the game is sent once more, so that a client that has
+drawn the move already can undo it. While a player thinks, [ThoughtMessage](#thoughtmessage)s report its search, ten a
+second at most.
 
 A game may be open several times. Once nobody has it open, its player and its clock stop, and it is kept for a day: who
 connects again finds it as it was.
@@ -54,18 +56,31 @@ Moves are texts: `d1-d7/g7` (from, to, arrow), `h8`. A position text (`fen`) has
 ## The WebSocket of an analysis
 
 A client opens `/api/analyse/watch` and sends one message, an [AnalysisRequest](#analysisrequest). The server answers
-with what it has of that game by that player, then with each position as it is analysed: [PlyAnalysis](#plyanalysis),
+with what it has of that line by that player, then with each position as it is analysed: [PlyAnalysis](#plyanalysis),
 and after each the [AnalysisState](#analysisstate). After `done` or `failed` it closes the socket. A client that closes
-it ends the analysis; the same request goes on there later, as long as the server runs.
+it ends the analysis; the same request later continues it, as long as the server runs.
+
+At `/api/analyse/think` a client sends a [ThinkRequest](#thinkrequest) for each position that it shows, and hears
+[Thinking](#thinking) messages until it sends the next one or closes the socket, which end the search.
 
 ## Messages
 
 """
-SPOKEN = (Act, GameMessage, ThoughtMessage, Problem, PlyAnalysis, AnalysisState)
+SPOKEN = (
+    Act,
+    GameMessage,
+    ThoughtMessage,
+    Problem,
+    AnalysisRequest,
+    PlyAnalysis,
+    AnalysisState,
+    ThinkRequest,
+    Thinking,
+)
 
 
 def web_page() -> str:
-    """The page's text."""
+    """Return the page's text."""
     app = create_app(Settings())
     found = app.openapi()
     _, spoken = models_json_schema(
@@ -107,7 +122,7 @@ def _about(schema: dict[str, Any]) -> list[str]:
 
 
 def sentence_of(schema: dict[str, Any]) -> str:
-    """All of a model's docstring, without reST's double backticks."""
+    """Return a model's docstring without reST's double backticks."""
     return re.sub(r"``", "`", schema.get("description", "")).strip()
 
 
@@ -119,7 +134,7 @@ def _default(field: dict[str, Any]) -> str:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """A JSON schema in words."""
+    """Return a JSON schema in words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report.charts import amazons, depth, gomoku, growing, joseki
-from pipeline_src.report.charts.chart import Chart, png, svg
-from pipeline_src.report.charts.drawing import styled
+from pipeline_src.report.charts.drawing import Chart, interactive, png, svg
 
-__all__ = ["SYSTEMS", "Chart", "charts", "png", "svg"]
+__all__ = ["SYSTEMS", "Chart", "charts", "interactive", "png", "svg"]
 
 SYSTEMS: Mapping[str, Callable[[Path], Iterator[Chart | None]]] = {
     "amazons": amazons.charts,
@@ -31,5 +30,4 @@ def charts(system: str, folder: Path = Path()) -> list[Chart]:
     """
     if system not in SYSTEMS:
         raise ZugwerkError(f"no charts of '{system}'; there are those of {', '.join(SYSTEMS)}")
-    with styled():
-        return [chart for chart in SYSTEMS[system](folder) if chart is not None]
+    return [chart for chart in SYSTEMS[system](folder) if chart is not None]

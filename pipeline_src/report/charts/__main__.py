@@ -26,9 +26,9 @@ def main() -> None:
     for system in options.systems or SYSTEMS:
         for chart in charts(system):
             with written_aside(options.out / f"{chart.name}.svg") as aside:
-                aside.write_text(svg(chart.figure), encoding="utf-8")
+                aside.write_text(svg(chart), encoding="utf-8")
             with written_aside(options.out / f"{chart.name}.png") as aside:
-                aside.write_bytes(png(chart.figure))
+                aside.write_bytes(png(chart))
 
 
 if __name__ == "__main__":

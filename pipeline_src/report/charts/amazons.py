@@ -6,33 +6,22 @@ from typing import get_args
 
 from pipeline_src.project.params import PARAMS_FILE, load
 from pipeline_src.report.charts import amazons_engine
-from pipeline_src.report.charts.chart import Chart, chart
-from pipeline_src.report.charts.drawing import (
-    Look,
-    count_axis,
-    curve,
-    from_zero,
-    legend,
-    level,
-    measured,
-    panels,
-    ranked,
-    share_axis,
-)
-from pipeline_src.report.charts.reading import Table, metrics, table
+from pipeline_src.report.charts.drawing import SHARE, Chart, chart, curves, ranked
+from pipeline_src.report.charts.reading import Metrics, Rows, points, table
 from pipeline_src.systems.amazons_net.params import AmazonsModelsParams, ModelName
 
 REPORTS = Path("artifacts/reports/amazons")
-LOOKS = {
-    "soft_argmax": Look(0),
-    "expected_distance": Look(1),
-    "cross_entropy": Look(2),
-    "residual": Look(3),
-    "one_ply": Look(5),
-    "uniform": Look(6),
-}
-"""Names of nets and baselines; those of Amazons-Net are by loss."""
 NETS = get_args(ModelName)
+"""Nets; Amazons-Net has one for each loss."""
+ORDER = (
+    "soft argmax",
+    "expected distance",
+    "cross entropy",
+    "residual",
+    "one ply",
+    "residual against itself",
+    "uniform",
+)
 MATCHES = {
     "random": "Amazons-Net v random",
     "one_ply": "Amazons-Net v one ply",
@@ -44,37 +33,28 @@ MATCHES = {
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Return the charts of the checkout ``folder``, None for each one without data."""
+    """Yield the charts of the checkout ``folder``, None for each one without data."""
     yield learning(folder)
     yield phases(folder)
     yield calibration(folder)
     yield matches(folder)
-    yield amazons_engine.doublings(folder)
-    yield amazons_engine.matches(folder)
+    yield from amazons_engine.charts(folder)
 
 
 def learning(folder: Path) -> Chart | None:
     """Draw the accuracy of the nets on the validation split by epoch."""
-    found = _found(folder, "train/{}.csv", NETS)
-    if not found:
-        return None
-    figure, axes = panels(3, height=1.75)
-    columns = {
+    panels = {
         "validation_move_top1": "top-1 accuracy, move (from, to)",
         "validation_arrow_top1": "top-1 accuracy, arrow given the move",
         "validation_arrow_value_accuracy": "value accuracy",
     }
-    longest = max(max(rows.numbers("epoch")) for rows in found.values())
-    for one, (column, words) in zip(axes, columns.items(), strict=True):
-        for place, (name, rows) in enumerate(found.items()):
-            shift = 0.02 * max(1, longest - 1) * (place - (len(found) - 1) / 2)  # points of one epoch would hide others
-            epochs = [epoch + shift for epoch in rows.numbers("epoch")]
-            curve(one, epochs, rows.numbers(column), _words(name), LOOKS[name])
-        one.set_title(words)
-        from_zero(one)
-    axes[-1].set_xlabel("epoch")
-    count_axis(axes[-1].xaxis)
-    legend(figure, axes[0])
+    found = _found(folder, "train/{}.csv", NETS, "epoch", *panels)
+    rows = [
+        row
+        for column, panel in panels.items()
+        for name, own in found.items()
+        for row in points(own, "epoch", column, series=name, panel=panel)
+    ]
     return chart(
         "amazons-learning",
         "Amazons nets: accuracy during training",
@@ -82,83 +62,66 @@ def learning(folder: Path) -> Chart | None:
         "under the name of its loss, and of the residual net.",
         f"{REPORTS}/train/*.csv",
         "dvc repro amazons_train",
-        figure,
+        curves(rows, "epoch", "", order=ORDER),
     )
 
 
 def phases(folder: Path) -> Chart | None:
     """Draw the top-1 accuracy of nets and baselines on held-out games by phase of the game."""
-    found = _found(folder, "evaluate/{}.phases.csv", tuple(LOOKS))
-    if not found:
-        return None
-    figure, axes = panels(3, height=1.85)
-    columns = {
+    panels = {
         "from_to_top1": "top-1 accuracy, move (from, to)",
         "arrow_top1": "top-1 accuracy, arrow given the move",
         "turn_top1": "top-1 accuracy, whole turn",
     }
-    names = list(dict.fromkeys(phase for rows in found.values() for phase in rows.words("phase")))
-    for one, (column, words) in zip(axes, columns.items(), strict=True):
-        for place, (name, rows) in enumerate(found.items()):
-            shift = 0.11 * (place - (len(found) - 1) / 2)
-            at = [names.index(phase) + shift for phase in rows.words("phase")]
-            values = rows.estimates(column, f"{column}_low", f"{column}_high")
-            measured(one, at, values, _words(name), LOOKS[name], joined=False)
-        one.set_title(words)
-        from_zero(one)
-        one.grid(visible=False, axis="x")
-    axes[-1].set_xticks(range(len(names)), [_phase(name) for name in names])
-    axes[-1].set_xlabel("turn of the game")
-    legend(figure, axes[0])
+    numbers = [column + end for column in panels for end in ("", "_low", "_high")]
+    found = _found(folder, "evaluate/{}.phases.csv", (*NETS, "one_ply", "uniform"), *numbers, words=("phase",))
+    rows = [
+        {
+            "name": _phase(row["phase"]),
+            **{key: row[column + end] for key, end in (("value", ""), ("low", "_low"), ("high", "_high"))},
+            "series": name,
+            "panel": panel,
+        }
+        for column, panel in panels.items()
+        for name, own in found.items()
+        for row in own
+    ]
     return chart(
         "amazons-phases",
         "Amazons nets: top-1 accuracy by phase of the game",
-        "Top-1 accuracy on the test split, with 95 % intervals clustered by game. One ply is the player that looks one "
-        "ply ahead with the engine's evaluation; uniform is a random choice among the legal turns.",
+        "Top-1 accuracy on the test split by turn of the game, with 95 % intervals clustered by game. One ply is the "
+        "player that looks one ply ahead with the engine's evaluation; uniform is a random choice among the legal "
+        "turns.",
         f"{REPORTS}/evaluate/*.phases.csv",
         "dvc repro amazons_evaluate amazons_baselines",
-        figure,
+        ranked(rows, "", order=ORDER),
     )
 
 
 def calibration(folder: Path) -> Chart | None:
     """Draw predicted against observed win rates."""
-    found = _found(folder, "evaluate/{}.calibration.csv", ("cross_entropy", "residual", "one_ply"))
-    if not found:
-        return None
-    figure, (axes,) = panels(height=3.4)
-    axes.plot([0, 1], [0, 1], color="#666666", linestyle=(0, (4, 3)), linewidth=1, label="as predicted", zorder=1)
-    for name, rows in found.items():
-        measured(axes, rows.numbers("predicted"), rows.estimates("observed"), _words(name), LOOKS[name])
-    share_axis(axes.xaxis)
-    share_axis(axes.yaxis)
-    axes.set_title("win rate observed")
-    axes.set_xlabel("win rate predicted")
-    legend(figure, axes)
+    numbers = ("predicted", "observed", "low", "high")
+    found = _found(folder, "evaluate/{}.calibration.csv", ("cross_entropy", "residual", "one_ply"), *numbers)
+    found["residual against itself"] = table(folder / REPORTS / "calibration.csv", *numbers)
+    rows = [row for name, own in found.items() for row in points(own, "predicted", "observed", series=name)]
     return chart(
         "amazons-calibration",
         "Amazons nets: calibration of the win rate",
-        "Turns of the test split, binned by the win rate predicted for the side to move, and the observed win rate, "
-        "with 95 % intervals clustered by game. Cross entropy is Amazons-Net.",
-        f"{REPORTS}/evaluate/*.calibration.csv",
-        "dvc repro amazons_evaluate amazons_baselines",
-        figure,
+        "Turns of the test split, and of games of PUCT with the residual net against itself (the first half of each), "
+        "binned by the win rate predicted for the side to move, and the observed win rate, with 95 % intervals "
+        "clustered by game. Cross entropy is Amazons-Net. On the dashed line the two are equal.",
+        f"{REPORTS}/*/*.calibration.csv, {REPORTS}/calibration.csv",
+        "dvc repro amazons_evaluate amazons_baselines amazons_calibration",
+        curves(rows, "win rate predicted", "win rate observed", template="calibration", order=ORDER),
     )
 
 
 def matches(folder: Path) -> Chart | None:
     """Draw the scores of the nets in matches."""
-    found = metrics(folder / REPORTS / "match.json")
-    if found is None:
-        return None
+    found = Metrics(folder / REPORTS / "match.json")
     there = found.keys()
     names = [*(name for name in MATCHES if name in there), *(name for name in there if name not in MATCHES)]
-    words = [MATCHES.get(name, _words(name)) for name in names]
-    figure, (axes,) = panels(height=0.9 + 0.3 * len(names))
-    ranked(axes, words, [found.estimate(f"{name}.score") for name in names], "", Look(0))
-    level(axes, 0.5, across=True)
-    share_axis(axes.xaxis)
-    axes.set_xlabel("score of A in A v B")
+    scores = {MATCHES.get(name, _words(name)): found.estimate(name, "score") for name in names}
     return chart(
         "amazons-matches",
         "Matches of the Amazons nets",
@@ -166,18 +129,25 @@ def matches(folder: Path) -> Chart | None:
         "without search. The dashed line is equal strength.",
         f"{REPORTS}/match.json",
         "dvc repro amazons_match",
-        figure,
+        ranked(
+            [{"name": name, **score} for name, score in scores.items() if score],
+            "score of A in A v B",
+            scale=SHARE,
+            level=0.5,
+        ),
     )
 
 
-def _found(folder: Path, place: str, names: tuple[str, ...]) -> dict[str, Table]:
+def _found(
+    folder: Path, place: str, names: tuple[str, ...], *numbers: str, words: tuple[str, ...] = ()
+) -> dict[str, Rows]:
     """Return the tables of the baselines and of the nets in params.yaml. Tables of other nets are from earlier runs."""
-    read = {name: table(folder / REPORTS / place.format(name)) for name in names}
+    read = {name: table(folder / REPORTS / place.format(name), *numbers, words=words) for name in names}
     found = {name: rows for name, rows in read.items() if rows}
-    if not found.keys() & {*NETS}:
-        return found
-    trained = load(AmazonsModelsParams, "amazons_models", folder / PARAMS_FILE).trained
-    return {name: rows for name, rows in found.items() if name not in NETS or name in trained}
+    if found.keys() & {*NETS}:
+        trained = load(AmazonsModelsParams, "amazons_models", folder / PARAMS_FILE).trained
+        found = {name: rows for name, rows in found.items() if name not in NETS or name in trained}
+    return {_words(name): rows for name, rows in found.items()}
 
 
 def _words(name: str) -> str:

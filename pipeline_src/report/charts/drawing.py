@@ -1,247 +1,278 @@
-"""The style of charts, and their parts: curves, dots with intervals, bars, heat maps.
+"""Charts as Vega-Lite specifications, made of the templates in report/specs, and their pictures as SVG and PNG.
 
-A chart is as wide as a phone's screen, so that its text is readable there. A page may stretch it.
+`dvc plots` uses the same templates (.dvc/plots is a link to them) and fills in the same anchors; so do the pages of
+`zugwerk web`, in chart.js. A colour of theme.json is a variable of CSS, which a page sets for light and dark.
 """
 
-from __future__ import annotations
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pipeline_src.files import finite
+from pipeline_src.report.charts.reading import Rows
 
-from pipeline_src.report.charts.reading import Estimate
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
-
-WIDTH, HEIGHT = 4.2, 2.9
-"""Width in inches: 302 points, about the number of pixels of a phone's screen."""
-INK, SOFT, FAINT = "#222222", "#666666", "#e4e4e4"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222")
-"""Okabe and Ito's palette (Color Universal Design, 2008) without its yellow, which is too light on white."""
-MARKERS = "osD^vPX"
-TICK_STEPS = (1, 2, 5, 10)
+SPECS = Path(__file__).parents[1] / "specs"
+WIDTH, HEIGHT = 300, 170
+"""Pixels between the axes. With its labels, a chart is as wide as a phone's screen, so that its text is readable."""
+LIGHT = {"card": "#ffffff", "ink": "#222222", "soft": "#5f5f5f", "line": "#e4e4e4"} | {
+    f"line-{number}": colour
+    for number, colour in enumerate(("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#222222"), 1)
+}
+"""Colours on white. The lines are Okabe and Ito's palette (Color Universal Design, 2008) without yellow, which is too
+light."""
 MOST_MARKERS = 25
 """Largest number of points of a curve with markers."""
-STYLE: dict[Any, Any] = {  # matplotlib has a type for its keys, which grows
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#999999",
-    "axes.grid": True,
-    "axes.labelcolor": SOFT,
-    "axes.labelsize": 9,
-    "axes.linewidth": 0.8,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": SOFT,
-    "axes.titlelocation": "left",
-    "axes.titlepad": 5,
-    "axes.titlesize": 9,
-    "errorbar.capsize": 2,
-    "figure.facecolor": "white",
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
-    "font.size": 9,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.7,
-    "legend.columnspacing": 1.2,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "legend.handlelength": 1.5,
-    "legend.handletextpad": 0.5,
-    "legend.labelspacing": 0.3,
-    "lines.linewidth": 1.5,
-    "lines.markersize": 4,
-    "savefig.facecolor": "white",
-    "svg.fonttype": "none",
-    "svg.hashsalt": "zugwerk",
-    "text.color": INK,
-    "xtick.color": "#999999",
-    "xtick.labelcolor": INK,
-    "xtick.labelsize": 9,
-    "ytick.color": "#999999",
-    "ytick.labelcolor": INK,
-    "ytick.labelsize": 9,
-}
+MOST_TICKS = 12
+"""Largest number of counts, such as generations, that each have a tick."""
+LARGEST = 1.7
+"""How many times its size a page may stretch a chart."""
+ZOOM = {"name": "grid", "select": {"type": "interval", "zoom": "wheel![event.ctrlKey]"}, "bind": "scales"}
+"""The wheel alone scrolls the page."""
+LOG = {"type": "log"}
+"""Logarithmic scale."""
+SHARE = {"domain": [0, 1], "padding": 6}
+"""Scale of shares and scores."""
+Spec = dict[str, Any]
 
 
-class Look(NamedTuple):
-    """Colour and marker of a series, by its number in the chart."""
+class Chart(NamedTuple):
+    """One chart of a system's report."""
 
-    place: int
+    name: str
+    """Unique name of letters, digits and hyphens."""
+    title: str
+    caption: str
+    """Description, source of the numbers and command to make them again, as plain text."""
+    spec: Spec
+    """Vega-Lite specification with its data."""
 
     @property
-    def colour(self) -> str:
-        """Value for matplotlib."""
-        return COLOURS[self.place % len(COLOURS)]
-
-    @property
-    def marker(self) -> str:
-        """Value for matplotlib."""
-        return MARKERS[self.place % len(MARKERS)]
+    def rows(self) -> Rows:
+        """Rows of the data, as drawn."""
+        found: Rows = self.spec["data"]["values"]
+        return found
 
 
-@contextmanager
-def styled() -> Iterator[None]:
-    """Apply this style within the block, independent of the user's own."""
-    import matplotlib as mpl
+def chart(name: str, title: str, caption: str, source: str, rerun: str, spec: Spec | None) -> Chart | None:
+    """Make a chart; None if there is nothing to draw.
 
-    with mpl.rc_context(STYLE):
-        yield
-
-
-def panels(count: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
-    """Make a figure of panels one above the other, ``height`` inches each, with a common horizontal axis."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-
-    figure = Figure(figsize=(WIDTH, height * count), layout="constrained")
-    found = list(figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0])
-    for axes in found:
-        for axis, most in ((axes.xaxis, 7), (axes.yaxis, round(2.6 * height))):
-            axis.set_major_locator(
-                MaxNLocator(most, steps=TICK_STEPS)
-            )  # as many at any size, so that the layout settles
-            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    return figure, found
+    Args:
+        name: see `Chart`.
+        title: title of a few words.
+        caption: description of a sentence or two, with the units of the axes.
+        source: the files that the numbers come from.
+        rerun: the command that makes these files.
+        spec: of `curves`, `ranked` or `heat`.
+    """
+    return Chart(name, title, f"{caption} From {source}; made again by: {rerun}", spec) if spec else None
 
 
-def curve(axes: Axes, x: Sequence[float], y: Sequence[float], name: str, look: Look, **options: Any) -> None:
-    """Draw a line, with markers if it has few points."""
-    style: dict[str, Any] = {"color": look.colour, "marker": look.marker if len(x) <= MOST_MARKERS else ""}
-    axes.plot(x, y, label=name, **style | options)
+def curves(
+    rows: Rows,
+    x: str,
+    y: str,
+    *,
+    template: str = "linear",
+    order: Sequence[str] = (),
+    x_scale: Mapping[str, Any] | None = None,
+    y_scale: Mapping[str, Any] | None = None,
+    joined: bool = True,
+    level: float | None = None,
+) -> Spec | None:
+    """Draw lines, or points that are not joined, with intervals where rows have them; None without rows.
 
-
-def measured(
-    axes: Axes, x: Sequence[float], y: Sequence[Estimate], name: str, look: Look, *, joined: bool = True, **options: Any
-) -> None:
-    """Draw points with intervals, joined by a line or not."""
-    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "elinewidth": 1}
-    style["linestyle"] = "-" if joined else ""
-    axes.errorbar(x, [one.value for one in y], yerr=_arms(y), label=name, **style | options)
+    Args:
+        rows: x and y, low and high (interval of y), series (colour), dash (dashes), panel (panels below each other).
+        x: title of the horizontal axis.
+        y: title of the vertical axis.
+        template: linear, or calibration with its diagonal.
+        order: all series that charts share, so that one has the same colour in each.
+        x_scale: Vega-Lite scale of the horizontal axis.
+        y_scale: Vega-Lite scale of the vertical axis.
+        joined: whether points of a series are joined.
+        level: y of a dashed line.
+    """
+    rows = [row for row in finite(rows) if row["x"] is not None]
+    if not rows:
+        return None
+    spec = _filled(template, rows, x, y, order, STROKE_DASH=_names(rows, "dash", {"value": [1, 0]}), PLOT_HEIGHT=HEIGHT)
+    across, line = spec["encoding"]["x"], spec["layer"][-1]
+    across["scale"] = dict(LOG) if x_scale == LOG else {**across["scale"], **(x_scale or {})}
+    if all(row.get("low") is None for row in rows):
+        del spec["layer"][-2]  # the intervals
+    places = sorted(_unique(rows, "x"))
+    if len(places) <= MOST_TICKS and all(float(place).is_integer() for place in places):
+        across["axis"] = {"values": places}
+    line["encoding"]["y"].setdefault("scale", {}).update(y_scale or {})
+    if len(rows) <= MOST_MARKERS * len({(row.get("series"), row.get("panel")) for row in rows}):
+        line["mark"]["point"] = True
+    if not joined:
+        line["mark"] = {**line["mark"], "type": "point", "size": 45}
+    return _with_panels(_with_level(spec, "y", level), rows, "y")
 
 
 def ranked(
-    axes: Axes,
-    names: Sequence[str],
-    x: Sequence[Estimate | None],
-    name: str,
-    look: Look,
-    shift: float = 0,
-    **options: Any,
-) -> None:
-    """Draw points with intervals, one for each line of text, the first on top, ``shift`` lines further down."""
-    there = [(place + shift, one) for place, one in enumerate(x) if one is not None]
-    places, values = [place for place, _ in there], [one for _, one in there]
-    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "", "elinewidth": 1}
-    axes.errorbar([one.value for one in values], places, xerr=_arms(values), label=name, **style | options)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
+    rows: Rows,
+    x: str,
+    *,
+    order: Sequence[str] = (),
+    scale: Mapping[str, Any] | None = None,
+    level: float | None = None,
+) -> Spec | None:
+    """Draw points with intervals beside names, the first on top; None without rows.
+
+    Args:
+        rows: name, value, low and high, series (colour), panel.
+        x: title of the horizontal axis.
+        order: see `curves`.
+        scale: Vega-Lite scale of the horizontal axis.
+        level: value of a dashed line.
+    """
+    if not rows:
+        return None
+    series = len(_unique(rows, "series"))
+    size: dict[str, Any] = {"PLOT_WIDTH": max(WIDTH // 2, WIDTH + 30 - 6 * max(len(row["name"]) for row in rows))}
+    size["PLOT_HEIGHT"] = {"step": 22} if series == 1 else {"step": 9 + 6 * series, "for": "position"}
+    spec = _filled("ranked", rows, x, None, order, X="value", Y="name", SHAPE={"value": "circle"}, **size)
+    if all(row.get("low") is None for row in finite(rows)):
+        del spec["layer"][0]  # the intervals
+    if series == 1:
+        del spec["encoding"]["yOffset"]
+    else:
+        spec["encoding"]["yOffset"]["field"] = "series"
+    for layer in spec["layer"]:
+        layer["encoding"]["x"]["scale"] = {"zero": not scale, **(scale or {})}
+    return _with_panels(_with_level(spec, "x", level), rows, "x")
 
 
-def bars(axes: Axes, names: Sequence[str], x: Sequence[Estimate], name: str, look: Look, place: int, of: int) -> None:
-    """Draw horizontal bars, the first on top, of series ``place`` out of ``of``, with each value beside its bar."""
-    height = 0.8 / of
-    at = [line + height * (place - (of - 1) / 2) for line in range(len(names))]
-    axes.barh(at, [one.value for one in x], height * 0.9, color=look.colour, label=name)
-    axes.errorbar([one.value for one in x], at, xerr=_arms(x), linestyle="", color=INK, elinewidth=1)
-    for y, one in zip(at, x, strict=True):
-        beyond = one.value if math.isnan(one.high) else max(one.value, one.high)
-        axes.annotate(f"{one.value:.2f}", (beyond, y), (4, 0), textcoords="offset points", va="center", fontsize=8)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(visible=False, axis="y")
+def heat(rows: Rows, x: str, y: str, columns: int = 2) -> Spec | None:
+    """Draw tables of counts in shades of blue, one for each panel; None without rows.
+
+    Args:
+        rows: panel, label (row), chosen (column), count and share_of_label (shade).
+        x: title of the columns.
+        y: title of the rows.
+        columns: tables beside each other.
+    """
+    if not rows:
+        return None
+    spec = _filled("heat", rows, x, y, (), X="chosen", Y="label")
+    for axis, field in (("x", "chosen"), ("y", "label")):
+        spec["spec"]["encoding"][axis]["sort"] = _unique(rows, field)
+    return spec | {"facet": {"field": "panel", "sort": _unique(rows, "panel"), "title": None}, "columns": columns}
 
 
-def heat(
-    axes: Axes,
-    shares: Sequence[Sequence[float]],
-    texts: Sequence[Sequence[str]],
-    rows: Sequence[str],
-    columns: Sequence[str],
-) -> None:
-    """Draw a table of shares in shades of blue with the text of each cell, the first row on top; NaN is blank."""
-    import numpy as np
+def svg(one: Chart, colours: Mapping[str, str] = LIGHT) -> str:
+    """Return the picture as an element of an HTML page that takes the page's width, with text as text.
 
-    values = np.ma.masked_invalid(np.array(shares, dtype=np.float64))
-    axes.pcolormesh(values, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=1)
-    for row, line in enumerate(texts):
-        for column, text in enumerate(line):
-            ink = "white" if shares[row][column] > 0.6 else INK
-            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=8)
-    axes.set_xticks([place + 0.5 for place in range(len(columns))], columns)
-    axes.set_yticks([place + 0.5 for place in range(len(rows))], rows)
-    axes.set_ylim(len(rows), 0)
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(False)
+    Ids begin with the chart's name, so that those of a page's charts differ. The same chart gives the same text.
+    Without ``colours``, the colours are variables of CSS.
+    """
+    from vl_convert import vegalite_to_svg
+
+    picture = vegalite_to_svg(json.loads(_coloured(_still(one.spec), colours)))
+    picture = re.sub(r' (role|aria-\w+)="[^"]*"', "", picture)  # of the parts, which have no words of their own
+    picture = re.sub(r'(id="|url\(#)(?=\w)', rf"\g<1>{one.name}-", picture)
+
+    def scalable(size: re.Match[str]) -> str:
+        most = f"max-width: {LARGEST * float(size[1]):.0f}px"
+        return f' style="{most}" role="img" aria-label="{html.escape(one.title)}"'
+
+    return re.sub(r' width="([^"]*)" height="[^"]*"', scalable, picture, count=1)
 
 
-def level(axes: Axes, value: float, name: str = "", *, across: bool = False) -> None:
-    """Draw a dashed line at a value of the vertical axis, or of the horizontal one if ``across``, with its name."""
-    draw = axes.axvline if across else axes.axhline
-    draw(value, color=SOFT, linestyle=(0, (4, 3)), linewidth=1, zorder=1, label=name or "_")
+def png(one: Chart, scale: float = 2) -> bytes:
+    """Return the picture as a PNG on white."""
+    from vl_convert import vegalite_to_png
+
+    return vegalite_to_png(json.loads(_coloured(_still(one.spec), LIGHT)), scale=scale)
 
 
-def share_axis(axis: Axis) -> None:
-    """Set up an axis of shares or scores, 0 to 1."""
-    set_limits = axis.axes.set_xlim if axis is axis.axes.xaxis else axis.axes.set_ylim
-    set_limits(-0.04, 1.04)
-    axis.set_ticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
+def interactive(one: Chart) -> str:
+    """Return the specification on white as JSON that no text in it can end a script element."""
+    return _coloured(one.spec, LIGHT).replace("<", "\\u003c")
 
 
-def count_axis(axis: Axis) -> None:
-    """Set up an axis of whole numbers."""
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+def _filled(template: str, rows: Rows, x: str, y: str | None, order: Sequence[str], **more: Any) -> Spec:
+    """Return a template with its anchors replaced by values."""
+    values: dict[str, Any] = {
+        "DATA": finite(rows),
+        "X": "x",
+        "Y": "y",
+        "X_LABEL": x or None,
+        "Y_LABEL": y or None,
+        "TITLE": "",
+    }
+    values |= {"COLOR": _names(rows, "series", {"value": "var(--line-1)"}, order), "ZOOM_AND_PAN": ZOOM}
+    values |= {"PLOT_WIDTH": WIDTH} | more
 
-    axis.set_major_locator(MaxNLocator(nbins=6, steps=TICK_STEPS, integer=True))
-    axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    def fill(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: fill(value) for key, value in part.items()}
+        if isinstance(part, list):
+            return [fill(value) for value in part]
+        anchor = re.fullmatch(r"<DVC_METRIC_(\w+)>", part) if isinstance(part, str) else None
+        return values[anchor[1]] if anchor else part
 
-
-def log_axis(axis: Axis, values: Sequence[float]) -> None:
-    """Set up a logarithmic axis of ``values`` with ticks at 1, 2, 5, 10, ..."""
-    from matplotlib.ticker import NullLocator
-
-    set_scale = axis.axes.set_xscale if axis is axis.axes.xaxis else axis.axes.set_yscale
-    set_scale("log")
-    low, high = 0.7 * min(values), 1.4 * max(values)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [tick for power in powers for tick in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if low < tick < high]
-    axis.set_ticks(ticks, [f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in ticks])
-    axis.set_minor_locator(NullLocator())
-
-
-def from_zero(axes: Axes) -> None:
-    """Begin the vertical axis at 0, with room for points at 0."""
-    top = axes.get_ylim()[1]
-    axes.set_ylim(-0.04 * top, top)
+    spec: Spec = fill(_read(template))
+    return spec | {"config": _read("theme")}
 
 
-def legend(figure: Figure, axes: Axes) -> None:
-    """Write the legend above all panels, in as few lines as possible."""
-    handles, names = axes.get_legend_handles_labels()
-    columns = next((n for n in range(len(names), 1, -1) if _legend_width(names, n) < WIDTH * 72), 1)
-    figure.legend(handles, names, loc="outside upper left", ncols=columns)
+def _read(name: str) -> Any:
+    return json.loads((SPECS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def _legend_width(names: Sequence[str], columns: int) -> float:
-    """Return the width of that many columns in points, with a generous width for letters."""
-    length, longer = divmod(len(names), columns)  # as matplotlib fills them, the first ones being the longer
-    ends = [length * n + min(n, longer) for n in range(columns + 1)]
-    letters = sum(max(len(name) for name in names[a:b]) for a, b in pairwise(ends))
-    return 9 * (1.5 + 0.5 + 1.2) * columns + 5.6 * letters
+def _names(rows: Rows, field: str, single: Spec, order: Sequence[str] = ()) -> Spec:
+    """Return the encoding of names as colours or dashes, with a legend; ``single`` where no row has a name."""
+    names = _unique(rows, field)
+    if names in ([None], [""]):
+        return single
+    columns = max(1, int(1.1 * WIDTH / (6.2 * max(map(len, names)) + 30)))
+    scale: dict[str, Any] = {"domain": names}
+    if field == "series":
+        places = [order.index(name) if name in order else place for place, name in enumerate(names)]
+        scale["range"] = [f"var(--line-{place % 7 + 1})" for place in places]
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {"columns": columns}}
 
 
-def _arms(values: Sequence[Estimate]) -> list[list[float]]:
-    """Return the lengths of the intervals below and above. NaN stays NaN and draws none."""
-    return [[_length(one.low, one.value) for one in values], [_length(one.value, one.high) for one in values]]
+def _unique(rows: Iterable[Mapping[str, Any]], field: str) -> list[Any]:
+    return list(dict.fromkeys(row.get(field) for row in rows))
 
 
-def _length(low: float, high: float) -> float:
-    return 0.0 if low > high else high - low  # rounding may leave an end on the wrong side of the value
+def _with_level(spec: Spec, axis: str, value: float | None) -> Spec:
+    if value is not None:
+        mark = {"type": "rule", "color": "var(--soft)", "strokeDash": [4, 3], "strokeWidth": 1}
+        hidden = dict.fromkeys({"x", "y", "yOffset", "color"} - {axis})
+        spec["layer"].insert(
+            0, {"data": {"values": [{}]}, "mark": mark, "encoding": {**hidden, axis: {"datum": value}}}
+        )
+    return spec
+
+
+def _with_panels(spec: Spec, rows: Rows, free: str) -> Spec:
+    """Put the panels that rows have below each other; the ``free`` axis of each has ticks of its own and no title."""
+    names = _unique(rows, "panel")
+    if names == [None]:
+        return spec
+    for layer in spec["layer"]:
+        layer.pop("params", None)  # a scale that is zoomed would be one for all panels
+        layer["encoding"][free]["title"] = None
+    whole = {key: spec.pop(key) for key in ("$schema", "data", "config")}
+    del spec["title"]
+    facet = {"field": "panel", "type": "nominal", "sort": names, "title": None}
+    return whole | {"facet": facet, "columns": 1, "spec": spec, "resolve": {"scale": {free: "independent"}}}
+
+
+def _still(part: Any) -> Any:
+    """Return a part of a specification without what a still picture has no use for."""
+    if isinstance(part, dict):
+        unused = {"params", "tooltip"} | ({"point"} if part.get("point") == "transparent" else set())
+        return {key: _still(value) for key, value in part.items() if key not in unused}
+    return [_still(value) for value in part] if isinstance(part, list) else part
+
+
+def _coloured(spec: Spec, colours: Mapping[str, str]) -> str:
+    return re.sub(r"var\(--([\w-]+)\)", lambda found: colours.get(found[1], found[0]), json.dumps(spec))

@@ -1,27 +1,16 @@
 """Charts of Gomoku from self-play: losses, gates, Elo by generation and over hours, baselines, the round robin."""
 
-import math
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 
 from pipeline_src.arena.score import rate
-from pipeline_src.project.params import PARAMS_FILE, read_tree
-from pipeline_src.report.charts.chart import Chart, chart
-from pipeline_src.report.charts.drawing import (
-    Look,
-    count_axis,
-    curve,
-    heat,
-    legend,
-    level,
-    measured,
-    panels,
-    share_axis,
-)
-from pipeline_src.report.charts.reading import Estimate, table
+from pipeline_src.project.params import PARAMS_FILE, at, read_tree
+from pipeline_src.report.charts.drawing import SHARE, Chart, chart, curves, heat
+from pipeline_src.report.charts.reading import Rows, points, table
 from pipeline_src.report.generation_times import read_times
-from pipeline_src.report.lock import Lock, at
+from pipeline_src.report.lock import Lock
 from pipeline_src.report.registry import ANCHOR
 
 REPORTS = Path("artifacts/reports/gomoku")
@@ -30,117 +19,89 @@ ANCHOR_WORDS = "MCTS with 1,000 playouts"
 
 
 def charts(folder: Path) -> Iterator[Chart | None]:
-    """Return the charts of the checkout ``folder``, None for each one without data."""
+    """Yield the charts of the checkout ``folder``, None for each one without data."""
     yield losses(folder)
     yield gates(folder)
     yield elo(folder)
     yield elo_hours(folder)
     yield baselines(folder)
     yield round_robin(folder)
+    yield calibration(folder)
 
 
 def losses(folder: Path) -> Chart | None:
     """Draw the losses, the published figure 6."""
-    rows = table(folder / REPORTS / "losses.csv")
-    if rows is None:
-        return None
-    figure, (axes,) = panels()
-    for place, name in enumerate(("policy", "mean", "value")):
-        curve(axes, rows.numbers("iteration"), rows.numbers(name), name, Look(place))
-    axes.set_ylim(0)
-    axes.set_title("loss")
-    axes.set_xlabel("training step, over all generations")
-    count_axis(axes.xaxis)
-    legend(figure, axes)
+    rows = table(folder / REPORTS / "losses.csv", "iteration", "policy", "mean", "value")
+    series = {name: name for name in ("policy", "mean", "value")}
     return chart(
         "gomoku-losses",
         "Losses over all generations",
         "Policy loss, value loss and their mean on the training batches, as in the published figure 6.",
         str(REPORTS / "losses.csv"),
         RERUN,
-        figure,
+        curves(points(rows, "iteration", series), "training step, over all generations", "loss"),
     )
 
 
 def gates(folder: Path) -> Chart | None:
     """Draw the gates of all generations, the published table 1."""
-    rows = table(folder / REPORTS / "table1.csv")
-    if rows is None:
-        return None
-    figure, (axes,) = panels()
-    counts = zip(rows.numbers("wins"), rows.numbers("draws"), rows.numbers("losses"), strict=True)
-    scores = [rate(wins + draws / 2, int(wins + draws + lost)) for wins, draws, lost in counts]
-    found = list(zip(rows.numbers("generation"), scores, rows.numbers("accepted"), strict=True))
-    for name, accepted, look in (("became the best player", True, Look(0)), ("did not", False, Look(1))):
-        kept = [(number, Estimate(one.value, one.low, one.high)) for number, one, took in found if took == accepted]
-        if kept:
-            numbers, values = zip(*kept, strict=True)
-            measured(axes, numbers, values, name, look, joined=False)
-    level(axes, 0.5, "equal")
-    share_axis(axes.yaxis)
-    axes.set_title("score against the best player before")
-    axes.set_xlabel("generation")
-    count_axis(axes.xaxis)
-    legend(figure, axes)
+    columns = ("generation", "wins", "draws", "losses", "accepted")
+    rows = []
+    for row in table(folder / REPORTS / "table1.csv", *columns):
+        number, wins, draws, lost, accepted = (row[column] for column in columns)
+        score = rate(wins + draws / 2, int(wins + draws + lost))
+        series = "became the best player" if accepted else "did not"
+        rows.append({"x": number, "y": score.value, "low": score.low, "high": score.high, "series": series})
     return chart(
         "gomoku-gates",
         "Gates: each generation against the best player before it",
         "Score in the gate's games, with Wilson's 95 % interval, and whether the new net took the best player's place "
-        "(by params it may at any score).",
+        "(by params it may at any score). The dashed line is equal strength.",
         str(REPORTS / "table1.csv"),
         RERUN,
-        figure,
+        curves(
+            rows,
+            "generation",
+            "score against the best player before",
+            order=("became the best player", "did not"),
+            y_scale=SHARE,
+            joined=False,
+            level=0.5,
+        ),
     )
 
 
 def elo(folder: Path) -> Chart | None:
     """Draw the Elo of the rated models by generation."""
-    rows = table(folder / REPORTS / "elo.csv")
-    if rows is None:
-        return None
-    zero = anchor(folder)
-    figure, (axes,) = panels()
-    measured(axes, rows.numbers("generation"), rows.estimates("elo"), "rated models", Look(0))
-    level(axes, 0, zero)
-    axes.set_title("Elo")
-    axes.set_xlabel("generation")
-    axes.set_xticks(rows.numbers("generation"))
-    count_axis(axes.yaxis)
-    legend(figure, axes)
     return chart(
         "gomoku-elo",
         "Elo by generation",
-        f"Elo of the rated models with 95 % intervals; {zero} is 0.",
+        f"Elo of the rated models with 95 % intervals; {anchor(folder)} is 0.",
         str(REPORTS / "elo.csv"),
         RERUN,
-        figure,
+        curves(points(rated(folder), "generation", "elo"), "generation", "Elo", level=0),
     )
 
 
 def elo_hours(folder: Path) -> Chart | None:
     """Draw Elo over hours, the published figure 7."""
-    found = rated_hours(folder)
-    if not found:
-        return None
-    zero = anchor(folder)
-    unit, scale = ("hours", 1) if max(found) >= 2 else ("minutes", 60)
-    figure, (axes,) = panels()
-    measured(axes, [hours * scale for hours in found], list(found.values()), "rated models", Look(0))
-    level(axes, 0, zero)
-    axes.set_xlim(0)
-    axes.set_title("Elo")
-    axes.set_xlabel(f"{unit} of self-play, training and gates")
-    count_axis(axes.yaxis)
-    legend(figure, axes)
+    rows = rated_hours(folder)
+    unit, scale = ("hours", 1) if max((row["hours"] for row in rows), default=0) >= 2 else ("minutes", 60)
     return chart(
         "gomoku-elo-hours",
         "Elo over time",
         f"Elo of the rated models with 95 % intervals over the {unit} that all generations up to them took on the "
-        f"machine that ran them; {zero} is 0. The published figure 7 has about 4,000 after 40 hours, on a scale "
-        "whose zero is not printed.",
+        f"machine that ran them; {anchor(folder)} is 0. The published figure 7 has about 4,000 after 40 hours, on a "
+        "scale whose zero is not printed.",
         f"{REPORTS}/elo.csv and generations/*.timings.json",
         RERUN,
-        figure,
+        curves(
+            points(rows, lambda row: row["hours"] * scale, "elo"),
+            f"{unit} of self-play, training and gates",
+            "Elo",
+            x_scale={"zero": True},
+            level=0,
+        ),
     )
 
 
@@ -153,8 +114,13 @@ def anchor(folder: Path) -> str:
     return ANCHOR_WORDS if player in (None, ANCHOR) else str(player)
 
 
-def rated_hours(folder: Path) -> dict[float, Estimate]:
-    """Return the Elo of each rated generation by the hours from the start to its end.
+def rated(folder: Path) -> Rows:
+    """Return the Elo of each rated generation."""
+    return table(folder / REPORTS / "elo.csv", "generation", "elo", "low", "high")
+
+
+def rated_hours(folder: Path) -> Rows:
+    """Return the Elo of each rated generation, with the hours from the start to its end.
 
     Empty without data, or if the ratings have more generations than params.yaml, since the times of the others are
     unknown.
@@ -162,35 +128,20 @@ def rated_hours(folder: Path) -> dict[float, Estimate]:
     Raises:
         ZugwerkError: a file is damaged.
     """
-    rows = table(folder / REPORTS / "elo.csv")
+    rows = rated(folder)
     times = read_times(folder) if rows else []
-    if rows is None or not times:
-        return {}
     ends = accumulate(sum(one.seconds.values()) for one in times)
     hours = {one.number: end / 3600 for one, end in zip(times, ends, strict=True)}
-    numbers, ratings = rows.numbers("generation"), rows.estimates("elo")
-    if not {*numbers} <= hours.keys():
-        return {}
-    return {hours[int(number)]: rating for number, rating in zip(numbers, ratings, strict=True)}
+    if not {row["generation"] for row in rows} <= hours.keys():
+        return []
+    return [row | {"hours": hours[row["generation"]]} for row in rows]
 
 
 def baselines(folder: Path) -> Chart | None:
-    """Draw the scores against the baselines, the published table 3."""
-    rows = table(folder / REPORTS / "table3.csv")
-    if rows is None:
+    """Draw the scores against the baselines, the published table 3; not if no interval is narrower than a half."""
+    rows = table(folder / REPORTS / "table3.csv", "generation", "score", "low", "high", words=("opponent",))
+    if all(row["high"] - row["low"] > 0.5 for row in rows):
         return None
-    figure, (axes,) = panels()
-    opponents = list(rows.groups("opponent"))
-    step = _least_step(rows.numbers("generation"))
-    for place, (opponent, own) in enumerate(opponents):
-        shift = 0.15 * step * (place - (len(opponents) - 1) / 2)
-        numbers = [number + shift for number in own.numbers("generation")]
-        measured(axes, numbers, own.estimates("score"), opponent, Look(place), joined=False)
-    share_axis(axes.yaxis)
-    axes.set_title("score against the baseline")
-    axes.set_xlabel("generation")
-    axes.set_xticks(sorted({*rows.numbers("generation")}))
-    legend(figure, axes)
     return chart(
         "gomoku-baselines",
         "Rated models against minimax and alpha-beta",
@@ -198,41 +149,49 @@ def baselines(folder: Path) -> Chart | None:
         "is the plies that alpha-beta looks ahead.",
         str(REPORTS / "table3.csv"),
         RERUN,
-        figure,
+        curves(
+            points(rows, "generation", "score", series=itemgetter("opponent")),
+            "generation",
+            "score against the baseline",
+            y_scale=SHARE,
+        ),
     )
 
 
 def round_robin(folder: Path) -> Chart | None:
     """Draw the round robin, the published table 2."""
-    rows = table(folder / REPORTS / "table2.csv")
-    if rows is None:
-        return None
-    cells = {
-        (model, opponent): (points, games)
-        for model, opponent, points, games in zip(
-            rows.words("generation"), rows.words("opponent"), rows.numbers("points"), rows.numbers("games"), strict=True
-        )
-    }
-    models = list(dict.fromkeys(model for model, _ in cells))
-    found = [[cells.get((model, opponent)) for opponent in (*models, "all")] for model in models]
-    figure, (axes,) = panels(height=0.9 + 0.28 * len(models))
-    shares = [[one[0] / one[1] if one and one[1] else math.nan for one in line] for line in found]
-    texts = [[f"{one[0]:g}" if one else "" for one in line] for line in found]
-    heat(axes, shares, texts, models, [*models, "all"])
-    axes.set_title("points of the model on the left")
-    axes.set_xlabel("opponent, by generation")
-    axes.set_ylabel("generation")
+    rows = table(folder / REPORTS / "table2.csv", "points", "games", words=("generation", "opponent"))
+    cells = {(row["generation"], row["opponent"]): row for row in rows}
+    models = list(dict.fromkeys(row["generation"] for row in rows))
+    found = []
+    for model in models:
+        for opponent in (*models, "all"):
+            row = cells.get((model, opponent), {"points": None, "games": 0})
+            share = row["points"] / row["games"] if row["games"] else None
+            found.append({"label": model, "chosen": opponent, "count": row["points"], "share_of_label": share})
     return chart(
         "gomoku-round-robin",
         "Rated models against each other",
-        "Points of the model of the row against that of the column, as in the published table 2; the darker, the "
-        "greater their share.",
+        "Points of the model of the row against that of the column, by generation, as in the published table 2; the "
+        "darker, the greater their share.",
         str(REPORTS / "table2.csv"),
         RERUN,
-        figure,
+        heat([row | {"panel": "points of the model on the left"} for row in found], "opponent", "model", 1),
     )
 
 
-def _least_step(numbers: list[float]) -> float:
-    there = sorted({*numbers})
-    return min((b - a for a, b in pairwise(there)), default=1.0)
+def calibration(folder: Path) -> Chart | None:
+    """Draw predicted against observed win rates of the best player."""
+    rows = table(folder / REPORTS / "calibration.csv", "predicted", "observed", "low", "high")
+    return chart(
+        "gomoku-calibration",
+        "Gomoku: calibration of the best player's win rate",
+        "Turns of its games against itself (the first half of each), binned by the win rate that the net predicts for "
+        "the side to move, and the observed win rate, with 95 % intervals clustered by game. On the dashed line the "
+        "two are equal.",
+        str(REPORTS / "calibration.csv"),
+        "dvc repro gomoku_calibration",
+        curves(
+            points(rows, "predicted", "observed"), "win rate predicted", "win rate observed", template="calibration"
+        ),
+    )

@@ -1,152 +1,103 @@
-"""Read the tables and metrics of charts. A missing file gives None, a damaged one an error that names it."""
+"""Read the tables and metrics of charts. A missing file gives nothing, a damaged one an error that names it."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 
-T = TypeVar("T")
+Row = dict[str, Any]
+Rows = list[Row]
+"""Cells by column; an empty cell of a column of numbers is NaN."""
 
 
-class Estimate(NamedTuple):
-    """A value and its 95 % interval; without an interval, its ends are NaN."""
+def table(path: Path, *numbers: str, words: Sequence[str] = ()) -> Rows:
+    """Read a CSV file with columns of ``numbers`` and ``words``; no rows if it is missing.
 
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-
-
-class Table:
-    """Rows of a file, read by column."""
-
-    def __init__(self, path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Name ``path`` in errors."""
-        self.path = path
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def numbers(self, column: str) -> list[float]:
-        """Return a column of numbers, NaN for empty cells.
-
-        Raises:
-            ZugwerkError: a row has no such cell, or it is no number.
-        """
-        return self._column(column, lambda cell: math.nan if cell == "" else float(cell))
-
-    def words(self, column: str) -> list[str]:
-        """Return a column of words.
-
-        Raises:
-            ZugwerkError: a row has no such cell.
-        """
-        return self._column(column, str)
-
-    def where(self, column: str, keep: Callable[[str], bool]) -> "Table":
-        """Return the rows with these words in ``column``."""
-        words = self.words(column)
-        return Table(self.path, [row for row, word in zip(self._rows, words, strict=True) if keep(word)])
-
-    def groups(self, column: str) -> Iterator[tuple[str, "Table"]]:
-        """Return the rows by their word in ``column``, in the order of the file."""
-        for word in dict.fromkeys(self.words(column)):
-            yield word, self.where(column, word.__eq__)
-
-    def estimates(self, value: str, low: str = "low", high: str = "high") -> list[Estimate]:
-        """Return three columns as values with intervals."""
-        columns = (self.numbers(name) for name in (value, low, high))
-        return [Estimate(*three) for three in zip(*columns, strict=True)]
-
-    def _column(self, column: str, read: Callable[[Any], T]) -> list[T]:
-        cells = []
-        for number, row in enumerate(self._rows, 1):
-            cell = row.get(column)
-            try:
-                if cell is None:
-                    raise ValueError("no such cell")
-                cells.append(read(cell))
-            except (TypeError, ValueError) as error:
-                raise _damaged(self.path, f"row {number}, column '{column}': {error}") from None
-        return cells
+    Raises:
+        ZugwerkError: the file is no table, lacks a column, or has a cell that is no number.
+    """
+    return _checked(path, read_table(path, numbers), numbers, words) if path.exists() else []
 
 
 class Metrics:
-    """Numbers of a JSON file, read by dotted key."""
+    """Numbers of a JSON file, read by key; a missing file has none."""
 
-    def __init__(self, path: Path, tree: Any) -> None:
-        """Name ``path`` in errors."""
-        if not isinstance(tree, dict):
-            raise _damaged(path, "expected keys with values")
-        self.path = path
-        self._tree = tree
-
-    def keys(self, key: str = "") -> list[str]:
-        """Return the keys below ``key``; empty if it is missing."""
-        below = self._at(key) if key else self._tree
-        if below is not None and not isinstance(below, dict):
-            raise _damaged(self.path, f"'{key}': expected keys with values")
-        return list(below or {})
-
-    def estimate(self, key: str) -> Estimate | None:
-        """Return a ``{value, low, high}``; None if the key or its value is missing or null.
+    def __init__(self, path: Path) -> None:
+        """Read the file.
 
         Raises:
-            ZugwerkError: the key has another type.
+            ZugwerkError: it is not a JSON object.
         """
-        found = self._at(key)
-        if found is None or (isinstance(found, dict) and found.get("value") is None):
-            return None
-        try:
-            ends = (found.get(end) for end in ("low", "high"))
-            return Estimate(float(found["value"]), *(math.nan if end is None else float(end) for end in ends))
-        except (TypeError, ValueError, AttributeError, KeyError):
-            raise _damaged(self.path, f"'{key}': expected a value with its interval, found {found!r}") from None
+        self.path = path
+        self._tree = read_json(path) if path.exists() else {}
+        self.keys()
 
-    def rows(self, key: str) -> Table | None:
-        """Return a list of rows; None if the key is missing."""
-        found = self._at(key)
-        if found is None:
-            return None
-        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-            raise _damaged(self.path, f"'{key}': expected a list of rows")
-        return Table(self.path, found)
+    def keys(self, *keys: str) -> list[str]:
+        """Return the keys below ``keys``."""
+        return list(self._at(*keys, kind=dict) or {})
 
-    def _at(self, key: str) -> Any:
+    def estimate(self, *keys: str) -> dict[str, float] | None:
+        """Return a value with its interval as ``{value, low, high}``; None if it is missing or null."""
+        found = self._at(*keys, kind=dict)
+        if found is None or found.get("value") is None:
+            return None
+        return _checked(
+            self.path, [{key: found.get(key) for key in ("value", "low", "high")}], ("value", "low", "high")
+        )[0]
+
+    def rows(self, key: str, *numbers: str) -> Rows:
+        """Return a list of rows with columns of ``numbers``; none if the key is missing."""
+        return _checked(self.path, self._at(key, kind=list) or [], numbers)
+
+    def _at(self, *keys: str, kind: type) -> Any:
         tree: Any = self._tree
-        for part in key.split("."):
-            if not isinstance(tree, dict):
-                raise _damaged(self.path, f"'{key}': expected keys with values above it")
-            tree = tree.get(part)
+        for key, expected in (*((key, dict) for key in keys), ("", kind)):
             if tree is None:
                 return None
+            found: type = type(tree)
+            if found is not expected:
+                raise _damaged(self.path, f"'{'.'.join(keys)}': found {tree!r}")
+            tree = tree.get(key) if key else tree
         return tree
 
 
-def table(path: Path) -> Table | None:
-    """Read a CSV file; None if it is missing or has no row.
+def points(
+    rows: Rows,
+    x: str | Callable[[Row], float],
+    y: Mapping[str, str] | str,
+    **more: str | Callable[[Row], str],
+) -> Rows:
+    """Return rows for `drawing.curves`: x, y, low and high, and ``more`` cells.
 
-    Raises:
-        ZugwerkError: the file is not text, or has no header.
+    Args:
+        rows: those of a table.
+        x: column of the horizontal axis, or a function of the row.
+        y: column of the vertical axis, whose interval is in the columns low and high; or several columns without
+            intervals, with their series' names.
+        more: series, dash or panel: a word, or a function of the row.
     """
-    if not path.exists():
-        return None
-    rows = read_table(path)
-    if not rows and not path.stat().st_size:
-        raise _damaged(path, "empty")
-    return Table(path, rows) if rows else None
+    columns = {y: None} if isinstance(y, str) else y
+    found = []
+    for column, name in columns.items():
+        for row in rows:
+            cells: Row = {key: value(row) if callable(value) else value for key, value in more.items()}
+            cells |= {"low": row.get("low"), "high": row.get("high")} if name is None else {"series": name}
+            found.append({"x": x(row) if callable(x) else row[x], "y": row[column], **cells})
+    return found
 
 
-def metrics(path: Path) -> Metrics | None:
-    """Read a JSON file of metrics; None if it is missing.
-
-    Raises:
-        ZugwerkError: the file is not a JSON object.
-    """
-    return Metrics(path, read_json(path)) if path.exists() else None
+def _checked(path: Path, rows: Iterable[Any], numbers: Sequence[str], words: Sequence[str] = ()) -> Rows:
+    found = []
+    for place, row in enumerate(rows, 1):
+        try:
+            cells = {column: math.nan if row[column] in ("", None) else float(row[column]) for column in numbers}
+            found.append({**row, **cells, **{column: row[column] for column in words}})
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(path, f"row {place}: {error}") from None
+    return found
 
 
 def _damaged(path: Path, what: str) -> ZugwerkError:

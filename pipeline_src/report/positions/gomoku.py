@@ -21,7 +21,7 @@ from pipeline_src.report.positions.file import (
 )
 from pipeline_src.report.positions.games import between, check_model, draw_game, within
 from pipeline_src.report.positions.params import GomokuShown
-from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuPlayers
 from pipeline_src.systems.gomoku_zero.files import BoardFiles, GenerationFiles
 from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
 from pipeline_src.systems.growing_boards.params import GrowingBoard
@@ -33,16 +33,16 @@ HEADLINE = "headline"
 
 
 def gomoku_examples(
-    shown: GomokuShown, params: GomokuEvaluateParams, last: int, rng: np.random.Generator
+    shown: GomokuShown, players: GomokuPlayers, opponent: str, last: int, rng: np.random.Generator
 ) -> list[Example]:
-    """Return a whole game of the best player after generation ``last`` against an opponent, and positions of it.
+    """Return a whole game of the best player after generation ``last`` against ``opponent``, and positions of it.
 
     Raises:
         ZugwerkError: the records or the model are missing, or the records have no such game.
     """
-    best, opponent = GenerationFiles(last).best, params.opponents[shown.opponent].player
+    best = GenerationFiles(last).best
     net = ZeroView(check_model(best, "gomoku_generation"), shown.simulations)
-    texts = params.best_text(best), opponent
+    texts = players.best_text(best), opponent
     missing = f"{GAMES}: no game of {texts[0]} and {opponent}; `dvc repro gomoku_evaluate` plays them"
     games = [record for record in between(read_records(GAMES), *texts) if record.event == HEADLINE]
     record = draw_game(games, max(shown.plies, default=0), rng, missing)

@@ -360,8 +360,7 @@ def search_root(state: Any, evaluator: Any, space: Space, table: Table, depth: i
     """Search the root ``depth`` plies deep within a window. The first iteration, one ply deep, ignores the window.
 
     Each new best action moves to the front of ``space.root``, so that an interrupted search leaves its answer there
-    too.
-    Returns the value over the actions that were searched to their end.
+    too. Returns the value over the actions that were searched to their end.
     """
     counts, best, root = space.counts, -INFINITY, space.root
     counts[ROOT_DONE] = 0

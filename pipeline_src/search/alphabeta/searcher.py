@@ -12,7 +12,7 @@ from pipeline_src.jit.needs import Need
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.evaluator import WIN
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, searching_seconds
 
 MAX_DEPTH = 96
 """Greatest depth of a search in plies, whatever its limit."""
@@ -45,8 +45,7 @@ class Options:
     searched too; if some remain unsearched even then, the loss is a belief (`nodes.LOST`)."""
     futility: float = math.inf
     """With two plies left to search, an action with a one-ply value this far below alpha is left out, with all
-    lower-ranked
-    ones (Heinz, "Extended futility pruning", ICCA Journal 21, 1998)."""
+    lower-ranked ones (Heinz, "Extended futility pruning", ICCA Journal 21, 1998)."""
     aspiration: float = 0.0
     """Half the width of the first window of an iteration, around the last iteration's value; 0 is an open window."""
 
@@ -159,32 +158,45 @@ class AlphaBeta:
     def _deepen(
         self, state: Any, limit: Limit, space: nodes.Space, began: float, on_info: OnInfo | None
     ) -> SearchResult:
-        line = np.empty(MAX_DEPTH + 1, np.int32)
+        room = np.empty(MAX_DEPTH + 1, np.int32)
+        self._search(state, space, 1, -nodes.INFINITY, nodes.INFINITY)
+        actions = int(space.counts[nodes.ROOT_ACTIONS])
+        count = min(limit.lines, actions)
+        values = [float(value) for value in space.values[0, :count]]
+        lines = [Line((int(space.root[k]),), nodes.told(values[k]), 1) for k in range(count)]
 
-        def report(value: float, depth: int, looked: int) -> SearchResult:
-            length = nodes.read_variation(state, space, self._table, looked, line)
-            pv = tuple(line[:length].tolist())
-            evaluated = int(space.counts[nodes.NODES])
-            result = SearchResult(pv[0], nodes.told(value), depth, evaluated, pv, time.perf_counter() - began)
+        def read(rank: int, depth: int, looked: int) -> Line:
+            length = nodes.read_variation(state, _below(space, rank), self._table, looked, room)
+            return Line(tuple(room[:length].tolist()), nodes.told(values[rank]), depth)
+
+        def report() -> SearchResult:
+            evaluated, seconds, best = int(space.counts[nodes.NODES]), time.perf_counter() - began, lines[0]
+            several = tuple(lines) if limit.lines > 1 else ()
+            result = SearchResult(best.pv[0], best.value, best.depth, evaluated, best.pv, seconds, several)
             if on_info:
                 on_info(result)
             return result
 
-        value = self._search(state, space, 1, -nodes.INFINITY, nodes.INFINITY)
-        result = report(value, 1, 1)
-        if space.counts[nodes.ROOT_ACTIONS] == 1 and limit.movetime_ms is not None:
+        result = report()
+        if actions == 1 and limit.movetime_ms is not None:
             return result
-        last = min(limit.depth or MAX_DEPTH, MAX_DEPTH)
+        last, cut = min(limit.depth or MAX_DEPTH, MAX_DEPTH), False
         for depth in range(2, last + 1):
-            if abs(value) > nodes.DECIDED or self._stop.raised[0]:
+            if cut or all(abs(value) > nodes.DECIDED for value in values) or self._stop.raised[0]:
                 break
-            found = self._iteration(state, space, depth, value)
-            whole = space.counts[nodes.STOPPED] == 0
-            if whole or space.counts[nodes.ROOT_DONE]:
-                value = found
-            result = report(value, depth if whole else depth - 1, depth)
-            if not whole:
-                break
+            found: list[Line] = []
+            for rank in range(count):  # each further line is searched without the actions of those before it
+                space.counts[nodes.ROOT_ACTIONS] = actions - rank
+                value = self._iteration(state, _below(space, rank), depth, values[rank])
+                cut = bool(space.counts[nodes.STOPPED])
+                if cut and count > 1:  # lines of different depths cannot be compared
+                    break
+                if not cut or space.counts[nodes.ROOT_DONE]:
+                    values[rank] = value
+                found.append(read(rank, depth - cut, depth))
+            if len(found) == count:
+                lines = sorted(found, key=lambda line: -line.value)
+                result = report()
         return result
 
     def _iteration(self, state: Any, space: nodes.Space, depth: int, last: float) -> float:
@@ -205,3 +217,8 @@ class AlphaBeta:
 
     def _search(self, state: Any, space: nodes.Space, depth: int, low: float, high: float) -> float:
         return float(nodes.search_root(state, self.evaluator, space, self._table, depth, low, high))
+
+
+def _below(space: nodes.Space, rank: int) -> nodes.Space:
+    """Return the memory of a search that leaves out the first ``rank`` of the root's actions."""
+    return space._replace(root=space.root[rank:])

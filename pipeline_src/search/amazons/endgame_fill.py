@@ -58,12 +58,18 @@ class EndgameScratch(NamedTuple):
 
 
 @njit(cache=True)
-def _key(words: npt.NDArray[np.uint64], run: int) -> Any:
-    x = U64(run) * U64(0x9E3779B97F4A7C15)
+def _key(words: npt.NDArray[np.uint64]) -> Any:
+    x = U64(0x9E3779B97F4A7C15)
     for i in range(6):
         x = (x ^ words[i]) * U64(0xD6E8FEB86659FD93)
         x ^= x >> U64(32)
-    return x | U64(1)  # never equal to an empty entry
+    return x
+
+
+@njit(cache=True)
+def _mark(key: Any, run: int) -> Any:
+    """Key of an entry of this run. Its place does not depend on the run, or earlier runs would decide what is lost."""
+    return (key + U64(run) * U64(0x9E3779B97F4A7C15)) | U64(1)  # never equal to an empty entry
 
 
 @njit(cache=True)
@@ -98,10 +104,10 @@ def _open(depth: int, stride: int, scratch: EndgameScratch) -> int:
     if scratch.counters[NODES] <= 0:
         return UNKNOWN
     scratch.counters[NODES] -= 1
-    key = _key(words, scratch.counters[RUN])
+    key = _key(words)
     slot = key & U64(ENTRIES - 1)
     frame[LEAST], frame[MOST] = 0, bound
-    if scratch.keys[slot] == key:
+    if scratch.keys[slot] == _mark(key, scratch.counters[RUN]):
         frame[LEAST], frame[MOST] = scratch.least[slot], scratch.most[slot]
         if target <= frame[LEAST]:
             return YES
@@ -241,7 +247,8 @@ def fills(
             frame[MOST] = min(frame[MOST], frame[TARGET] - 1)
         key = scratch.words[depth, 8]
         slot = key & U64(ENTRIES - 1)
-        scratch.keys[slot], scratch.least[slot], scratch.most[slot] = key, frame[LEAST], frame[MOST]
+        scratch.keys[slot] = _mark(key, scratch.counters[RUN])
+        scratch.least[slot], scratch.most[slot] = frame[LEAST], frame[MOST]
         pieces -= frame[KIND] >= FIRST
         depth -= 1
         if depth < 0:

@@ -43,10 +43,10 @@ LEARNED = (
 )
 """Learned from 260 games of the engine against itself, 10,815 positions searched with 100,000 nodes each.
 
-Made in four minutes of one core, 23 November 2026:
+Made in four minutes of one core, 23 November 2026, with bench/fit_amazons.py of commit 2fa3241:
 
     python -m bench.fit_amazons --seed 2 games FOLDER --count 260 --weights FIRST
     python -m bench.fit_amazons fit FOLDER
 
-FIRST are weights that a first round had learned from 240 games by `HAND`; docs/experiments.md has them, and the
-matches. On the games kept out (2,178 positions) the error is 1.32 squares, that of `HAND` 2.15."""
+FIRST are the weights that a first round learned from 240 games by `HAND`; docs/experiments.md lists them and the
+matches. On held-out games (2,178 positions) the error is 1.32 squares, that of `HAND` 2.15."""

@@ -26,7 +26,7 @@ from pipeline_src.search.gomoku.lines import (
 )
 from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.worth import TEMPO
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, searching_seconds
 
 MAX_DEPTH = 60
 SHARE = 0.4
@@ -146,36 +146,59 @@ class Engine:
         lines, c, width = make_lines(state), int(state.turn[SIDE]), state.board.shape[1]
         space = self._begin(lines, limit)
 
-        def report(pv: list[int], value: float, depth: int) -> SearchResult:
-            actions = tuple(action_of(cell, width, lines) for cell in pv)
-            nodes = max(1, int(space.counts[pvs.NODES]))
-            result = SearchResult(actions[0], value, depth, nodes, actions, time.perf_counter() - began)
+        def line_of(pv: list[int], value: float, depth: int) -> Line:
+            return Line(tuple(action_of(cell, width, lines) for cell in pv), value, depth)
+
+        def report(best: list[Line]) -> SearchResult:
+            nodes, seconds, first = max(1, int(space.counts[pvs.NODES])), time.perf_counter() - began, best[0]
+            several = tuple(best) if limit.lines > 1 else ()
+            result = SearchResult(first.pv[0], first.value, first.depth, nodes, first.pv, seconds, several)
             if on_info:
                 on_info(result)
             return result
 
         if not state.board.any():
-            return report([cell_of(state.board.shape[0] // 2 * width + width // 2, width, lines)], 0.0, 0)
+            return report([line_of([cell_of(state.board.shape[0] // 2 * width + width // 2, width, lines)], 0.0, 0)])
         root = _Root(self, lines, c, began, seconds)
         won = root.win()
-        if won is not None:
-            return report(*won)
-        result = report([root.by_worth()[0]], 0.0, 0)
-        depth = 1
+        if won is not None and limit.lines == 1:
+            return report([line_of(*won)])
+        told = [line_of(*won)] if won is not None else [line_of([root.by_worth()[0]], 0.0, 0)]
+        result = report(told)
+        depth, tried = 1, list[int]()
         while depth <= min(limit.depth or MAX_DEPTH, MAX_DEPTH):
-            value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, self.proofs, depth))
-            cut, best = bool(space.counts[pvs.STOPPED]), int(space.marks[0, pvs.BEST_MOVE])
-            if best < 0 and not cut and root.banned:
-                root.give_up()
-                continue
-            if best >= 0 and not cut and value < pvs.PROVEN and root.loses(best):
-                continue
-            if best >= 0:
-                result = report(self._variation(lines, c, best), float(value), depth - cut)
-            if cut or best < 0 or abs(value) > pvs.PROVEN or self._stop.raised[0]:
+            expected, found, tried = tried, told[:1] if won else [], [won[0][0]] if won else []
+            while len(found) < limit.lines:  # each further line is searched without the moves of those before it
+                space.banned[tried] = 1
+                if limit.lines > 1 and len(tried) < len(expected):
+                    self._expect(lines, c, expected[len(tried)])
+                value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, self.proofs, depth))
+                cut, best = bool(space.counts[pvs.STOPPED]), int(space.marks[0, pvs.BEST_MOVE])
+                if best < 0 and not cut and root.banned and not found:
+                    root.give_up()
+                    continue
+                if best >= 0 and not cut and value < pvs.PROVEN and root.loses(best):
+                    continue
+                if best < 0 or (cut and limit.lines > 1):  # lines of different depths cannot be compared
+                    break
+                found.append(line_of(self._variation(lines, c, best), float(value), depth - cut))
+                tried.append(best)
+                if cut:
+                    break
+            space.banned[tried] = 0
+            if found and not (cut and limit.lines > 1):
+                told = sorted(found, key=lambda line: -line.value)
+                result = report(told)
+            if cut or not found or all(abs(line.value) > pvs.PROVEN for line in found) or self._stop.raised[0]:
                 break
             depth += 1
         return result
+
+    def _expect(self, lines: Lines, c: int, best: int) -> None:
+        """Have the next search try a move first, though the last one found another to be the best of the rest."""
+        slot = pvs.find(self.table, np.uint64(pvs.position_key(lines, c)), self.oldest)
+        if slot >= 0:
+            self.table.moves[slot] = best
 
     def _begin(self, lines: Lines, limit: Limit) -> pvs.Space:
         """Return the memory, set up for a new search."""

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
 from pipeline_src.games import gomoku, kernels
-from pipeline_src.games.gomoku.board import SIDE, GomokuState
+from pipeline_src.games.gomoku.board import MAX_SIDE, MIN_SIDE, SIDE, GomokuState
 from pipeline_src.jit import njit
 from pipeline_src.jit.lanes import COUNT, add, exchange, larger, load, load_positive, multiply_add, splat, store, total
 from pipeline_src.search.mcts.batches import row
@@ -153,12 +153,19 @@ class LineTable(NamedTuple):
     """W"""
 
 
+def _is_side(number: Any) -> bool:
+    """Whether a number, which a file may have, is the side of a board."""
+    return isinstance(number, int) and MIN_SIDE <= number <= MAX_SIDE
+
+
 def make_line_net(made: LineTable, height: int, width: int) -> LineNet:
     """A net for one board, with room of its own for the sums of positions.
 
     Raises:
-        ZugwerkError: arrays of other sizes, or numbers that are not finite.
+        ZugwerkError: no such board, arrays of other sizes, or numbers that are not finite.
     """
+    if not (_is_side(height) and _is_side(width)):
+        raise ZugwerkError(f"made for a board of {height}x{width}, sides have {MIN_SIDE} to {MAX_SIDE} cells")
     found, cells, table = windows(made.window), height * width, made.table
     if table.shape != (len(found.digits), CHANNELS) or table.dtype != np.int16:
         raise ZugwerkError(

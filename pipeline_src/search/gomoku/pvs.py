@@ -293,7 +293,7 @@ def _open(
                 n = Int(_insert(lines, c, space, ply, remembered, cell, n, most))
         if n == 0 and ply > 0:  # all useful moves are forbidden
             return True, Int(ply + (2 if forced else 4 if pressed else 6) - WIN)
-    else:
+    if n == 0:  # at the root a lost position is searched for its longest line
         if ply > 0:
             most = min(switches[WIDTH], switches[FIRST_WIDTH] + depth * switches[MORE_WIDTH])
         least = LEAST_SCORE if ply > 0 else 0

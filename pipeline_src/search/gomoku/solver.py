@@ -197,7 +197,8 @@ class _Search:
         return self._by_worth([cell for cell in self._empty() if may_play(self.lines, self.c, cell)])[:CANDIDATES]
 
     def _all_answers(self) -> list[int]:
-        return self._by_worth(self._empty())
+        """Return the defender's stones, best first; Renju forbids some to Black."""
+        return self._by_worth([cell for cell in self._empty() if may_play(self.lines, 1 - self.c, cell)])
 
     def _empty(self) -> list[int]:
         first, last = int(self.lines.sizes[FIRST]), int(self.lines.sizes[LAST])
@@ -240,7 +241,8 @@ class _Search:
         self._ask(self.kinds, AGAIN)
         proof, _, _ = threats.open_node(lines, c, True, space, self.fours, self.table, 0)
         if proof == 0:
-            return int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))
+            cell = int(first_cell(lines, c, WINS if lines.counts[c, WINS] else SURE))
+            return cell if may_play(lines, 1 - c, cell) else next(iter(self._all_answers()), cell)
         n = int(space.marks[0, threats.COUNT])
         cells, plies = space.moves[0, :n].copy(), np.where(space.proofs[0, :n] == 0, space.plies[0, :n], -1)
         return int(cells[np.argmax(plies)])

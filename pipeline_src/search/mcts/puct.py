@@ -10,7 +10,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need, needs_of
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
@@ -21,6 +21,10 @@ LEAST_NODES, NODE_BYTES = 64, 256
 """Least number of nodes of a tree, however small its memory; bytes of a node without the priors of its steps."""
 FIRST_REPORT = 16
 """Simulations before the first report. Each further report doubles their number."""
+EVERY_S = 0.08
+"""With several lines, seconds between two reports; those who show them want ten a second."""
+WIDE_NODES = 1 << 14
+"""Least number of nodes of a tree for several lines, which are for looking at a position for a long time."""
 
 
 @dataclass
@@ -37,11 +41,22 @@ class _Turn:
     value: float = 0.0
     spent: int = 0
     whole: bool = False
+    wanted: int = 1
+    """Number of lines to report."""
+    lines: list[tuple[int, Line]] = field(default_factory=list)
+    """First step and line of the root's best steps, before the first step is decided."""
 
     def result(self, spent: int, seconds: float) -> SearchResult | None:
         """Return the result; None while the line is less than a whole turn."""
         pv = actions_of(self.state, self.line)
-        return SearchResult(pv[0], self.value, len(pv), spent, pv, seconds) if pv else None
+        if not pv:
+            return None
+        several: tuple[Line, ...] = ()
+        if self.wanted > 1:
+            visits = next((line.visits for step, line in self.lines if step == self.line[0]), None)
+            others = [line for step, line in self.lines if step != self.line[0]][: self.wanted - 1]
+            several = (Line(pv, self.value, len(pv), visits), *others)
+        return SearchResult(pv[0], self.value, len(pv), spent, pv, seconds, several)
 
 
 class Puct:
@@ -116,8 +131,8 @@ class Puct:
         started = time.perf_counter()
         self._stopped.clear()
         deadline = None if limit.movetime_ms is None else started + searching_seconds(limit.movetime_ms)
-        trees = self._room(states)
-        turns = [_Turn(state, limit.nodes or FOREVER) for state in states]
+        trees = self._room(states, self.nodes if limit.lines == 1 else max(self.nodes, WIDE_NODES))
+        turns = [_Turn(state, limit.nodes or FOREVER, wanted=limit.lines) for state in states]
         for g, state in enumerate(states):
             trees.plant(g, state)
         while not all(turn.whole for turn in turns):
@@ -125,17 +140,15 @@ class Puct:
         results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
         return [result for result in results if result is not None]
 
-    def _room(self, states: Sequence[Any]) -> PuctTrees:
+    def _room(self, states: Sequence[Any], nodes: int) -> PuctTrees:
         shapes = [array.shape for array in states[0]]
         if any([array.shape for array in state] != shapes for state in states):
             raise ZugwerkError("positions searched together need boards of one size")
         trees = self._trees
-        if trees is None or trees.count < len(states) or [a.shape[1:] for a in trees.roots] != shapes:
-            nodes = self.nodes
-            if self._memory is not None:
-                nodes = min(
-                    nodes, max(LEAST_NODES, self._memory // (NODE_BYTES + 4 * int(kernels.max_steps(states[0]))))
-                )
+        if self._memory is not None:
+            nodes = min(nodes, max(LEAST_NODES, self._memory // (NODE_BYTES + 4 * int(kernels.max_steps(states[0])))))
+        other = trees is None or trees.count < len(states) or trees.nodes < nodes
+        if trees is None or other or [a.shape[1:] for a in trees.roots] != shapes:
             trees = PuctTrees(states[0], len(states), self.evaluate_batch, self.options, nodes, per_tree=self.per_tree)
             self._trees = trees
         return trees
@@ -159,20 +172,28 @@ class Puct:
         if self._stopped.raised[0]:
             self._phase.set()
         with self._phase.after(None if deadline is None else (deadline - now) * share):
-            upto = FIRST_REPORT if on_info is not None else FOREVER
+            step = upto = FIRST_REPORT if on_info is not None else FOREVER
             while True:
+                since = time.perf_counter()
                 trees.simulate(np.minimum(targets, upto), self._phase.raised)
                 done = upto >= targets.max() or bool(self._phase.raised[0])
                 if on_info is not None and not turns[0].whole:
                     _look(trees, 0, turns[0])
+                    _look_wide(trees, 0, turns[0])
                     spent = turns[0].spent + int(trees.forest.done[0])
                     result = turns[0].result(spent, time.perf_counter() - started)
                     if result is not None:
                         on_info(result)
                 if done:
                     break
-                upto *= 2
+                if turns[0].wanted == 1:
+                    step = upto
+                else:
+                    took = max(1e-6, time.perf_counter() - since)
+                    step = max(FIRST_REPORT, int(step * min(2.0, EVERY_S / took)))
+                upto += step
         for g in going:
+            _look_wide(trees, g, turns[g])
             _settle(trees, g, turns[g])
 
 
@@ -181,6 +202,17 @@ def _look(trees: PuctTrees, g: int, turn: _Turn) -> None:
     line, visited = trees.line(g), trees.visits(g).any()
     turn.line = turn.steps + (line if visited else [trees.likeliest(g)])
     turn.value = float(trees.q(g)[trees.best(g)]) if visited and not trees.proven(g) else trees.value(g)
+
+
+def _look_wide(trees: PuctTrees, g: int, turn: _Turn) -> None:
+    """Update a turn's lines from tree g, if several are wanted and no step is decided."""
+    if turn.wanted == 1 or turn.steps:
+        return
+    turn.lines = []
+    for line, value, visits in trees.lines(g, turn.wanted):
+        pv = actions_of(turn.state, line)
+        if pv:
+            turn.lines.append((line[0], Line(pv, value, len(pv), visits)))
 
 
 def _settle(trees: PuctTrees, g: int, turn: _Turn) -> None:

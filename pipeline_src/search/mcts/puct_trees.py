@@ -169,9 +169,8 @@ class PuctTrees:
         """Search until each tree has had ``targets``, int32 [G], simulations since `plant` or `advance`.
 
         Trees with target -1 rest. The search ends early if ``flag``, uint8 [1], is set, which is checked between
-        simulations.
-        Simulation k of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], unless that is
-        negative.
+        simulations. Simulation k of tree g begins with the root's step at place ``forced[g, k]``, int32 [G, K], unless
+        that is negative.
         """
         answer_all(self.rounds(targets, flag, forced), self.evaluate_batch)
 
@@ -344,7 +343,27 @@ class PuctTrees:
 
     def line(self, g: int) -> list[int]:
         """Return the steps of `best` from the root on, up to the first without visits."""
-        found, node, tried = [], 0, self._root_edges(g)
+        return self._line_from(g, 0, self._root_edges(g))
+
+    def lines(self, g: int, most: int) -> list[tuple[list[int], float, int]]:
+        """Return (line, mean or proven value to the root's side, visits) of the root's ``most`` best steps.
+
+        The step of `best` comes first, and then the most visited ones; steps without visits are left out.
+        """
+        tried, nodes, best = np.sort(self._root_edges(g), order="place"), self.forest.nodes[g], self.best(g)
+        order = np.lexsort((-tried["worth"], -tried["tries"], tried["place"] != best))
+        found = []
+        for edge in tried[order[:most]]:
+            child = int(edge["child"])
+            sign = 1 if nodes[child]["side"] == nodes[0]["side"] else -1
+            proof = nodes[child]["proof"]
+            value = float(edge["worth"] / edge["tries"]) if proof == UNPROVEN else sign * (float(proof) - DRAWN)
+            line = [int(edge["step"]), *self._line_from(g, child, self._edges_of(g, child))]
+            found.append((line, value, int(edge["tries"])))
+        return found
+
+    def _line_from(self, g: int, node: int, tried: npt.NDArray[Any]) -> list[int]:
+        found = []
         while len(tried):
             edge = self._best_edge(g, node, tried)
             found.append(int(edge["step"]))

@@ -7,10 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
-from pipeline_src.systems.amazons_net.predictions import Floats, Predictions
-
-BINS = 10
-"""Number of bins of the calibration: predicted win rates from 0 to 0.1, and so on."""
+from pipeline_src.systems.amazons_net.predictions import Predictions
 
 
 @dataclass(frozen=True)
@@ -23,16 +20,6 @@ class Outcomes:
     """[T], number of the game."""
     plies: npt.NDArray[np.integer]
     """[T], turns played before this one."""
-
-
-@dataclass(frozen=True)
-class CalibrationBin:
-    """Turns with predicted win rates in one range."""
-
-    predicted: float
-    """Mean of the predicted win rates."""
-    observed: Score
-    """Observed win rate."""
 
 
 def agreement(
@@ -66,15 +53,3 @@ def by_phase(
         if rows.any():
             name = f"{start}-" if end is None else f"{start}-{end - 1}"
             yield name, agreement(predictions, outcomes, rows)
-
-
-def calibration(win_rate: Floats, outcomes: Outcomes) -> list[CalibrationBin]:
-    """Predicted and observed win rates in `BINS` equal ranges of the predicted one; empty ranges are left out."""
-    place = np.minimum((win_rate * BINS).astype(np.int64), BINS - 1)
-    found = []
-    for number in range(BINS):
-        rows = place == number
-        if rows.any():
-            observed = clustered_rate(outcomes.results[rows], outcomes.gids[rows])
-            found.append(CalibrationBin(float(win_rate[rows].mean()), observed))
-    return found

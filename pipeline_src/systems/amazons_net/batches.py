@@ -36,6 +36,8 @@ class Positions(NamedTuple):
     """int16 [B], where it ends: the amazon after her move, or the arrow."""
     won: npt.NDArray[np.float32]
     """float32 [B], 1 where the mover won the game."""
+    policy_weight: npt.NDArray[np.float32]
+    """float32 [B], factor of the policy's loss and measures, with a mean of 1 over the split."""
 
 
 class StepPositions(NamedTuple):
@@ -50,10 +52,22 @@ class Plan:
     """The steps of a training on a data set."""
 
     def __init__(self, dataset: Dataset, *, batch: int, seed: int, augment: bool, teachers_only: bool = False) -> None:
-        """``batch`` samples of each type a step, from the train split; of the teachers' turns or of all."""
+        """``batch`` samples of each type a step, from the train split.
+
+        With ``teachers_only`` the policies learn from the teachers' turns alone. Values learn from all turns all the
+        same: a value that only sees the positions before a strong player's turns takes whoever is to move for that
+        player, and calls both sides of one game the likely winner.
+
+        Raises:
+            ZugwerkError: no turn of a teacher in one of the splits.
+        """
         self.dataset, self.batch, self.seed, self.augment = dataset, batch, seed, augment
-        self.train = rows_by_type(dataset, "train", teachers_only=teachers_only)
-        self.validation = rows_by_type(dataset, "validation", teachers_only=teachers_only)
+        self.train, self.validation = rows_by_type(dataset, "train"), rows_by_type(dataset, "validation")
+        splits = {"train": self.train, "validation": self.validation}
+        self.factors = {
+            split: [_factor(dataset, split, of_type) if teachers_only else None for of_type in rows]
+            for split, rows in splits.items()
+        }
         self.steps_per_epoch = -(-max(len(rows) for rows in self.train) // batch)
         self._orders: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
 
@@ -67,11 +81,12 @@ class Plan:
         if self._orders[0] != epoch:
             self._orders = (epoch, self._order(epoch))
         rows = [share.of(order[at * self.batch : (at + 1) * self.batch]) for order in self._orders[1]]
+        positions = [read(self.dataset, r, f) for r, f in zip(rows, self.factors["train"], strict=True)]
         if not self.augment:
-            return StepPositions(number, *(read(self.dataset, r) for r in rows))
+            return StepPositions(number, *positions)
         rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_SYMMETRY, number])
         which = [share.of(drawn) for drawn in rng.integers(0, COUNT, (2, self.batch))]
-        return StepPositions(number, *(under(read(self.dataset, r), w) for r, w in zip(rows, which, strict=True)))
+        return StepPositions(number, *(under(p, w) for p, w in zip(positions, which, strict=True)))
 
     def _order(self, epoch: int) -> list[npt.NDArray[np.int64]]:
         rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_ORDER, epoch])
@@ -113,31 +128,33 @@ class Validation:
     def __iter__(self) -> Iterator[StepPositions]:
         parts = (np.array_split(rows, self.count) for rows in self.plan.validation)
         for number, rows in enumerate(zip(*parts, strict=True)):
-            yield StepPositions(number, *(read(self.plan.dataset, self.share.of(r)) for r in rows))
+            factors = self.plan.factors["validation"]
+            found = (read(self.plan.dataset, self.share.of(r), f) for r, f in zip(rows, factors, strict=True))
+            yield StepPositions(number, *found)
 
 
-def rows_by_type(
-    dataset: Dataset, split: str, *, teachers_only: bool = False
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Row numbers of the Amazon and of the Arrow samples of a split; of the teachers' turns or of all.
-
-    Raises:
-        ZugwerkError: there are none.
-    """
+def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Row numbers of the Amazon and of the Arrow samples of a split."""
     place = dataset.split(split)
     types = dataset.type[place]
-    if teachers_only:
-        types = np.where(dataset.teacher[place], types, -1)
-    rows = np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
-    if teachers_only and not all(map(len, rows)):
+    return np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
+
+
+def _factor(dataset: Dataset, split: str, rows: npt.NDArray[np.int64]) -> float:
+    """Weight of a teacher's turn where the others' is 0, so that the mean over ``rows`` is 1."""
+    share = float(dataset.teacher[rows].mean()) if len(rows) else 0.0
+    if not share:
         raise ZugwerkError(f"split '{split}' has no turn of a teacher; amazons_samples.teachers in params.yaml")
-    return rows
+    return 1 / share
 
 
-def read(dataset: Dataset, rows: npt.NDArray[np.int64]) -> Positions:
-    """Samples of one type by row number."""
+def read(dataset: Dataset, rows: npt.NDArray[np.int64], teachers: float | None = None) -> Positions:
+    """Samples of one type by row number; with the policy's weight 1, or ``teachers`` for their turns and 0 else."""
     size, shooting = dataset.size, dataset.type[rows] == ARROW
     moved = squares(dataset.moved[rows], size)
+    weight = np.ones(len(rows), np.float32)
+    if teachers is not None:
+        weight = dataset.teacher[rows] * np.float32(teachers)
     return Positions(
         boards=dataset.board[rows],
         movers=dataset.mover[rows],
@@ -145,6 +162,7 @@ def read(dataset: Dataset, rows: npt.NDArray[np.int64]) -> Positions:
         start=np.where(shooting, moved, squares(dataset.from_[rows], size)),
         to=squares(np.where(shooting[:, None], dataset.arrow[rows], dataset.to[rows]), size),
         won=dataset.result[rows].astype(np.float32),
+        policy_weight=weight,
     )
 
 

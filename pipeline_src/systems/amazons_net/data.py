@@ -27,6 +27,8 @@ class NetInput(NamedTuple):
     played: Played
     won: Tensor
     """float32 [B]."""
+    policy_weight: Tensor
+    """float32 [B]."""
 
 
 class StepInput(NamedTuple):
@@ -90,10 +92,10 @@ def net_input(positions: Positions, device: torch.device, config: Config = PUBLI
     else:
         tensors = [(t.pin_memory() if device.type == "cuda" else t).to(device, non_blocking=True) for t in tensors]
         features, amazons, legal = amazons_encoders.encode_for(config, *tensors[:3])
-    start, to, won = tensors[3:]
+    start, to, won, policy_weight = tensors[3:]
     if shooting:
         rows, legal = start[:, None], legal[:, :1]
     else:
         rows = amazons
     row = (rows == start[:, None]).int().argmax(1)
-    return NetInput(features, legal, Played(rows.long(), row, to.long()), won)
+    return NetInput(features, legal, Played(rows.long(), row, to.long()), won, policy_weight)

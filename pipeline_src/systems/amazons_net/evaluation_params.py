@@ -43,8 +43,8 @@ class AmazonsMatchParams(Params):
     """Matches of the nets, limited by nodes or depth and never by time."""
 
     loss: str
-    """Reading of the loss for the nets ``{published}`` and the headline figures: soft_argmax, expected_distance or
-    cross_entropy."""
+    """Reading of the loss for the nets ``{published}`` and the headline figures: soft_argmax (the nearest to what is
+    published), expected_distance or cross_entropy."""
     opening_plies: Annotated[int, Field(ge=1, le=20)]
     """Number of random plies before the players take over. Without them, deterministic players would repeat one
     game."""

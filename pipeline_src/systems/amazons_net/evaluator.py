@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState
 from pipeline_src.jit.needs import Need
-from pipeline_src.systems.amazons_net.forward import NetsForward
+from pipeline_src.systems.amazons_net.answers import Forward
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
@@ -15,11 +15,11 @@ _COLOUR = np.array(COLOUR, np.int8)
 class AmazonsNetEvaluator:
     """`search.mcts.puct_trees.EvaluateBatch` by a net; an answer depends on its position alone, if the net's does."""
 
-    def __init__(self, nets: NetsForward) -> None:
+    def __init__(self, nets: Forward) -> None:
         self.nets, self.size = nets, nets.size
 
     def check_board(self, height: int, width: int) -> None:
-        """See `NetsForward.check_board`."""
+        """See `answers.check_size`."""
         self.nets.check_board(height, width)
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002

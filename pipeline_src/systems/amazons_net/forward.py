@@ -9,38 +9,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from pipeline_src.errors import ZugwerkError
-from pipeline_src.games.amazons.board import EMPTY
 from pipeline_src.jit.needs import Need
+from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, MoveAnswer, Squares, check_size
 from pipeline_src.systems.amazons_net.encode import Encoded
 from pipeline_src.systems.amazons_net.encoders import NEEDS, encode_for
 from pipeline_src.systems.amazons_net.heads import gather_rows, masked_log_softmax
 from pipeline_src.systems.amazons_net.protocol import Nets
-
-Boards = npt.NDArray[np.int8]
-"""int8 [B, H, W], row 0 = rank H."""
-Squares = npt.NDArray[np.int16]
-Floats = npt.NDArray[np.float32]
-
-
-class MoveAnswer(NamedTuple):
-    """Output of Move-Net for B positions."""
-
-    win_rate: Floats
-    """[B], the mover's chance to win."""
-    log_p: Floats
-    """[B, 4, N]: log-probability that amazon k goes to s; minus infinity where she may not."""
-    amazons: Squares
-    """[B, 4], their squares, ascending."""
-
-
-class ArrowAnswer(NamedTuple):
-    """Output of Arrow-Net for B positions in which an amazon has moved and not shot yet."""
-
-    win_rate: Floats
-    """[B], the mover's chance to win."""
-    log_p: Floats
-    """[B, N]: log-probability of an arrow to s; minus infinity where it may not go."""
 
 
 class NetsForward:
@@ -57,22 +31,14 @@ class NetsForward:
         self.threads = threads
 
     def move(self, boards: Boards, movers: npt.NDArray[np.int8]) -> MoveAnswer:
-        """Move-Net on boards with ``movers`` int8 [B] (BLACK or WHITE) to move.
-
-        Raises:
-            ZugwerkError: boards of another size than the nets', or a mover without four amazons.
-        """
+        """See `Forward.move`."""
         encoded = self._encode(boards, movers, np.full(len(boards), -1, np.int16))
         log_p = np.empty(encoded.legal.shape, np.float32)
         win_rate = self._run(self.nets.move, encoded, _move_policy, log_p)
         return MoveAnswer(win_rate, log_p, encoded.amazons)
 
     def arrow(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> ArrowAnswer:
-        """Arrow-Net on boards on which the mover's amazon stands on square ``moved`` int16 [B] already.
-
-        Raises:
-            ZugwerkError: as `move`, or no amazon of the mover stands there.
-        """
+        """See `Forward.arrow`."""
         encoded = self._encode(boards, movers, moved)
         log_p = np.empty((len(boards), encoded.legal.shape[2]), np.float32)
         return ArrowAnswer(self._run(self.nets.arrow, encoded, _arrow_policy, log_p), log_p)
@@ -132,25 +98,6 @@ def _move_policy(logits: Tensor, rows: _Rows) -> Tensor:
 
 def _arrow_policy(logits: Tensor, rows: _Rows) -> Tensor:
     return masked_log_softmax(logits, rows.legal[:, 0])
-
-
-def after_move(boards: Boards, movers: npt.NDArray[np.int8], start: Squares, to: Squares) -> Boards:
-    """Copies of boards with the mover's amazon gone from square ``start`` [B] to ``to`` [B]."""
-    _, height, width = boards.shape
-    rows, after = np.arange(len(boards)), boards.copy()
-    after[rows, height - 1 - start // width, start % width] = EMPTY
-    after[rows, height - 1 - to // width, to % width] = movers
-    return after
-
-
-def check_size(size: int, height: int, width: int) -> None:
-    """Refuse a board that nets for ``size`` x ``size`` do not play on.
-
-    Raises:
-        ZugwerkError: says which is theirs.
-    """
-    if (height, width) != (size, size):
-        raise ZugwerkError(f"a {height}x{width} board, but these nets play on {size}x{size}")
 
 
 @contextmanager

@@ -20,16 +20,11 @@ KINDS: dict[str, tuple[type[Any], type[Any]]] = {
 """Config and net, by the name that the file gives them."""
 
 
-def save_nets(path: Path | str, nets: Nets, half: bool = False) -> None:
-    """Write kind, config and weights; the same weights give the same bytes, whatever the file is called.
-
-    ``half`` stores the weights as 16-bit floats, half the size; `load_nets` widens them again.
-    """
+def save_nets(path: Path | str, nets: Nets) -> None:
+    """Write kind, config and weights; the same weights give the same bytes, whatever the file is called."""
     kind = next(name for name, (_, made) in KINDS.items() if type(nets) is made)
     config: Any = nets.config
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in nets.state_dict().items()}
-    if half:
-        state = {name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
     buffer = io.BytesIO()  # torch.save writes a file's own name into it
     torch.save({"kind": kind, "config": dataclasses.asdict(config), "state_dict": state}, buffer)
     with written_aside(path) as aside:

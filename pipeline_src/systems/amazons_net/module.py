@@ -1,16 +1,15 @@
 """One training step, of moves and of arrows together, and its measures."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from lightning.pytorch import LightningModule
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
-from torch.optim.lr_scheduler import LambdaLR
 
 from pipeline_src.learning.ranks import level, summed
 from pipeline_src.learning.rmsprop import make_optimizer
-from pipeline_src.learning.schedule import rate_factor
+from pipeline_src.learning.schedule import by_step
 from pipeline_src.systems.amazons_net.data import NetInput, StepInput
 from pipeline_src.systems.amazons_net.heads import gather_rows, masked_log_softmax
 from pipeline_src.systems.amazons_net.losses import argmax_choice, coordinates, value_error
@@ -21,7 +20,7 @@ from pipeline_src.systems.amazons_net.readings import MODELS
 NETS = ("move", "arrow")
 MEASURES = ("loss", "l1", "l1_squared", "l2", "top1", "value_accuracy")
 """Means over samples: the loss trained on; L1 and its square; L2 as printed; share of argmaxes that were played; share
-of games whose winner the value names."""
+of games whose winner the value names. Where policies learn from teachers alone, L2 and argmaxes are of their turns."""
 
 
 class Answer(NamedTuple):
@@ -64,11 +63,13 @@ class AmazonsModule(LightningModule):
         log_p = masked_log_softmax(logits, batch.legal)
         l1 = value_error(value.float(), batch.won)
         loss = self.params.value_weight * self.model.value_loss(value.float(), batch.won)
-        loss = loss + self.model.policy_loss(log_p, batch.played, self.places)
+        weight = batch.policy_weight
+        loss = loss + weight * self.model.policy_loss(log_p, batch.played, self.places)
         with torch.no_grad():
             choice = argmax_choice(log_p, batch.played, self.places)
             named = (value > 0) == (batch.won > 0.5)
-            measured = (torch.ones_like(l1), loss, l1, l1.square(), choice.distance, choice.right, named)
+            policy = weight * choice.distance, weight * choice.right
+            measured = (torch.ones_like(l1), loss, l1, l1.square(), *policy, named)
             sums = torch.stack([m.double().sum() for m in measured])
         return Answer(loss.mean(), sums)
 
@@ -89,6 +90,13 @@ class AmazonsModule(LightningModule):
         move, arrow = self.answer(batch)
         sums += summed(torch.stack([move.sums, arrow.sums]))
         return move.loss + arrow.loss
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the row of the curves that closes an epoch of the plan, which is ``check_val_every_n_epoch`` laps."""
+        epoch = (self.current_epoch + 1) // (self.trainer.check_val_every_n_epoch or 1)
+        rate = self.trainer.optimizers[0].param_groups[0]["lr"]
+        row = {"epoch": epoch, "learning_rate": rate, **self.take_measures()}
+        self.log_dict({name: torch.tensor(value, dtype=torch.float64) for name, value in row.items()}, sync_dist=True)
 
     def take_measures(self) -> dict[str, float]:
         """Means since the last call, ``<split>_<net>_<measure>`` and the losses of both nets ``<split>_loss``."""
@@ -113,9 +121,4 @@ class AmazonsModule(LightningModule):
             eps=params.epsilon,
             weight_decay=params.weight_decay,
         )
-
-        def factor(step: int) -> float:
-            return rate_factor(params.schedule, step, self.total_steps, params.warmup)
-
-        schedule: Any = {"scheduler": LambdaLR(optimizer, factor), "interval": "step"}
-        return {"optimizer": optimizer, "lr_scheduler": schedule}
+        return by_step(optimizer, params.schedule, self.total_steps, params.warmup)

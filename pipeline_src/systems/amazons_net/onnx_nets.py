@@ -9,19 +9,13 @@ little beside the trunk.
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 from torch import nn
 
-from pipeline_src.games import amazons, kernels
-from pipeline_src.games.amazons.board import COLOUR, copy_state, initial_state
+from pipeline_src.games import amazons
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of
-from pipeline_src.learning.onnx_session import with_int8
-from pipeline_src.systems.amazons_net.planes import PLANES, encode_planes
+from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8
+from pipeline_src.systems.amazons_net.planes import PLANES
 from pipeline_src.systems.amazons_net.residual import Block, ResidualNets
-
-LAST = ("from", "to", "arrows", "bias")
-"""Nodes whose outputs are logits or are multiplied to logits: 8 bits would be too coarse."""
-CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64
 
 
 def export_nets(nets: ResidualNets, int8: bool = False) -> bytes:
@@ -72,30 +66,9 @@ def export_nets(nets: ResidualNets, int8: bool = False) -> bytes:
         f"zugwerk {amazons.NAME}",
         {"planes": ["batch", PLANES, size, size]},
         {"value": ["batch"], "move": ["batch", squares**2], "arrow": ["batch", squares]},
-        {"game": amazons.NAME, "size": str(size)},
+        {"game": amazons.NAME, "version": str(amazons.VERSION), "size": str(size)},
     )
-    if not int8:
-        return content
-    seen = random_planes(size)
-    return with_int8(content, np.array_split(seen, len(seen) // CALIBRATION_BATCH), LAST)
-
-
-def random_planes(size: int, count: int = CALIBRATION_POSITIONS) -> npt.NDArray[np.float32]:
-    """Planes float32 [B, 15, H, W] of positions met in random play, before moves and arrows, the same at every call."""
-    rng = np.random.default_rng(0)
-    state = initial_state(size)
-    steps = np.empty(kernels.max_steps(state), np.int32)
-    boards = np.empty((count, size, size), np.int8)
-    movers, moved = np.empty(count, np.int8), np.empty(count, np.int16)
-    for b in range(count):
-        legal = kernels.write_steps(state, steps)
-        if not legal:
-            state = initial_state(size)
-            legal = kernels.write_steps(state, steps)
-        boards[b], movers[b], moved[b] = state.board[::-1], COLOUR[state.turn[0]], state.turn[1]
-        state = copy_state(state)
-        kernels.play_step(state, int(rng.choice(steps[:legal])))
-    return encode_planes(boards, movers, moved).features
+    return as_int8(content, "the net") if int8 else content
 
 
 def _normed(graph: OnnxGraph, x: str, layer: nn.Module) -> str:

@@ -25,7 +25,7 @@ class AmazonsArchive(Params):
     """The archive that the replica of the site serves: games between search players."""
 
     games: Count
-    """Number of games."""
+    """Number of games; published: 25,000."""
     players: Annotated[Items[str], Field(min_length=2)]
     """Texts of the players, see `zugwerk players amazons`. Two of them play each game."""
     opening_plies: Annotated[int, Field(ge=0, le=20)]
@@ -69,7 +69,7 @@ class AmazonsSamplesParams(Params):
     split: SplitShares
     """Shares of the games, in any unit; published: 7:2:1."""
     teachers: str = ""
-    """Regular expression for the names of the players that are learnt from where ``teachers_only`` says so; the empty
+    """Regular expression for the names of the players whose moves are learnt where ``teachers_only`` says so; the empty
     one matches all."""
 
     @field_validator("teachers")
@@ -91,23 +91,33 @@ class AmazonsSamplesParams(Params):
 class AmazonsModelsParams(Params):
     """Models that are trained, and evaluated on the test split."""
 
-    trained: Distinct[ModelName]
-    """Models to train: Amazons-Net by readings of its loss, including ``amazons_match.loss``, and the residual net."""
+    trained: dict[ModelName, Literal["amazons_train", "amazons_residual"]]
+    """Models to train, each with the section of its training: Amazons-Net by readings of its loss, including
+    ``amazons_match.loss``, with amazons_train, and the residual net with amazons_residual."""
 
     @model_validator(mode="after")
     def _has_the_residual_net(self) -> Self:
         if "residual" not in self.trained:
             raise ValueError("trained: must name residual, whose matches are played")
+        for name, section in self.trained.items():
+            if (wanted := section_of(name)) != section:
+                raise ValueError(f"trained: {name} is trained with {wanted}, not {section}")
         return self
+
+
+def section_of(model: str) -> str:
+    """Name of the section with the training of a model."""
+    return "amazons_residual" if model == "residual" else "amazons_train"
 
 
 class TrainingParams(MixedPrecision):
     """Training of a net for the Amazons."""
 
     teachers_only: bool = False
-    """Whether nets learn from the turns of the players ``amazons_samples.teachers`` alone, or from all turns."""
+    """Whether policies learn from the turns of the players ``amazons_samples.teachers`` alone, or from all turns.
+    Values always learn from all."""
     augment: bool
-    """Whether each sample is seen under a random symmetry of the board, drawn in each epoch."""
+    """Whether each sample is seen under a random symmetry of the board, drawn in each epoch; none is published."""
     batch: Count
     """Number of samples of each type, before the move and before the arrow, in a step."""
     epochs: Count
@@ -138,22 +148,11 @@ class TrainingParams(MixedPrecision):
     """Number of steps between checkpoints, and so the largest number that a kill can lose."""
 
 
-class ResidualParams(TrainingParams):
-    """A more recent net on the same samples, with its own training. No figures were published for it."""
-
-    channels: Count
-    """Number of filters of each convolution of the trunk."""
-    blocks: Count
-    """Number of residual blocks of two convolutions each."""
-    embedding: Count
-    """Length of the embeddings of from and to squares in the move policy."""
-
-
 class AmazonsTrainParams(TrainingParams):
-    """Training of Move-Net and Arrow-Net together, the same for each reading of the loss, and of the residual net."""
+    """Training of Move-Net and Arrow-Net together, the same for each reading of the loss."""
 
     width: Positive
-    """Factor on the published filter counts; 1 is the published net."""
+    """Factor on the published filter counts; published: 1."""
     fewest_filters: Count
     """Least number of filters of a layer at any width; published: 16, the narrowest layer at width 1."""
     dropout: BelowOne
@@ -161,15 +160,25 @@ class AmazonsTrainParams(TrainingParams):
     mover_relative: bool
     """Whether features show the amazons of the side to move as White's; published: false."""
     moved_first: bool
-    """Whether Arrow-Net's first plane is the amazon that just moved; the publication does not say."""
+    """Whether Arrow-Net's first plane is the amazon that just moved; otherwise planes are in the order of the board, of
+    which the publication gives the first."""
     starting_weights: Literal["he", "glorot", "torch", "mirrored"] = "he"
-    """Initial weights, which the publication does not give: uniform convolutions of He's, Glorot's or PyTorch's; or
-    mirrored, convolutions that hand on what they see, and policies that begin as 1x1 convolutions."""
+    """Initial weights, which the publication does not give: uniform convolutions of He's, Glorot's or PyTorch's, as is
+    usual; or mirrored, convolutions that hand on what they see, and policies that begin as 1x1 convolutions."""
     batch_norm: bool = False
     """Whether convolutions of the trunk are followed by batch norm; published: false."""
     shortcuts: bool = False
     """Whether each layer of the trunk adds its input to its output; published: false."""
     spatial_heads: bool = False
     """Whether the heads are 1x1 convolutions, as in the residual net, and not fully connected; published: false."""
-    residual: ResidualParams
-    """The residual net, with its own training on the same samples."""
+
+
+class AmazonsResidualParams(TrainingParams):
+    """A more recent net on the same samples, and its training. No figures were published for it."""
+
+    channels: Count
+    """Number of filters of each convolution of the trunk."""
+    blocks: Count
+    """Number of residual blocks of two convolutions each."""
+    embedding: Count
+    """Length of the embeddings of from and to squares in the move policy."""

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.player import Player, Position
-from pipeline_src.systems.amazons_net.forward import NetsForward, after_move
-from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.protocol import Nets
+from pipeline_src.systems.amazons_net.answers import Floats, Forward, after_move
+from pipeline_src.systems.amazons_net.backends import open_forward
 
 BATCH = 16
 """Positions of a forward pass: as many as a task of a match has games in lock step."""
@@ -33,17 +33,20 @@ class NetsTurn(NamedTuple):
 class NetsPlayer(Player):
     """Best legal (from, to) of Move-Net, then best legal arrow of Arrow-Net on the position after that move."""
 
-    def __init__(self, nets: Nets, batch: int = BATCH) -> None:
-        """``batch`` is the size every forward pass is padded to.
+    def __init__(self, nets: Forward, temperature: float = 0.0) -> None:
+        """How to choose.
 
-        Torch uses one thread: games side by side are what keeps the other cores busy, and a second thread would tie
-        the nets' last bits to the number of workers.
+        Args:
+            nets: on one thread. Games side by side are what keeps the other cores busy, and a second thread would tie
+                the nets' last bits to the number of workers.
+            temperature: `choose` draws moves and arrows in proportion to their probability^(1 / temperature); 0 takes
+                the best.
         """
-        self.nets = NetsForward(nets, batch, threads=1)
+        self.nets, self.temperature = nets, temperature
 
     @classmethod
-    def load(cls, path: str, batch: int = BATCH) -> "NetsPlayer":
-        """The player of a model file.
+    def load(cls, path: str, batch: int = BATCH, temperature: float = 0.0) -> "NetsPlayer":
+        """The player of a model file; ``batch`` is the size every forward pass is padded to.
 
         Raises:
             ZugwerkError: no model there.
@@ -51,12 +54,13 @@ class NetsPlayer(Player):
         try:
             written = Path(path).stat().st_mtime_ns
         except OSError:
-            written = 0  # `load_nets` says what is wrong
-        return cls(_nets_of(Path(path).resolve(), written), batch)
+            written = 0  # `open_forward` says what is wrong
+        return cls(_nets_of(str(Path(path).resolve()), batch, written), temperature)
 
     def choose(self, positions: Sequence[Position]) -> list[int]:
-        """See `Player.choose`; nothing here is random."""
-        return [turn.action for turn in self.turns([position.state for position in positions])]
+        """See `Player.choose`; without a temperature nothing is random."""
+        rngs = [position.rng for position in positions] if self.temperature else ()
+        return [turn.action for turn in self.turns([position.state for position in positions], rngs)]
 
     def check(self, state: Any) -> None:
         """See `Player.check`."""
@@ -66,8 +70,8 @@ class NetsPlayer(Player):
         """See `Player.needs`."""
         return self.nets.needs()
 
-    def turns(self, states: Sequence[AmazonsState]) -> list[NetsTurn]:
-        """The nets' turn in each position; of equally likely moves the first.
+    def turns(self, states: Sequence[AmazonsState], rngs: Sequence[np.random.Generator] = ()) -> list[NetsTurn]:
+        """The nets' best turn in each position, of equally likely moves the first; or one that its generator draws.
 
         Raises:
             ZugwerkError: a finished game, or a board or number of amazons that the nets were not made for.
@@ -84,17 +88,24 @@ class NetsPlayer(Player):
         squares = boards[0].size
 
         before = self.nets.move(boards, movers)
-        best = before.log_p.reshape(len(states), -1).argmax(axis=1)
+        best = self._picked(before.log_p.reshape(len(states), -1), rngs)
         start = before.amazons[np.arange(len(states)), best // squares]
         to = (best % squares).astype(np.int16)
         after = self.nets.arrow(after_move(boards, movers, start, to), movers, to)
-        arrow = after.log_p.argmax(axis=1)
+        arrow = self._picked(after.log_p, rngs)
         actions = (start.astype(np.int64) * squares + to) * squares + arrow
         rows = zip(actions, after.win_rate, before.win_rate, strict=True)
         return [NetsTurn(int(action), float(rate), float(rate_before)) for action, rate, rate_before in rows]
 
+    def _picked(self, log_p: Floats, rngs: Sequence[np.random.Generator]) -> npt.NDArray[np.int64]:
+        """Return a place in each row of log-probabilities [B, A], int64 [B]: the largest, or a drawn one."""
+        if rngs:  # the largest of values with Gumbel noise is a draw in proportion to their exponentials
+            log_p = log_p / self.temperature + np.stack([rng.gumbel(size=log_p.shape[1]) for rng in rngs])
+        places: npt.NDArray[np.int64] = log_p.argmax(axis=1)
+        return places
+
 
 @lru_cache(maxsize=2)
-def _nets_of(path: Path, _written: int) -> Nets:
+def _nets_of(path: str, batch: int, _written: int) -> Forward:
     """Return a model, read once per process, or again if the file has changed."""
-    return load_nets(path)
+    return open_forward(path, batch)

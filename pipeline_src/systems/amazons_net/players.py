@@ -1,13 +1,14 @@
-"""The players ``nets`` and ``puct``: their options and makers. Torch is imported when a player is made."""
+"""The players ``nets`` and ``puct``: their options and makers. Torch is imported for files of torch alone."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.options import Options
-from pipeline_src.players.packaged import PackagedNet, packaged_nets
+from pipeline_src.players.packaged import PackagedNet, nets_by_board
 from pipeline_src.players.player import OneBoard, Player
 from pipeline_src.players.searching import Nodes
 from pipeline_src.project.params import Count, NonNegative
@@ -33,6 +34,8 @@ class NetsOptions(Options):
 
     model: str = ""
     """File of the nets; by default the packaged net of the board."""
+    temperature: NonNegative = 0.0
+    """Moves and arrows are drawn in proportion to their probability^(1 / temperature); 0 plays the most probable."""
 
 
 def nets_player(options: NetsOptions) -> Player:
@@ -43,7 +46,22 @@ def nets_player(options: NetsOptions) -> Player:
     """
     from pipeline_src.systems.amazons_net.player import NetsPlayer
 
-    return _with_model("nets", options.model, NetsPlayer.load)
+    return _with_model("nets", options.model, partial(NetsPlayer.load, temperature=options.temperature))
+
+
+def nets_for(state: Any, model: str = "") -> "NetsPlayer":
+    """The nets of a model, or the packaged ones of a state's board, for one position at a time.
+
+    Raises:
+        ZugwerkError: no model there, or no packaged nets for this board.
+    """
+    from pipeline_src.systems.amazons_net.player import NetsPlayer
+
+    player = _with_model("nets", model, partial(NetsPlayer.load, batch=1))
+    if isinstance(player, ByBoard):
+        player = player.player_for(state)
+    assert isinstance(player, NetsPlayer)
+    return player
 
 
 class PuctPlayerOptions(Nodes):
@@ -65,7 +83,7 @@ class PuctPlayerOptions(Nodes):
     """Number of leaves of one tree in a batch."""
     backend: Literal["auto", "torch", "onnx", "onnx-int8"] = "auto"
     """Program that runs the net. The residual net runs in onnx, and onnx-int8 computes with 8-bit integers: auto is
-    that if its packages are installed, and torch otherwise and for all other nets."""
+    that if its packages are installed, and torch otherwise and for all other nets. A model in ONNX runs as it is."""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Share of the limit for the amazon's move; the rest is for the arrow."""
     c: NonNegative = FORMULA.c
@@ -82,7 +100,7 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
     Raises:
         ZugwerkError: no model there.
     """
-    from pipeline_src.systems.amazons_net.inference import open_nets
+    from pipeline_src.systems.amazons_net.backends import open_nets
     from pipeline_src.systems.amazons_net.puct import PuctPlayer
 
     def load(model: str) -> PuctPlayer:
@@ -93,23 +111,31 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
         return PuctPlayer(searcher, limit, nets)
 
     limit = options.limit
-    return _with_model("puct", options.model, load, limit)
+    return _with_model("puct", options.model, load, limit, options.backend)
 
 
 def _with_model(
-    name: str, model: str, load: "Callable[[str], NetsPlayer | PuctPlayer]", limit: Limit | None = None
+    name: str,
+    model: str,
+    load: "Callable[[str], NetsPlayer | PuctPlayer]",
+    limit: Limit | None = None,
+    backend: str = "onnx",
 ) -> Player:
     """The player of a model, or of the nets that come with the package where none is named."""
     if model:
         return load(model)
 
     def with_net(net: PackagedNet) -> Player:
-        player = load(net.checked())
+        # A search runs in 8-bit integers, unless its text says otherwise; the nets alone in floats.
+        int8 = backend in ("auto", "onnx-int8") and net.card.int8 is not None
+        player = load(net.checked(int8))
         size = player.nets.size
         net.check_board(OneBoard(size, size, net.card.rule))
         return player
 
-    return ByBoard(name, packaged_nets("amazons"), with_net, _board_of, limit=limit, boards=())
+    return ByBoard(
+        name, nets_by_board("amazons"), with_net, _board_of, searches=limit is not None, limit=limit, boards=()
+    )
 
 
 def _board_of(state: Any) -> OneBoard:

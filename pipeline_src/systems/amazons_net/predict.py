@@ -16,7 +16,8 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pipeline_src.games.amazons.turns import is_legal
-from pipeline_src.systems.amazons_net.forward import ArrowAnswer, MoveAnswer, NetsForward, Squares, after_move
+from pipeline_src.systems.amazons_net.answers import ArrowAnswer, MoveAnswer, Squares, after_move
+from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.predictions import Floats, Predictions, join_predictions, top_hits
 from pipeline_src.systems.amazons_net.recorded import RecordedTurns
 

@@ -1,7 +1,7 @@
 """The models that are trained, by name: the published nets on each reading of their loss, and the residual net."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline_src.systems.amazons_net.losses import (
     POLICY_LOSSES,
@@ -12,7 +12,7 @@ from pipeline_src.systems.amazons_net.losses import (
     value_cross_entropy,
 )
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
-from pipeline_src.systems.amazons_net.params import AmazonsTrainParams, TrainingParams
+from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams, TrainingParams
 from pipeline_src.systems.amazons_net.protocol import Nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 
@@ -20,10 +20,10 @@ from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNe
 class Model(NamedTuple):
     """A model to train, with its loss: ``value_weight`` times the value loss, plus the policy loss."""
 
-    params: Callable[[AmazonsTrainParams], TrainingParams]
-    """Returns the training params of the model from the section's params."""
-    make: Callable[[AmazonsTrainParams, int], Nets]
-    """Fresh nets for boards of a size, from the section and the global torch generator."""
+    params: type[TrainingParams]
+    """The model of its section of the params."""
+    make: Callable[[Any, int], Nets]
+    """Fresh nets for boards of a size, from these params and the global torch generator."""
     value_loss: ValueLoss
     policy_loss: PolicyLoss
 
@@ -45,14 +45,14 @@ def _published(params: AmazonsTrainParams, size: int) -> Nets:
     )
 
 
-def _residual(params: AmazonsTrainParams, size: int) -> Nets:
-    own = params.residual
-    return ResidualNets(ResidualConfig(size=size, channels=own.channels, blocks=own.blocks, embedding=own.embedding))
+def _residual(params: AmazonsResidualParams, size: int) -> Nets:
+    config = ResidualConfig(size=size, channels=params.channels, blocks=params.blocks, embedding=params.embedding)
+    return ResidualNets(config)
 
 
 MODELS: Mapping[str, Model] = {
-    **{name: Model(lambda p: p, _published, squared_error, loss) for name, loss in POLICY_LOSSES.items()},
-    "residual": Model(lambda p: p.residual, _residual, value_cross_entropy, cross_entropy),
+    **{name: Model(AmazonsTrainParams, _published, squared_error, loss) for name, loss in POLICY_LOSSES.items()},
+    "residual": Model(AmazonsResidualParams, _residual, value_cross_entropy, cross_entropy),
 }
 """The published nets under the name of their loss's reading; the residual net, on the cross-entropies of its moves, its
 arrows and its winners, which has one reading only."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from pipeline_src.arena.score import Score
 from pipeline_src.files import Row
-from pipeline_src.systems.amazons_net.agreement import CalibrationBin
 
 
 def metrics(figures: Mapping[str, Score]) -> dict[str, dict[str, float]]:
@@ -21,17 +20,3 @@ def phase_rows(phases: Iterable[tuple[str, Mapping[str, Score]]]) -> list[Row]:
             row |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
         rows.append(row)
     return rows
-
-
-def calibration_rows(bins: Iterable[CalibrationBin]) -> list[Row]:
-    """One row a bin: ``predicted``, ``observed``, its ``low`` and ``high``, ``turns``."""
-    return [
-        {
-            "predicted": some.predicted,
-            "observed": some.observed.value,
-            "low": some.observed.low,
-            "high": some.observed.high,
-            "turns": some.observed.n,
-        }
-        for some in bins
-    ]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_play
-from pipeline_src.systems.amazons_net.forward import NetsForward, after_move
+from pipeline_src.systems.amazons_net.answers import Forward, after_move
 
 Shares = npt.NDArray[np.float64]
 """[N], probabilities by square s = (rank - 1) * W + (file - 1)."""
@@ -30,7 +30,7 @@ class TurnView:
     """The mover's chance to win, knowing that move."""
 
 
-def view_turn(nets: NetsForward, state: AmazonsState, action: int, count: int = 3) -> TurnView:
+def view_turn(nets: Forward, state: AmazonsState, action: int, count: int = 3) -> TurnView:
     """Ask nets about a position and the turn ``action`` that was played there, for the ``count`` likeliest moves.
 
     Raises:

@@ -44,6 +44,9 @@ class GomokuOpenings(Params):
     """Text of the player that evaluates the openings by its search."""
     bound: Positive = 40.0
     """Largest value of an opening for either side, in the unit of the judge's evaluation."""
+    quick_games: Whole = 0
+    """Number of quick games that the judge plays against itself from an opening. Each side has to win one of them; 0 is
+    none."""
 
 
 OPPONENTS = {
@@ -54,8 +57,8 @@ OPPONENTS = {
 }
 
 
-class GomokuEvaluateParams(Params):
-    """The published tables and the headline matches: opponents, openings and numbers of games."""
+class GomokuPlayers(Params):
+    """The players of the models in matches."""
 
     simulations: Count = 300
     """Number of simulations of a model's move."""
@@ -65,6 +68,23 @@ class GomokuEvaluateParams(Params):
     """Further options of a model's player, e.g. ``chunk=16,leaves=4``. A chunk of 8 suits games in lock step."""
     headline_options: str = ""
     """More options of the best player against the opponents, e.g. ``solver=200``: a search finds threats by itself."""
+
+    def model_text(self, path: Path | str) -> str:
+        """Return the text of the player for a model."""
+        return self._text(path, self.options)
+
+    def best_text(self, path: Path | str) -> str:
+        """Return the text of the player that meets the opponents, for its model."""
+        return self._text(path, self.options, self.headline_options)
+
+    def _text(self, path: Path | str, *options: str) -> str:
+        limits = (f"simulations={self.simulations}", f"search={self.search}")
+        return ",".join([f"zero:{path}", *limits, *filter(None, options)])
+
+
+class GomokuEvaluateParams(GomokuPlayers):
+    """The published tables and the headline matches: opponents, openings and numbers of games."""
+
     opponents: Named[GomokuOpponent] = OPPONENTS
     """Opponents by name. The metrics are named ``score_vs_<name>``."""
     anchor: str = "mcts1000"
@@ -86,8 +106,6 @@ class GomokuEvaluateParams(Params):
     """Largest number of drawn games of a match of table 4 that are replayed."""
     openings: GomokuOpenings = GomokuOpenings()
     """The openings of all matches."""
-    group: Count = 40
-    """Number of games that a task plays in lock step. It does not change any game."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -103,38 +121,28 @@ class GomokuEvaluateParams(Params):
             raise ValueError(f"openings.count must be at least {least}: a match plays each opening once")
         return self
 
-    def model_text(self, path: Path | str) -> str:
-        """Return the text of the player for a model."""
-        return self._text(path, self.options)
-
-    def best_text(self, path: Path | str) -> str:
-        """Return the text of the player that meets the opponents, for its model."""
-        return self._text(path, self.options, self.headline_options)
-
-    def _text(self, path: Path | str, *options: str) -> str:
-        limits = (f"simulations={self.simulations}", f"search={self.search}")
-        return ",".join([f"zero:{path}", *limits, *filter(None, options)])
-
     def rated(self, generations: list[int]) -> list[int]:
         """Return the generations, from 1 on, with models that play in the tables."""
         return sorted({*generations[:: self.every], generations[-1]})
 
 
 def teacher_words(params: Mapping[str, Any]) -> str:
-    """Return in words who taught the first net, such as ``taught by engine``, with the tree of params.yaml.
+    """Return in words who taught the first net, with the tree of params.yaml: ``taught by engine`` or ``from nothing``.
 
-    Empty if nobody did, or if the tree does not say.
+    Empty if the tree does not say.
     """
-    section = params.get("gomoku_self_play") or {}
+    section = params.get("gomoku_self_play")
+    if not section:
+        return ""
     taught = section.get("first") == "teacher" and section.get("teacher")
-    return f"taught by {taught['player'].partition(':')[0]}" if taught else ""
+    return f"taught by {taught['player'].partition(':')[0]}" if taught else "from nothing"
 
 
 def data_words(params: Mapping[str, Any]) -> str:
     """Return in words whose games the nets learn from; empty if the tree of params.yaml does not say."""
     if "gomoku_self_play" not in params:
         return ""
-    teacher = teacher_words(params).removeprefix("taught by ")
+    teacher = teacher_words(params).partition("taught by ")[2]
     return f"games of {teacher}, then its own" if teacher else "its own games"
 
 

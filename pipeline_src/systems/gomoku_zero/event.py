@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
-from pipeline_src.arena.balance import balanced_openings, central_cells
+from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
 from pipeline_src.arena.event import Event
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.runner import Board
@@ -17,7 +17,6 @@ def gomoku_event(
     chosen: GomokuOpenings,
     seed: Sequence[int],
     parallel: Parallel,
-    group: int,
     journal: Journal | None = None,
 ) -> Event:
     """An event on a board of Gomoku.
@@ -28,10 +27,9 @@ def gomoku_event(
         chosen: which openings.
         seed: openings and games depend on nothing else.
         parallel: how the games run.
-        group: games of a task.
-        journal: keeps finished groups of games.
+        journal: keeps finished games.
     """
     cells = central_cells(board.size, chosen.area)
-    limits = chosen.judge, chosen.bound, cells
+    limits = chosen.judge, chosen.bound, cells, quick_games(chosen.quick_games)
     openings = balanced_openings(board.game, board.start(), chosen.count, chosen.plies, [*seed, 0], *limits)
-    return Event(board, texts, openings, [*seed, 1], parallel, group, journal)
+    return Event(board, texts, openings, [*seed, 1], parallel, journal=journal)

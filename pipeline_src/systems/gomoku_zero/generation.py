@@ -12,9 +12,9 @@ from pipeline_src.project.code import digest
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles
 from pipeline_src.systems.gomoku_zero.gate import play_gate
-from pipeline_src.systems.gomoku_zero.groups import EVALUATIONS, joined, play_groups, records, summary
 from pipeline_src.systems.gomoku_zero.learn import learn
 from pipeline_src.systems.gomoku_zero.models import save_model
+from pipeline_src.systems.gomoku_zero.rounds import EVALUATIONS, joined, play_round, records, summary
 from pipeline_src.systems.gomoku_zero.setting import Setting, make_key
 from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
 from pipeline_src.systems.gomoku_zero.window import open_window
@@ -77,7 +77,7 @@ def run_generation(
     for index in range(setting.self_play.rounds):
         own = folder / f"round_{index + 1:03d}"
         rounds.append(Work(own, number, index, made, setting, parallel, start))
-        seconds["self_play"] += _timed(own, "self_play", partial(play_groups, rounds[-1]))
+        seconds["self_play"] += _timed(own, "self_play", partial(play_round, rounds[-1]))
         seconds["train"] += _timed(own, "train", partial(learn, rounds[-1]))
         made = rounds[-1].round
     new = rounds[-1].round

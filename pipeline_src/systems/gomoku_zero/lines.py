@@ -29,6 +29,8 @@ from pipeline_src.search.gomoku.line_net import (
 )
 
 Floats = npt.NDArray[np.float32]
+LEAST_VARIANCE = 1e-3
+"""Added to the variance of what is normalised, so that the table's rounding is at most thirty times as large."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,12 @@ class LinesConfig:
 
 
 class LinesNet(nn.Module):
-    """See the module. The policy and the value begin at zero, so that a fresh net prefers no move."""
+    """See the module. The policy and the value begin at zero, so that a fresh net prefers no move.
+
+    What the heads read is normalised over the batch (Ioffe and Szegedy, "Batch normalization", ICML 2015), which the
+    table's heads take into their weights. Without that, the policy's learning moves the pooled features so far that
+    within a few hundred steps nearly all hidden units of the value are below zero for good.
+    """
 
     digits: Tensor
 
@@ -62,6 +69,9 @@ class LinesNet(nn.Module):
         self.first, self.second = nn.Linear(4 * config.window, units), nn.Linear(units, units)
         self.third = nn.Linear(units, CHANNELS)
         self.spread = nn.Conv2d(COUNT, COUNT, 3, padding=1, groups=COUNT)
+        self.kept_norm, self.pooled_norm = (
+            nn.BatchNorm1d(count, eps=LEAST_VARIANCE, affine=False) for count in (CHANNELS, POOLED)
+        )
         self.mix = nn.Linear(CHANNELS, MIXED)
         self.policy = nn.Linear(MIXED, 1, bias=False)
         self.around = nn.Conv2d(MIXED, MIXED, 3, padding=1, groups=MIXED)
@@ -77,11 +87,11 @@ class LinesNet(nn.Module):
         cells = _sums(table, places).view(count, height, width, CHANNELS)
         spread = functional.relu(self.spread(cells[..., :COUNT].permute(0, 3, 1, 2))).permute(0, 2, 3, 1)
         kept = torch.cat([spread, cells[..., COUNT:]], 3)
-        mixed = functional.relu(self.mix(kept))
+        mixed = functional.relu(self.mix(self.kept_norm(kept.flatten(0, 2)).view(kept.shape)))
         logits: Tensor = self.policy(mixed).flatten(1)
         around = functional.relu(self.around(mixed.permute(0, 3, 1, 2)))
         pooled = torch.cat([around.mean((2, 3)), around.amax((2, 3)), kept.mean((1, 2))], 1)
-        value: Tensor = self.value(functional.relu(self.hidden(pooled))).squeeze(1).tanh()
+        value: Tensor = self.value(functional.relu(self.hidden(self.pooled_norm(pooled)))).squeeze(1).tanh()
         return logits, value
 
     def features(self, rows: Tensor) -> Tensor:
@@ -221,6 +231,10 @@ def tabulate(net: LinesNet) -> LineTable:
         """Bias and weights, by input or place in the kernel, then by output."""
         return np.concatenate([weights[f"{name}.bias"].numpy(), weights[f"{name}.weight"].flatten(1).T.numpy().ravel()])
 
+    for name, norm in (("mix", "kept_norm"), ("hidden", "pooled_norm")):
+        mean, variance = (weights[f"{norm}.running_{what}"] for what in ("mean", "var"))
+        weights[f"{name}.weight"] = weights[f"{name}.weight"] * (variance + LEAST_VARIANCE).rsqrt()
+        weights[f"{name}.bias"] = weights[f"{name}.bias"] - weights[f"{name}.weight"] @ mean
     heads = {name: layer(name) for name in ("spread", "mix", "around", "hidden")}
     heads["policy"] = weights["policy.weight"].flatten().numpy()
     heads["value"] = np.concatenate([weights["value.weight"].flatten().numpy(), weights["value.bias"].numpy()])

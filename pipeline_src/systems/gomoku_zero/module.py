@@ -1,6 +1,5 @@
 """One step of self-play training and its measures, with the loss of AlphaGo Zero (Silver et al., 2017)."""
 
-import math
 from typing import Any
 
 import torch
@@ -9,7 +8,6 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax
 from torch.optim import Optimizer
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.ranks import share, summed
 from pipeline_src.learning.schedule import rate_factor
 from pipeline_src.systems.gomoku_zero.batches import Batch, Batches
@@ -40,10 +38,6 @@ class ZeroModule(LightningModule):
         self.net, self.params = net, params
         self._held = (batches,)  # in a tuple: processes exchange submodules at each step
         self.rate, self.start_state = rate, state
-        self.rows: list[dict[str, float]] = []
-        """The learning curves so far: ``step``, ``policy_loss``, ``value_loss``, their sum ``loss``, ..."""
-        self.trained_steps = 0
-        """Number of steps trained by this process."""
         self.register_buffer("sums", torch.zeros(len(MEASURES) + 1))
 
     @property
@@ -93,21 +87,16 @@ class ZeroModule(LightningModule):
                 group["lr"] = self.rate * rate_factor(self.params.decay, self.global_step, self.trainer.max_steps, 0.0)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
-        """Close a row of the curves each ``log_steps`` steps, and at the end."""
-        self.trained_steps += 1
-        done = self.global_step - (int(self.rows[-1]["step"]) if self.rows else 0)
-        if done == self.params.log_steps or self.global_step == self.trainer.max_steps:
-            self.rows.append({"step": float(self.global_step), **self._take(done * self.batches.batch)})
+        """Log a row of the curves each ``log_steps`` steps, and at the end."""
+        step, steps = self.global_step, self.params.log_steps
+        if step % steps == 0 or step == self.trainer.max_steps:
+            row = self._take((step % steps or steps) * self.batches.batch)
             for logger in self.loggers:
-                logger.log_metrics(self.rows[-1], step=self.global_step)
+                logger.log_metrics({"step": float(step), **row}, step=step)
 
     def _take(self, count: int) -> dict[str, float]:
         """Means over ``count`` positions since the last call."""
         *sums, decided = self.sums.tolist()
-        if not math.isfinite(sum(sums)):
-            raise ZugwerkError(
-                f"training: step {self.global_step}: the loss is not a number; lower learning_rate or set gradient_clip"
-            )
         self.sums.zero_()
         means = dict(zip(MEASURES, (value / count for value in sums), strict=True))
         means["value_accuracy"] = sums[-1] / decided if decided else float("nan")
@@ -116,11 +105,3 @@ class ZeroModule(LightningModule):
     def configure_optimizers(self) -> Optimizer:
         """The learner's, going on from the last generation."""
         return make_learner(self.net.parameters(), self.params, self.rate, self.start_state)
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Curves go with the weights."""
-        checkpoint["rows"] = self.rows
-
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take them back."""
-        self.rows = checkpoint["rows"]

@@ -24,7 +24,7 @@ from pipeline_src.project.params import (
     Positive,
     Text,
     Whole,
-    read_tree,
+    read_value,
 )
 
 Side = Annotated[int, Field(ge=MIN_SIDE, le=MAX_SIDE)]
@@ -41,13 +41,18 @@ class SmallerBoard(Params):
     """Number of generations on it."""
 
 
-class GomokuGame(Params):
-    """Board and rules. Each model is made for one board size and one length of the winning line."""
+class GomokuBoard(Params):
+    """The board that matches are played on."""
 
     size: Side = 15
     """Side of the board; published: 15."""
     variant: str = "freestyle"
     """``freestyle`` (five or more win) or ``exact`` (exactly five); ``freestyle-4`` has lines of four."""
+
+
+class GomokuGame(GomokuBoard):
+    """Board and rules. Each model is made for one board size and one length of the winning line."""
+
     smaller: SmallerBoard | None = None
     """A smaller board for the first generations; needs the line net, whose layers know no size. Published: none."""
 
@@ -123,13 +128,18 @@ class LinesParams(Params):
     """Units of each hidden layer of the perceptron that makes the table. Play takes as long with any number."""
 
 
-class GomokuNet(Params):
-    """The net that self-play trains: its kind, its input, and the sizes of each kind."""
+class NetKind(Params):
+    """The net that self-play trains: its kind and its input."""
 
     kind: Literal["plain", "residual", "lines"] = "plain"
     """Kind of the net; published: residual; for growing boards: plain."""
     positions: Count = 5
     """Number of positions of history in the input, including the present one; published: 5."""
+
+
+class GomokuNet(NetKind):
+    """The net that self-play trains: its kind, its input, and the sizes of each kind."""
+
     plain: PlainParams = PlainParams()
     """Sizes of the plain net."""
     residual: ResidualParams = ResidualParams()
@@ -162,8 +172,6 @@ class GomokuSelfPlay(Params):
     rounds: Count = 1
     """Number of rounds in which a generation plays its games. The net trains after each, and the trained net plays the
     next one; the gate comes at the end. Published: 1."""
-    group: Count = 50
-    """Number of games that a task plays in lock step. It is fixed, so that the number of workers changes nothing."""
     first: Literal["search", "random", "teacher"] = "search"
     """Player of the first generation, which has no net: a search with even priors and value 0, random moves, or the
     teacher."""
@@ -328,7 +336,7 @@ def read_numbers(path: Path | str = PARAMS_FILE) -> list[int]:
     Raises:
         ZugwerkError: the section is missing, or is not an unbroken row of generations.
     """
-    section = read_tree(path).get(SECTION)
+    section = read_value(SECTION, path)
     if section == {} or not isinstance(section, dict) or section != wanted(len(section) + 1):
         raise ZugwerkError(
             f'{path}: {SECTION}: expected generations in a row, from "02": {{before: "01"}} on; '

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,11 +11,11 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import PLY, GomokuState, format_variant
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.by_board import ByBoard
-from pipeline_src.players.packaged import PackagedNet, packaged_nets
-from pipeline_src.players.player import OneBoard, Player, Position, Thought
+from pipeline_src.players.packaged import PackagedNet, nets_by_board
+from pipeline_src.players.player import NO_BOUNDS, Bounds, OneBoard, Player, Position, Thought
 from pipeline_src.players.searching import Nodes, SearchPlayer
 from pipeline_src.project.params import Count, NonNegative
-from pipeline_src.search.limits import Limit
+from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
@@ -39,6 +39,7 @@ class ZeroPlayer(SearchPlayer):
         considered: int | None = None,
         temperature: float = 0.0,
         plies: float = math.inf,
+        policy: bool = False,
     ) -> None:
         """How to play.
 
@@ -51,8 +52,10 @@ class ZeroPlayer(SearchPlayer):
             temperature: moves are drawn by their visits^(1 / temperature), by the game's own generator; 0 plays the
                 most visited one. Where time limits the search, always that one.
             plies: of a game for which the temperature holds; later it is 0.
+            policy: whether moves come from the net's policy, without a search, in place of visits.
         """
         super().__init__(searcher, limit)
+        self.policy, self.searches = policy, not policy
         self.puct, self.info, self.considered = searcher, info, considered
         self.boards = (OneBoard(info.height, info.width, info.variant),)
         self.temperature, self.plies = temperature, plies
@@ -70,9 +73,15 @@ class ZeroPlayer(SearchPlayer):
         """
         for position in positions:
             self.check(position.state)
-        if self.limit.movetime_ms is not None or any(position.clock is not None for position in positions):
+        on_time = self.limit.movetime_ms is not None or any(position.clock is not None for position in positions)
+        if on_time and not self.policy:
             return super().consider(positions)
         return [Thought(action) for action in self._choose_together(positions)]
+
+    def think(self, position: Position, bounds: Bounds = NO_BOUNDS, on_info: OnInfo | None = None) -> Thought:
+        """See `Player.think`; with a temperature the move is drawn here too, unless a limit is given from outside."""
+        drawn = self.temperature > 0 and bounds == NO_BOUNDS and position.clock is None
+        return self.consider([position])[0] if self.policy or drawn else super().think(position, bounds, on_info)
 
     def needs(self, start: GomokuState) -> list[Need]:
         """See `Player.needs`."""
@@ -98,10 +107,13 @@ class ZeroPlayer(SearchPlayer):
             self._trees = trees
         return trees
 
+    def _weights(self, trees: PuctTrees, g: int) -> Any:
+        return trees.priors(g) if self.policy else trees.visits(g)
+
     def _pick(self, trees: PuctTrees, g: int, position: Position) -> int:
-        steps, visits = trees.steps(g), trees.visits(g)
-        if self.temperature > 0 and position.state.turn[PLY] < self.plies and visits.any():
-            return sample_step(steps, visits, position.rng, self.temperature)
+        steps, weights = trees.steps(g), self._weights(trees, g)
+        if self.temperature > 0 and position.state.turn[PLY] < self.plies and weights.any():
+            return sample_step(steps, weights, position.rng, self.temperature)
         return int(steps[trees.best(g)])
 
 
@@ -127,8 +139,8 @@ class ZeroOptions(Nodes):
 
     model: str = ""
     """A ``model.pt``, or an export of it by `zugwerk export`; by default the packaged net of the board."""
-    search: Literal["puct", "gumbel"] = "puct"
-    """puct, or gumbel: sequential halving at the root, for a limit of simulations only."""
+    search: Literal["puct", "gumbel", "none"] = "puct"
+    """puct, or gumbel: sequential halving at the root, for a limit of simulations only, or none: the net's policy."""
     considered: Count = 16
     """Number of actions that the root considers at first; for gumbel only."""
     c: NonNegative = 1.0
@@ -146,12 +158,15 @@ class ZeroOptions(Nodes):
     threads: Count = 1
     """Number of CPU threads."""
     temperature: NonNegative = 0.0
-    """Moves are drawn in proportion to visits^(1 / temperature); 0 plays the most visited move."""
+    """Moves are drawn in proportion to visits^(1 / temperature), or without a search to the policy's probabilities to
+    that power; 0 plays the most visited or the most probable move."""
     temperature_plies: Annotated[float, Field(ge=0, allow_inf_nan=True)] = math.inf
     """Number of plies of a game with this temperature; afterwards it is 0."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
+        if self.search == "none" and (self.nodes, self.movetime) != (None, None):
+            raise ValueError("search=none has no simulations and no movetime")
         if self.search == "gumbel" and (self.movetime is not None or self.temperature > 0):
             raise ValueError("search=gumbel needs a limit of simulations and excludes movetime and temperature")
         if self.temperature > 0 and self.movetime is not None:
@@ -182,7 +197,9 @@ def open_player(options: ZeroOptions, around: Around | None = None) -> Player:
         net.check_board(player.boards[0])
         return player
 
-    return ByBoard("zero", packaged_nets("gomoku"), with_net, _board_of, searches=True, limit=options.limit)
+    searches = options.search != "none"
+    limit = options.limit if searches else None
+    return ByBoard("zero", nets_by_board("gomoku"), with_net, _board_of, searches=searches, limit=limit)
 
 
 def _board_of(state: GomokuState) -> OneBoard:
@@ -191,7 +208,8 @@ def _board_of(state: GomokuState) -> OneBoard:
 
 
 def _with_model(options: ZeroOptions, model: str, around: Around | None) -> ZeroPlayer:
-    limit = options.limit
+    policy = options.search == "none"
+    limit = Limit(nodes=1) if policy else options.limit
     evaluate: EvaluateBatch
     evaluate, info = make_evaluator(model, options.backend, options.chunk, options.threads)
     if around is not None:
@@ -201,7 +219,7 @@ def _with_model(options: ZeroOptions, model: str, around: Around | None) -> Zero
     tree = FAST_TREE if info.kind == "lines" else TREE
     searcher = Puct(evaluate, formula, tree if limit.nodes is None else limit.nodes + 2, options.leaves)
     considered = options.considered if options.search == "gumbel" else None
-    return ZeroPlayer(searcher, limit, info, considered, options.temperature, options.temperature_plies)
+    return ZeroPlayer(searcher, limit, info, considered, options.temperature, options.temperature_plies, policy)
 
 
 def check_state(info: ModelInfo | OneBoard, state: GomokuState, any_size: bool = False) -> None:

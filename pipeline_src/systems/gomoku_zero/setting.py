@@ -10,8 +10,15 @@ from pydantic import model_validator
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import parse_variant
-from pipeline_src.project.params import PARAMS_FILE, Params, build, load, load_value
-from pipeline_src.systems.gomoku_zero.params import GomokuGame, GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
+from pipeline_src.project.params import PARAMS_FILE, Params, build, load, load_part, load_value
+from pipeline_src.systems.gomoku_zero.params import (
+    GomokuGame,
+    GomokuGate,
+    GomokuNet,
+    GomokuSelfPlay,
+    GomokuTrainParams,
+    NetKind,
+)
 
 
 class Setting(Params):
@@ -48,7 +55,7 @@ def read_setting(path: Path = PARAMS_FILE) -> Setting:
     sections = {
         "seed": load_value(int, "seed", path),
         "game": load(GomokuGame, "gomoku_game", path),
-        "net": load(GomokuNet, "gomoku_net", path),
+        "net": _read_net("gomoku_net", path),
         "self_play": load(GomokuSelfPlay, "gomoku_self_play", path),
         "train": load(GomokuTrainParams, "gomoku_train", path),
         "gate": load(GomokuGate, "gomoku_gate", path),
@@ -65,12 +72,18 @@ def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
     sections = {
         "seed": load_value(int, "seed", path),
         "game": GomokuGame(size=size, variant=variant),
-        "net": load(GomokuNet, "growing_net", path),
+        "net": _read_net("growing_net", path),
         "self_play": load(GomokuSelfPlay, "growing_self_play", path),
         "train": load(GomokuTrainParams, "growing_train", path),
         "gate": load(GomokuGate, "growing_gate", path),
     }
     return build(Setting, sections, "growing", str(path))
+
+
+def _read_net(section: str, path: Path) -> GomokuNet:
+    """A net with the sizes of its kind; those of other kinds are not read."""
+    kind = load_part(NetKind, section, path).kind
+    return load_part(GomokuNet, section, path, ["kind", "positions", kind])
 
 
 def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:

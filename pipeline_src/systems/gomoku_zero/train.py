@@ -2,21 +2,15 @@
 
 import hashlib
 import json
-import logging
-import shutil
 import time
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from lightning.pytorch import Trainer
-from lightning.pytorch.loggers import Logger
 from torch import Tensor, nn
 
-from pipeline_src.learning.checkpoints import LastCheckpoint, find_checkpoint
-from pipeline_src.learning.precision import number_format
-from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
+from pipeline_src.learning.checkpoints import own_folder
+from pipeline_src.learning.fit import Curves, fit
 from pipeline_src.project.code import digest
 from pipeline_src.systems.gomoku_zero.batches import Batches
 from pipeline_src.systems.gomoku_zero.learner import LearnerState, state_of
@@ -33,7 +27,8 @@ class TrainedGeneration(NamedTuple):
     learner_state: LearnerState
     """For the next generation's training, and for `save_learner`."""
     rows: list[dict[str, float]]
-    """Learning curves: means over each ``log_steps`` steps, `ZeroModule.rows`."""
+    """Learning curves, means over each ``log_steps`` steps: ``step``, ``loss``, which is the sum of the next two, and
+    `MEASURES`."""
     metrics: dict[str, float]
     """Means over the last quarter of ``rows``; ``steps``, ``positions``, ``new_positions``, ``learning_rate``."""
     timings: dict[str, Any]
@@ -50,14 +45,12 @@ def train_generation(
     folder: Path,
     count: int | None = None,
     learner_state: LearnerState | None = None,
-    logger: Logger | None = None,
 ) -> TrainedGeneration:
     """Train ``net``, in place, on a replay window; it comes back in evaluation mode.
 
     A killed training is resumed from its checkpoint in ``folder`` if all its inputs are the same, and gives the same
     weights as an uninterrupted one, on a CPU bit for bit. The caller sets torch's threads before, and removes
-    ``folder``
-    afterwards.
+    ``folder`` afterwards.
 
     Args:
         net: maps planes [B, C, H, W] to (policy logits [B, N], values [B] to the side to move).
@@ -69,67 +62,46 @@ def train_generation(
         count: number of the newest round in the window; how many positions it brought says how many steps to train.
             None: that of the generation, for generations of one round.
         learner_state: state of the last generation's training, which is not changed; None for a new one.
-        logger: receives each row. It is None by default, because making DVCLive's takes most of a second.
 
     Raises:
         ZugwerkError: no positions, a ``learner_state`` of another optimizer or net, or a loss that is no number.
     """
     start = time.perf_counter()
-    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     count = generation if count is None else count
     new = int((positions.generation == count).sum())
-    steps, rate, gpu = params.steps(new), params.rate(generation), torch.cuda.is_available()
+    steps, rate = params.steps(new), params.rate(generation)
     batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=count)
     key = _digest(
         net, positions, learner_state, [params.model_dump(), seed, generation, count, torch.get_num_threads()]
     )
-    own = folder / f"train-{key}"
-    for other in folder.glob("train-*"):
-        if other != own and is_first():
-            shutil.rmtree(other)
+    own = own_folder(folder, key)
     module = ZeroModule(net, batches, params, rate=rate, state=learner_state)
-    precision = number_format(params.precision)
-    trainer = Trainer(
-        **trainer_options(params, params.batch),
-        precision=precision,
-        max_steps=steps,
-        max_epochs=-1,
-        callbacks=[LastCheckpoint(own)],
-        logger=logger or False,
-        log_every_n_steps=1,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        benchmark=gpu,
-        default_root_dir=folder,
-    )
-    resumed = find_checkpoint(own)
     net.train()
     _lay_out(net, torch.channels_last)  # a quarter less time on a CPU
-    setup = time.perf_counter() - start
-    with one_goes_on(), warnings.catch_warnings():
-        # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
-        warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
-        trainer.fit(module, range(min(steps, params.checkpoint_steps)), ckpt_path=resumed, weights_only=True)
+    setup, laps, curves = time.perf_counter() - start, range(min(steps, params.checkpoint_steps)), Curves()
+    done = fit(
+        module,
+        laps,
+        params,
+        own,
+        batch=params.batch,
+        curves=curves,
+        max_steps=steps,
+        max_epochs=-1,
+        benchmark=torch.cuda.is_available(),
+    )
     loop = time.perf_counter() - start - setup
     net.cpu().eval().zero_grad()
     _lay_out(net, torch.contiguous_format)  # the layout of a net read from a file, needed for equal answers bit for bit
-    trained = module.trained_steps
-    timings = {
-        "seconds": setup + loop,
-        "setup_s": setup,
-        "resumed": resumed is not None,
-        "steps": trained,
-        "positions_per_s": trained * params.batch / loop,
-        "device": torch.cuda.get_device_name() if gpu else "cpu",
-        "threads": torch.get_num_threads(),
-        "precision": precision,
-        "torch": torch.__version__,
-    }
-    last = module.rows[-max(1, len(module.rows) // 4) :]
+    rate_s = done["steps"] * params.batch / loop
+    timings = {"seconds": setup + loop, "setup_s": setup, "positions_per_s": rate_s, **done}
+    last = curves.rows[-max(1, len(curves.rows) // 4) :]
     metrics = {name: sum(row[name] for row in last) / len(last) for name in last[0] if name != "step"}
     counts = {"steps": steps, "positions": len(positions.value), "new_positions": new, "learning_rate": rate}
     weights = {name: tensor.detach().clone() for name, tensor in net.state_dict().items()}
-    return TrainedGeneration(weights, state_of(trainer.optimizers[0]), module.rows, {**metrics, **counts}, timings)
+    return TrainedGeneration(
+        weights, state_of(module.trainer.optimizers[0]), curves.rows, {**metrics, **counts}, timings
+    )
 
 
 def _lay_out(net: nn.Module, layout: torch.memory_format) -> None:

@@ -9,8 +9,7 @@ import numpy.typing as npt
 from pipeline_src.games.gomoku.board import GomokuState
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.systems.gomoku_zero.backends import open_backend
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.player import check_state
 
 Shares = npt.NDArray[np.float64]
@@ -35,13 +34,12 @@ class ZeroView:
     """Asks one model; the search is the PUCT of the player ``zero``, with its defaults and without noise."""
 
     def __init__(self, path: Path | str, simulations: int) -> None:
-        """Load the model, to run in torch on one thread of the CPU, whatever there is besides.
+        """Load the model, to run on one thread of the CPU: a ``.pt`` in torch, whatever there is besides.
 
         Raises:
             ZugwerkError: no such model, or a damaged one.
         """
-        self.backend = open_backend(path, "torch", 1)
-        self.evaluator = ZeroEvaluator(self.backend, self.backend.info.positions, 1)
+        self.evaluator, self.info = make_evaluator(path, "torch" if Path(path).suffix == ".pt" else "auto")
         self.simulations = simulations
 
     def view(self, state: GomokuState) -> PositionView:
@@ -50,7 +48,7 @@ class ZeroView:
         Raises:
             ZugwerkError: another board size or variant than the model's, or the game is over.
         """
-        check_state(self.backend.info, state)
+        check_state(self.info, state)
         trees = PuctTrees(state, 1, self.evaluator, PuctOptions(c=1.0, c_base=0.0), self.simulations + 2)
         trees.plant(0, state)
         trees.simulate(np.array([self.simulations], np.int32))

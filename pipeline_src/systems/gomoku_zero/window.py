@@ -98,8 +98,7 @@ def make_games(
         actions: of each game, its cells in order.
         winners: of each game, 1 the first player, -1 the second, 0 a draw.
         policies: for each game, float [P - searched_from, N]: the search's policy at each ply from ``searched_from``
-            on;
-            kept as float16.
+            on; kept as float16.
         generation: that played them.
         searched_from: of each game or of all, how many opening stones it has.
 

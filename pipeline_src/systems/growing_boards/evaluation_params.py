@@ -28,8 +28,6 @@ class GrowingEvaluateParams(Params):
     """Number of simulations of a model's move."""
     openings: GomokuOpenings = GomokuOpenings()
     """The openings of all matches."""
-    group: Count = 40
-    """Number of games that a task plays in lock step. It does not change any game."""
 
     @model_validator(mode="after")
     def _openings_suffice(self) -> Self:

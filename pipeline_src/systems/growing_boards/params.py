@@ -10,11 +10,23 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.params import PARAMS_FILE, Count, Fraction, Params, build, load, read_tree
-from pipeline_src.systems.gomoku_zero.params import GomokuGame, Side
+from pipeline_src.project.params import (
+    PARAMS_FILE,
+    Count,
+    Fraction,
+    Params,
+    at,
+    build,
+    load,
+    load_part,
+    load_value,
+    read_tree,
+    read_value,
+)
+from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, Side
 
-SECTION = "growing_larger"
-"""Maps each larger board's size to a `GrowingLarger`: dvc.yaml makes a stage of each."""
+FIRST, SECTION = "growing_first", "growing_larger"
+"""The smallest board; and each larger board by its size, of which dvc.yaml makes a stage."""
 
 
 class GrowingFirst(GomokuGame):
@@ -45,29 +57,50 @@ class GrowingBoard:
     variant: str
 
 
+def read_board(size: int, path: Path | str = PARAMS_FILE) -> GrowingBoard:
+    """One of the boards, from its own section; of the first board's, the others read size and variant.
+
+    Raises:
+        ZugwerkError: no such board, or its section is malformed.
+    """
+    smallest = load_value(int, f"{FIRST}.size", path)
+    if size == smallest:
+        first = load(GrowingFirst, FIRST, path)
+        return GrowingBoard(size, None, first.generations, first.variant)
+    known = [str(smallest), *map(str, at(read_tree(path), SECTION) or ())]  # which boards there are, for the message
+    if str(size) not in known:
+        raise ZugwerkError(f"{path} has no board of size {size}; it has: {', '.join(known)}")
+    row = load(GrowingLarger, f"{SECTION}.{size}", path)
+    before = int(row.before) if row.before.isdecimal() else smallest
+    return _grown(str(size), row, before, load_part(GomokuBoard, FIRST, path, ["variant"]).variant, path)
+
+
 def read_boards(path: Path | str = PARAMS_FILE) -> list[GrowingBoard]:
     """The boards, from the smallest on.
 
     Raises:
         ZugwerkError: a section is missing or malformed, or a board is not grown from the next smaller one.
     """
-    first = load(GrowingFirst, "growing_first", path)
-    section = read_tree(path).get(SECTION)
+    first, section = load(GrowingFirst, FIRST, path), read_value(SECTION, path)
     if not isinstance(section, dict):
         raise ZugwerkError(f'{path}: {SECTION}: expected boards by size, such as "9": {{before: "6", generations: 12}}')
     boards = [GrowingBoard(first.size, None, first.generations, first.variant)]
     for name, values in section.items():
-        key = f"{SECTION}.{name}"
-        row = build(GrowingLarger, values, key, str(path))
-        last = boards[-1].size
-        if not str(name).isdecimal() or int(name) <= last or row.before != str(last):
-            raise ZugwerkError(
-                f'{path}: {key}: expected a board larger than {last}, with before: "{last}"; '
-                "list the boards from small to large, each grown from the one before it"
-            )
-        board = build(GomokuGame, {"size": int(name), "variant": first.variant}, key, str(path))
-        boards.append(GrowingBoard(board.size, last, row.generations, board.variant))
+        row = build(GrowingLarger, values, f"{SECTION}.{name}", str(path))
+        boards.append(_grown(str(name), row, boards[-1].size, first.variant, path))
     return boards
+
+
+def _grown(name: str, row: GrowingLarger, last: int, variant: str, path: Path | str) -> GrowingBoard:
+    """A board that is grown from board ``last``, once it is known to be a larger one."""
+    key = f"{SECTION}.{name}"
+    if not name.isdecimal() or int(name) <= last or row.before != str(last):
+        raise ZugwerkError(
+            f'{path}: {key}: expected a board larger than {last}, with before: "{last}"; '
+            "list the boards from small to large, each grown from the one before it"
+        )
+    board = build(GomokuGame, {"size": int(name), "variant": variant}, key, str(path))
+    return GrowingBoard(board.size, last, row.generations, board.variant)
 
 
 class GrowingConvergence(Params):

@@ -35,8 +35,6 @@ class DepthPairing(Params):
 class DepthMatchParams(Params):
     """Matches on the clock of ``depth_game``."""
 
-    group: Count
-    """Number of pairs in a task, and so the largest number that a killed run repeats for each worker."""
     pilot_pairs: Count
     """Number of pairs of games that measure the nodes of each candidate table."""
     players: Named[str]

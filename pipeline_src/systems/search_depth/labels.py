@@ -48,20 +48,22 @@ class Labelled:
 
 
 def label_games(
-    game: DepthGame, params: DepthLabelParams, openings: Sequence[Sequence[int]], first: int, seed: Sequence[int]
-) -> Labelled:
-    """Play and label one game from each opening, numbered from ``first``.
+    game: DepthGame, params: DepthLabelParams, games: Sequence[tuple[int, Sequence[int]]], seed: Sequence[int]
+) -> list[Labelled]:
+    """Play and label games, each given as its number and its opening.
 
     A game depends on ``seed``, its number and its opening alone, on a clock of nodes.
     """
-    labeller, start = _Labeller(game, params), amazons.initial_state()
-    for labeller.number, opening in enumerate(openings, first):
+    labeller, start, found = _Labeller(game, params), amazons.initial_state(), list[Labelled]()
+    for labeller.number, opening in games:
+        labeller.found = Labelled()
         fixture = Fixture("", "", tuple(opening), (*seed, labeller.number))
         one = OpenGame(amazons, start, fixture, (labeller, labeller))
         one.clock = _LabelClock(TimeControl(game.clock_ms, nodes_per_ms=game.nodes_per_ms))
         one.clock.left_ms = [game.clock_ms * (1 - params.spent * float(one.rng.random())) for _ in range(2)]
         play([one])
-    return labeller.found
+        found.append(labeller.found)
+    return found
 
 
 class _LabelClock(GameClock):

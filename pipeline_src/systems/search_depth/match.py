@@ -1,4 +1,4 @@
-"""Matches of players that choose their search depth, on a clock: `play_match` and `DepthMatch`.
+"""Matches of players that choose their search depth, on a clock: `play_meetings` and `DepthMatch`.
 
 The clock is one of nodes, where ``nodes_per_ms`` is above 0, so that no machine decides a game; else of wall time. A
 side is charged for all it does: the search, the search that fills a net's input, the forward pass. Whose clock falls
@@ -7,17 +7,17 @@ below 0 has lost on time. Every other game is played to its end, so none is adju
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pipeline_src.arena import pool
 from pipeline_src.arena.clock import TimeControl
-from pipeline_src.arena.game import SIDES, PlayedGame
+from pipeline_src.arena.game import SIDES, Fixture, PlayedGame
 from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.result import Match
-from pipeline_src.arena.runner import Board, play_fixtures, swapped_pair
+from pipeline_src.arena.runner import Board, play_matches, swapped_pair
 from pipeline_src.arena.score import Score, clustered_mean
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import Row
@@ -86,37 +86,44 @@ def squares_left(state: Any, side: int) -> int:
         reached = grown
 
 
-def play_match(
-    a: str,
-    b: str,
-    pairs: int,
-    game: DepthGame,
-    seed: Sequence[int],
-    parallel: Parallel,
-    journal: Journal | None = None,
-    group: int = 5,
-) -> DepthMatch:
-    """Play a match, or the rest of an interrupted one. A repeated call with more pairs plays only the new ones.
+class Meeting(NamedTuple):
+    """A match to be played, in pairs with the sides swapped."""
+
+    a: str
+    """Text of a player of `systems.search_depth.player`."""
+    b: str
+    """Text of the other, with the same clock."""
+    pairs: int
+    """Openings, each played twice."""
+    seed: Sequence[int]
+    """The match depends on it, on the texts and on the game alone, on a clock of nodes."""
+
+
+def play_meetings(
+    meetings: Sequence[Meeting], game: DepthGame, parallel: Parallel, journal: Journal | None = None
+) -> list[DepthMatch]:
+    """Play matches side by side, or what is left of them. A repeated call with more pairs plays only the new ones.
 
     Args:
-        a: text of a player of `systems.search_depth.player`.
-        b: of the other, with the same clock.
-        pairs: openings, each played twice.
+        meetings: the matches.
         game: the clock and the openings' length.
-        seed: the match depends on it, on the texts and on ``game`` alone, on a clock of nodes.
-        parallel: how groups run.
-        journal: keeps finished groups; the caller sees to it that it is this code's and this engine's.
-        group: pairs of a group.
+        parallel: how games run.
+        journal: keeps finished games; the caller sees to it that it is this code's and this engine's.
 
     Raises:
         ZugwerkError: a text that names no player, or one that has no use for this clock.
     """
-    for text in (a, b):
+    for text in {text for one in meetings for text in (one.a, one.b)}:
         check_player(text)
     board = Board(amazons.NAME, 10, control=TimeControl(game.clock_ms, nodes_per_ms=game.nodes_per_ms))
-    openings = random_openings(amazons, board.start(), pairs, game.opening_plies, [*seed, 0])
-    fixtures = [one for i, opening in enumerate(openings) for one in swapped_pair(a, b, opening, (*seed, 1, i))]
-    return DepthMatch.of(a, b, play_fixtures(board, fixtures, parallel, 2 * group, journal))
+
+    def fixtures(one: Meeting) -> list[Fixture]:
+        openings = random_openings(amazons, board.start(), one.pairs, game.opening_plies, [*one.seed, 0])
+        pairs = (swapped_pair(one.a, one.b, opening, (*one.seed, 1, i)) for i, opening in enumerate(openings))
+        return [fixture for pair in pairs for fixture in pair]
+
+    played = play_matches(board, [fixtures(one) for one in meetings], parallel, journal)
+    return [DepthMatch.of(one.a, one.b, games) for one, games in zip(meetings, played, strict=True)]
 
 
 def check_player(text: str) -> None:

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from lightning.pytorch import LightningModule
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from torch.special import log_ndtr
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.ranks import share, summed
-from pipeline_src.learning.schedule import rate_factor
+from pipeline_src.learning.schedule import by_step
 from pipeline_src.systems.search_depth.batches import DepthBatch, DepthBatches, read_planes
 from pipeline_src.systems.search_depth.head import chosen_depths, depth_value
 from pipeline_src.systems.search_depth.models import SavedDepthNet
@@ -36,14 +36,10 @@ class DepthModule(LightningModule):
     def __init__(
         self, model: SavedDepthNet, batches: DepthBatches, params: DepthTraining, validation: npt.NDArray[np.int64]
     ) -> None:
-        """``validation`` are the rows that each row of the curves is measured on."""
+        """``validation`` are the rows of the data set that each row of the curves is measured on."""
         super().__init__()
         self.net, self.model, self.batches, self.params = model.net, model, batches, params
         self.validation = validation
-        self.rows: list[dict[str, float]] = []
-        """The learning curves so far: ``step``, ``loss`` since the row before, and `measure`'s."""
-        self.trained_steps = 0
-        """Number of steps trained by this process."""
         self.register_buffer("total", torch.zeros(()))
 
     def loss(self, batch: DepthBatch) -> Tensor:
@@ -65,25 +61,15 @@ class DepthModule(LightningModule):
         self.total += summed(loss.detach()) / own.world  # shares are equal
         return loss
 
-    def on_train_batch_start(self, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
-        """Set the learning rate of this step."""
-        factor = rate_factor("cosine", self.global_step, self.params.steps, self.params.warmup)
-        for group in self.trainer.optimizers[0].param_groups:
-            group["lr"] = factor * self.params.learning_rate
-
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
-        """Close a row of the curves each ``log_steps`` steps, and at the end."""
-        self.trained_steps += 1
-        done = self.global_step - (int(self.rows[-1]["step"]) if self.rows else 0)
-        if done == self.params.log_steps or self.global_step == self.params.steps:
-            loss = float(self.total) / done
-            if not math.isfinite(loss):
-                raise ZugwerkError(
-                    f"depth_train: at step {self.global_step} the loss is not a number; lower learning_rate"
-                )
+        """Log a row of the curves each ``log_steps`` steps, and at the end."""
+        step, steps = self.global_step, self.params.log_steps
+        if step % steps == 0 or step == self.params.steps:
+            row = {"step": float(step), "loss": float(self.total) / (step % steps or steps)}
             self.total.zero_()
-            measured = self.measure() if self.trainer.is_global_zero else {}
-            self.rows.append({"step": float(self.global_step), "loss": loss} | measured)
+            measured = self.measure() if self.trainer.is_global_zero and math.isfinite(row["loss"]) else {}
+            for logger in self.loggers:
+                logger.log_metrics(row | measured, step=step)
 
     def measure(self) -> dict[str, float]:
         """``validation_accuracy``, ``validation_macro_f1``, ``validation_mean_error`` in layers."""
@@ -97,19 +83,11 @@ class DepthModule(LightningModule):
             "validation_mean_error": float(np.abs(chosen - labels).mean()),
         }
 
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        """AdamW."""
-        return torch.optim.AdamW(
-            self.net.parameters(), lr=self.params.learning_rate, weight_decay=self.params.weight_decay
-        )
-
-    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Curves go with the weights."""
-        checkpoint["rows"] = self.rows
-
-    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Take them back."""
-        self.rows = checkpoint["rows"]
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """AdamW, with a learning rate that is set at each step."""
+        params = self.params
+        optimizer = torch.optim.AdamW(self.net.parameters(), lr=params.learning_rate, weight_decay=params.weight_decay)
+        return by_step(optimizer, "cosine", params.steps, params.warmup)
 
 
 def cost_losses(outputs: Tensor, costs: Tensor) -> Tensor:

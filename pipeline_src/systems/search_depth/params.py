@@ -58,8 +58,6 @@ class DepthLabelParams(Params):
 
     games: Count
     """Number of games of the engine against itself, by iterative deepening."""
-    group: Count
-    """Number of games in a task, and so the largest number that a killed run repeats for each worker."""
     spent: BelowOne
     """Largest share of its clock that a side has used before a game, drawn for each side of each game, so that the nets
     see all states of the clock."""

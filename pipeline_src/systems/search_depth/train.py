@@ -2,21 +2,17 @@
 
 import hashlib
 import json
-import logging
-import shutil
 import time
-import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from lightning.pytorch import Trainer
 from torch import Tensor, nn
 
 from pipeline_src import streams
-from pipeline_src.learning.checkpoints import LastCheckpoint, find_checkpoint, torch_seed
-from pipeline_src.learning.ranks import is_first, one_goes_on, trainer_options
+from pipeline_src.learning.checkpoints import own_folder, torch_seed
+from pipeline_src.learning.fit import Curves, fit
 from pipeline_src.project.code import digest
 from pipeline_src.systems.search_depth.balance import balance, class_counts
 from pipeline_src.systems.search_depth.batches import DepthBatches
@@ -35,7 +31,7 @@ class TrainedDepthNet(NamedTuple):
     model: SavedDepthNet
     """The net, on the CPU and in evaluation mode."""
     rows: list[dict[str, float]]
-    """Learning curves, `DepthModule.rows`."""
+    """Learning curves: ``step``, ``loss``, the mean since the row before, and `DepthModule.measure`'s."""
     before: list[int]
     """Positions of each class in the training split, from the lowest."""
     after: list[int]
@@ -58,8 +54,7 @@ def train_depth_net(
 
     A killed training is resumed from its checkpoint in ``folder`` if all its inputs are the same, and gives the same
     weights as an uninterrupted one, on a CPU bit for bit. The caller sets torch's threads before, and removes
-    ``folder``
-    afterwards.
+    ``folder`` afterwards.
 
     Args:
         positions: the data set.
@@ -74,8 +69,6 @@ def train_depth_net(
         ZugwerkError: no positions, a class with too few for SMOTE, or a loss that is no number.
     """
     start = time.perf_counter()
-    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
-    gpu = torch.cuda.is_available()
     balanced = balance(positions, splits.train, model.label, model.balance, balancing, seed)
     balanced_s = time.perf_counter() - start
     batches = DepthBatches(
@@ -93,43 +86,19 @@ def train_depth_net(
         known = batches.costs[splits.train, :, 0]  # a layer without a completed search has no mean
         means = np.nansum(known, 0) / np.maximum(np.isfinite(known).sum(0), 1)
     saved = _fresh(model, positions, torch.as_tensor(means, dtype=torch.float32), seed)
-    own = folder / f"train-{_key(positions, splits, [model, training, balancing], seed)}"
-    for other in folder.glob("train-*"):
-        if other != own and is_first():
-            shutil.rmtree(other)
+    own = own_folder(folder, _key(positions, splits, [model, training, balancing], seed))
     module = DepthModule(saved, batches, training, splits.validation)
-    trainer = Trainer(
-        **trainer_options(training, training.batch),
-        max_steps=training.steps,
-        max_epochs=-1,
-        callbacks=[LastCheckpoint(own)],
-        logger=False,
-        log_every_n_steps=1,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        default_root_dir=folder,
-    )
-    resumed = find_checkpoint(own)
     saved.net.train()
-    with one_goes_on(), warnings.catch_warnings():
-        # Lightning 2.6 still uses a class that PyTorch 2.13 deprecates, whatever the loader.
-        warnings.filterwarnings("ignore", message=r".*LeafSpec.*is deprecated", category=FutureWarning)
-        laps = range(min(training.steps, training.checkpoint_steps))
-        trainer.fit(module, laps, ckpt_path=resumed, weights_only=True)
+    laps, curves = range(min(training.steps, training.checkpoint_steps)), Curves()
+    done = fit(
+        module, laps, training, own, batch=training.batch, curves=curves, max_steps=training.steps, max_epochs=-1
+    )
     saved.net.cpu().eval().zero_grad()
     seconds = time.perf_counter() - start
-    timings = {
-        "seconds": seconds,
-        "balance_s": balanced_s,
-        "resumed": resumed is not None,
-        "steps": module.trained_steps,
-        "positions_per_s": module.trained_steps * training.batch / (seconds - balanced_s),
-        "device": torch.cuda.get_device_name() if gpu else "cpu",
-        "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
-    }
+    rate = done["steps"] * training.batch / (seconds - balanced_s)
+    timings = {"seconds": seconds, "balance_s": balanced_s, "positions_per_s": rate, **done}
     before, after = (class_counts(labels, lowest, highest).tolist() for labels in (train, balanced.labels))
-    return TrainedDepthNet(saved, module.rows, before, after, timings)
+    return TrainedDepthNet(saved, curves.rows, before, after, timings)
 
 
 def _fresh(params: DepthModelParams, positions: DepthPositions, means: Tensor, seed: int) -> SavedDepthNet:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from pipeline_src.arena.journal import Journal
 from pipeline_src.parallel import Parallel
 from pipeline_src.systems.search_depth.choices import TableDepth
-from pipeline_src.systems.search_depth.match import play_match
+from pipeline_src.systems.search_depth.match import Meeting, play_meetings
 from pipeline_src.systems.search_depth.params import DepthGame
 from pipeline_src.systems.search_depth.tables import fit_costs, fit_table
 
@@ -44,7 +44,6 @@ def tune_table(
     seed: Sequence[int],
     parallel: Parallel,
     journal: Journal | None,
-    group: int,
 ) -> TunedTable:
     """Return a table that spends about the same nodes as ``player`` in games between the two, found in a few tries.
 
@@ -57,13 +56,13 @@ def tune_table(
         seed: of the pilot games.
         parallel: how they run.
         journal: where they are kept.
-        group: pairs of a task.
     """
     costs = fit_costs(legal, nodes_by_depth, game.highest)
     wanted: dict[TableDepth, float] = {}
 
     def ratio(table: TableDepth) -> float:
-        match = play_match(player, game.player(table_options(table)), pairs, game, seed, parallel, journal, group)
+        meeting = Meeting(player, game.player(table_options(table)), pairs, seed)
+        (match,) = play_meetings([meeting], game, parallel, journal)
         wanted[table] = match.nodes(0)
         return match.nodes(1) / match.nodes(0)
 

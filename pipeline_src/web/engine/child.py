@@ -15,24 +15,39 @@ import numpy as np
 
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.search_thread import Search, SearchThread, error_text
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import Game, get_game
 from pipeline_src.orphans import end_with_parent
+from pipeline_src.players.levels import plays_as
 from pipeline_src.players.player import Bounds, Player, PlayerText, Position
 from pipeline_src.players.registry import build_player
-from pipeline_src.search.limits import Clock, SearchResult
-from pipeline_src.web.engine.tasks import Answer, Call, Chosen, OnlyBoard, Place, Request, Task, Thought, Unit
+from pipeline_src.search.limits import Clock, Line, SearchResult
+from pipeline_src.web.engine.tasks import (
+    Answer,
+    Call,
+    Chosen,
+    OnlyBoard,
+    Place,
+    Request,
+    Task,
+    Thought,
+    ThoughtLine,
+    Unit,
+)
 from pipeline_src.web.moves import played
 
 EVERY_S = 0.1
 """Least seconds between two reports of a search."""
 NICER = 5
 """Niceness of the process, so that the server comes first on few cores."""
-PLAYERS = 2
-"""Number of players that a process keeps, such as both sides of a game."""
+PLAYERS = 4
+"""Number of players that a process keeps, such as both sides of a game and one that analyses."""
 RATES = ("zero", "mcts", "puct", "nets")
 """Players with values from -1 to 1."""
 ODDS: dict[Unit, float] = {"squares": 4.0, "points": 400.0}
 """Value in each unit that corresponds to odds of e to 1."""
+PLAIN = 10.0
+"""Points of Gomoku's engine for one point of the plain evaluation, approximately."""
 
 
 class Reports:
@@ -122,6 +137,9 @@ class Child:
             return Chosen(move="", thought=None, only=only_board(player))
         rules, position = placed(task.place, self._rng, Clock(**task.clock.model_dump()) if task.clock else None)
         player = self._player(task, position)
+        task = task.model_copy(update={"player": plays_as(task.place.game, task.player, position.state)})
+        if task.infinite and not player.searches:
+            raise ZugwerkError(f"player {task.player} does not search, so it has no values to show; take another one")
         self._answer(Answer(id=number, stage="thinking"))
 
         def tell(found: SearchResult) -> None:
@@ -130,7 +148,7 @@ class Child:
         reports = Reports(tell)
         search.begin(player)
         try:
-            chosen = player.think(position, Bounds(task.depth, task.nodes, task.movetime_ms), reports.report)
+            chosen = player.think(position, _bounds(task), reports.report)
         finally:
             reports.close()
         thought = None if chosen.found is None else thought_of(rules, position, task, chosen.found)
@@ -184,18 +202,49 @@ def placed(place: Place, rng: np.random.Generator, clock: Clock | None = None) -
 
 def thought_of(rules: Game, position: Position, task: Task, found: SearchResult) -> Thought:
     """Return the report of a search with moves as texts and the value as a win rate."""
-    unit = unit_of(task.place.game, task.player)
-    value = found.value if math.isfinite(found.value) else None
     shape = position.state.board.shape
+
+    def texts(actions: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(rules.format_move(action, *shape) for action in actions)
+
+    def rate(value: float) -> float | None:
+        return win_rate(task.place.game, task.player, value)
+
+    lines = found.lines or (Line(found.pv or (found.action,), found.value, found.depth),)
     return Thought(
         depth=found.depth,
         nodes=found.nodes,
         seconds=found.seconds,
-        value=value,
-        unit=unit,
-        win_rate=chance(found.value, unit),
-        line=tuple(rules.format_move(action, *shape) for action in found.pv),
+        value=_finite(found.value),
+        unit=unit_of(task.place.game, task.player),
+        win_rate=rate(found.value),
+        line=texts(found.pv),
+        lines=tuple(
+            ThoughtLine(
+                moves=texts(one.pv),
+                value=_finite(one.value),
+                win_rate=rate(one.value),
+                depth=one.depth,
+                visits=one.visits,
+            )
+            for one in lines
+        ),
     )
+
+
+def _bounds(task: Task) -> Bounds:
+    return Bounds(task.depth, task.nodes, task.movetime_ms, task.infinite, task.lines)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def win_rate(game: str, player: str, value: float) -> float | None:
+    """Return a value of a player as a win rate from 0 to 1; None for NaN."""
+    unit = unit_of(game, player)
+    plain = unit == "points" and PlayerText.parse(player).name != "engine"
+    return chance(PLAIN * value if plain else value, unit)
 
 
 def unit_of(game: str, player: str) -> Unit:

@@ -20,7 +20,7 @@ class Place(Message):
     """Game: ``amazons`` or ``gomoku``."""
     size: Annotated[int, Field(ge=3, le=25)]
     """Size of the board of the start position."""
-    variant: Annotated[str, Field(max_length=40)]
+    variant: Annotated[str, Field(max_length=200)]
     """Variant of the rules, such as ``standard`` or ``freestyle``."""
     fen: Annotated[str, Field(max_length=1000)] = ""
     """Start position as a FEN, which replaces size and variant."""
@@ -48,6 +48,10 @@ class Task(Message):
     movetime_ms: Ms | None = None
     nodes: Annotated[int, Field(ge=1)] | None = None
     depth: Annotated[int, Field(ge=1, le=96)] | None = None
+    infinite: bool = False
+    """Search until stopped, or until the search can find no more."""
+    lines: Annotated[int, Field(ge=1, le=20)] = 1
+    """Number of best moves to report with their lines."""
     only_made: bool = False
     """Only make the player, to check its text and find its board; choose no move."""
 
@@ -70,6 +74,21 @@ class OnlyBoard(Message):
     variant: str
 
 
+class ThoughtLine(Message):
+    """One of the best moves of a position."""
+
+    moves: tuple[str, ...]
+    """The move, and what the search expects after it."""
+    value: float | None
+    """Value to the side to move; null if it is infinite."""
+    win_rate: float | None
+    """The value as a win rate from 0 to 1."""
+    depth: int
+    """Depth in plies; for tree searches, length of the line."""
+    visits: int | None
+    """Simulations of a tree search that began with the move."""
+
+
 class Thought(Message):
     """Result of a search so far. A player without a search reports nothing."""
 
@@ -83,9 +102,12 @@ class Thought(Message):
     unit: Unit
     """Unit of the value: ``rate`` from -1 to 1, ``squares`` in the Amazons, ``points`` of Gomoku's evaluations."""
     win_rate: float | None
-    """The value as a win rate from 0 to 1: 4 squares or 400 points are odds of e to 1."""
+    """The value as a win rate from 0 to 1: 4 squares, 400 points of Gomoku's engine or 40 of another player are odds of
+    e to 1."""
     line: tuple[str, ...]
     """Principal variation, from the best move on."""
+    lines: tuple[ThoughtLine, ...] = ()
+    """The best moves, as many as the task asks for; one alone from searches that can tell no more."""
 
 
 class Chosen(Message):

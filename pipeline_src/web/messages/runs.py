@@ -63,10 +63,9 @@ class FigureRow(Message):
     unit: str
     published: float | None
     ours: Measured
+    """The value of the last `dvc repro` if there is one, else the best committed one."""
     measured: Measured | None
-    """The committed measurement, if ``ours`` comes from the graph."""
-    graph: Measured | None
-    """The graph's figure in the working tree, also if it is ``ours``; null if the graph has not made it."""
+    """The best committed measurement besides ``ours``."""
 
 
 class Figures(Message):

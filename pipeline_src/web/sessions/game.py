@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.engine.tasks import Place
-from pipeline_src.web.messages.play import Board
+from pipeline_src.web.messages.play import Board, Counted
 from pipeline_src.web.moves import step, turn_tree
 
-FORMATS = {"gomoku": ("psq", "parquet"), "amazons": ("txt", "parquet")}
+FORMATS = {"gomoku": ("sgf", "psq", "parquet"), "amazons": ("sgf", "txt", "parquet")}
 """Suffixes of files by game; txt is LittleGolem's text."""
 
 
@@ -76,7 +76,11 @@ class Game:
         if legal and not over:
             actions = self.rules.legal_actions(self.state).tolist()
             texts = [self.rules.format_move(action, height, width) for action in actions]
-        is_turns = self.place.game == "amazons"
+        is_turns, line, forbidden = self.place.game == "amazons", [], {}
+        if self.place.game == "gomoku":
+            from pipeline_src.web.marks import forbidden_cells, winning_line
+
+            line, forbidden = winning_line(self.state), forbidden_cells(self.state)
         return Board(
             game=self.place.game,
             fen=self.rules.to_fen(self.state),
@@ -87,15 +91,25 @@ class Game:
             winner=self.winner,
             cells=() if is_turns else tuple(texts),
             turns=turn_tree(texts) if is_turns else {},
+            line=tuple(self.rules.format_move(cell, height, width) for cell in line),
+            forbidden={self.rules.format_move(cell, height, width): why for cell, why in forbidden.items()},
         )
+
+    def counted(self) -> Counted | None:
+        """Return the result of a game of the Amazons that goes on, if counting decides it."""
+        if self.place.game != "amazons" or self.winner is not None:
+            return None
+        from pipeline_src.web.marks import counted
+
+        return counted(self.state)
 
     @property
     def formats(self) -> tuple[str, ...]:
         """Return the suffixes of files that the game can be saved as."""
         if self.place.fen:
-            return ()
+            return ("sgf",)
         found = FORMATS.get(self.place.game, ("parquet",))
-        return found if self.place.game != "amazons" or self.place.size == 10 else ("parquet",)
+        return found if self.place.game != "amazons" or self.place.size == 10 else ("sgf", "parquet")
 
     def saved(self, suffix: str, names: tuple[str, str], winner: Any, resigned: bool) -> bytes:
         """Return the game as the bytes of a file.
@@ -107,11 +121,16 @@ class Game:
         from pipeline_src.records.parquet import write_records
         from pipeline_src.records.psq import write_psq
         from pipeline_src.records.record import GameRecord
+        from pipeline_src.web.annotate import written
+        from pipeline_src.web.messages.analyse import Tree
 
         if suffix not in self.formats:
-            if self.place.fen:
-                raise ZugwerkError("a game that began from a position of its own has no record; share it by its link")
             raise ZugwerkError(f".{suffix[:20]}: this game can be saved as {', '.join(self.formats)}")
+        if suffix == "sgf":
+            place = self.place.model_copy(update={"moves": tuple(self.moves)})
+            first, second = (name[:200] for name in names)
+            tree = Tree(place=place, first_name=first, second_name=second, winner=winner, resigned=resigned)
+            return written(tree, suffix).encode()
         place, (height, width) = self.place, self.start.board.shape
         actions = tuple(self._actions)
         record = GameRecord(

@@ -8,19 +8,23 @@ from typing import Any, Literal
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.engine.pool import EngineError, Engines, Thinking
-from pipeline_src.web.engine.tasks import Answer, Chosen, Task, TimeLeft
+from pipeline_src.web.engine.tasks import Answer, Call, Chosen, Task, TimeLeft
 from pipeline_src.web.messages.message import Message
 from pipeline_src.web.messages.play import (
     PERSON,
     Act,
+    Choice,
     Clocks,
+    Ending,
     GameMessage,
     NewGame,
+    OpeningStep,
     Problem,
     ThoughtMessage,
     Winner,
 )
 from pipeline_src.web.sessions.game import Game
+from pipeline_src.web.sessions.opening import FUNCTION, Opening
 
 GRACE_S = 0.3
 """Seconds between the closing of the last tab and the end of the search. A reload takes less."""
@@ -43,8 +47,9 @@ class Session:
         self._seats, self._engines = (wanted.first, wanted.second), engines
         self._watchers: set[Hear] = set()
         self._lock = asyncio.Lock()
-        self._ended: Literal["resigned", "time"] | None = None
+        self._ended: Ending | None = None
         self._winner: Winner | None = None
+        self._opening = Opening(wanted.opening)
         self.paused = False
         self._failed = False
         self._search: asyncio.Task[None] | None = None
@@ -80,8 +85,24 @@ class Session:
         return self._winner or self.game.winner
 
     @property
+    def _step(self) -> OpeningStep | None:
+        """The next thing to do in the opening, or None."""
+        return None if self.over else self._opening.step(len(self.game.moves))
+
+    @property
+    def _awaits_person(self) -> bool:
+        return not self.over and self._acts(self._step, self.game.to_play, self._seats)
+
+    @staticmethod
+    def _acts(step: OpeningStep | None, side: int, seats: tuple[str, str]) -> bool:
+        """Whether a person has to act, in a step of the opening or, without one, for the side to move."""
+        seat = side if step is None else step.seat
+        return seat is not None and seats[seat] == PERSON
+
+    @property
     def _persons_turn(self) -> bool:
-        return not self.over and self._seats[self.game.to_play] == PERSON
+        """Whether a person may move, or place a stone of the opening."""
+        return self._awaits_person and (self._step is None or self._step.stones > 0)
 
     # Tabs.
 
@@ -130,11 +151,13 @@ class Session:
             seats=self._seats,
             board=board.model_copy(update={"winner": self.winner}),
             ended=self._ended or ("board" if self.game.winner else None),
+            opening=self._step,
+            counted=None if self.over else await asyncio.to_thread(self.game.counted),
             clocks=clocks,
             persons_turn=self._persons_turn,
             can_undo=self._undo_to() is not None,
             paused=self.paused,
-            thinking=self._due or (self._search is not None and self._purpose == "move"),
+            thinking=self._step is None and (self._due or (self._search is not None and self._purpose == "move")),
             formats=self.game.formats,
         )
 
@@ -159,27 +182,35 @@ class Session:
         if self.over:
             raise ZugwerkError("the game is over")
         if not self._persons_turn:
-            raise ZugwerkError("it is the player's turn")
+            choose = self._awaits_person
+            raise ZugwerkError("choose a colour first" if choose else "it is the player's turn")
         if act.ply is not None and act.ply != len(self.game.moves):
             raise ZugwerkError("the game has moved on meanwhile; this is how it stands")
         await self._play(act.move)
 
     async def _play(self, text: str) -> None:
-        side = self.game.to_play
+        side, opens = self.game.to_play, self._step is not None
         await asyncio.to_thread(self.game.play, text)
         self._abandon()
         if self._left_ms is not None:
             self._stop_clock(side)
-            self._left_ms[side] += self._increment_ms
+            self._left_ms[side] += 0 if opens else self._increment_ms
             self._times.append(list(self._left_ms))
             self._start_clock()
         self._failed = False
 
     def _undo_to(self) -> int | None:
         """Return the ply that an undo goes back to: the last one with a person to move, or any if no person plays."""
-        plies = range(len(self.game.moves) - (self._ended is None), -1, -1)
-        has_person = PERSON in self._seats
-        return next((ply for ply in plies if not has_person or self._seats[self.game.side_at(ply)] == PERSON), None)
+        now, taken = len(self.game.moves), self._opening.taken
+        at_a_choice = bool(taken) and taken[-1].ply == now  # which is taken back itself
+        has_person, opening = PERSON in self._seats, self._opening
+
+        def asked(ply: int) -> bool:
+            seats = self._seats[::-1] if opening.turned_since(ply) else self._seats
+            return self._acts(opening.step(ply, opening.before(ply)), self.game.side_at(ply), seats)
+
+        plies = range(now - (self._ended is None and not at_a_choice), -1, -1)
+        return next((ply for ply in plies if not has_person or asked(ply)), None)
 
     async def _undo(self, _: Act) -> None:
         ply = self._undo_to()
@@ -188,6 +219,8 @@ class Session:
         self._abandon()
         self._stop_clock()
         self.game.back_to(ply)
+        if self._opening.back_to(ply):
+            self._seats = self._seats[::-1]
         self._ended = self._winner = None
         self._failed, self.paused = False, self.paused or PERSON not in self._seats
         if self._left_ms is not None:
@@ -200,13 +233,71 @@ class Session:
             raise ZugwerkError("the game is over")
         if not self._persons_turn:
             raise ZugwerkError("resign when it is your turn")
+        self._after_opening()
         self._end("resigned", OTHER[self.game.to_play])
+
+    async def _agree(self, _: Act) -> None:
+        found = None if self.over else await asyncio.to_thread(self.game.counted)
+        if found is None:
+            raise ZugwerkError("the result is not settled yet; play on")
+        self._end("agreed", found.winner)
 
     async def _hint(self, act: Act) -> None:
         if not self._persons_turn:
             raise ZugwerkError("a hint is for a person whose turn it is")
+        self._after_opening()
         self._abandon()
         self._think("hint", act.player or HINT.get(self.game.place.game, "mcts"))
+
+    def _after_opening(self) -> None:
+        if self._step is not None:
+            raise ZugwerkError("the opening comes first: place its stones, and choose colours")
+
+    async def _choose(self, act: Act) -> None:
+        step = self._step
+        if step is None or step.stones or not self._awaits_person:
+            raise ZugwerkError("there is no colour to choose now")
+        if act.choice == "place" and not step.may_place:
+            raise ZugwerkError("two more stones are placed in swap2 alone, after the first three")
+        self._settle(act.choice)
+
+    def _settle(self, choice: Choice) -> None:
+        """Carry out a choice of the opening."""
+        self._abandon()
+        if self._opening.take(len(self.game.moves), choice):
+            self._seats = self._seats[::-1]
+        self._start_clock()
+
+    async def _balance(self, _: Act) -> None:
+        step = self._step
+        if step is None or not step.stones or not self._awaits_person:
+            raise ZugwerkError("there are no stones of the opening to place now")
+        self._abandon()
+        self._search = self._keep(self._open(step))
+
+    async def _open(self, step: OpeningStep) -> None:
+        """Have a process place the stones of the opening, or choose."""
+        place = self.game.place.model_copy(update={"moves": tuple(self.game.moves)})
+        arguments = (place.model_dump(), step.stones, step.may_place)
+        try:
+            (found,) = await self._engines.values(Call(function=FUNCTION, arguments=arguments, key=self.name))
+        except EngineError as error:
+            if self._search is asyncio.current_task():
+                await self._fail(error, True)
+            return
+        async with self._lock:
+            if self._search is not asyncio.current_task():
+                return
+            self._search = None
+            if isinstance(found, str):
+                self._settle("swap" if found == "swap" else "stay")
+            else:
+                if not step.stones:
+                    self._settle("place")
+                for text in found:
+                    await self._play(text)
+            self._tell(await self._message())
+            self._let_play()
 
     async def _pause(self, _: Act) -> None:
         self.paused = True
@@ -217,7 +308,7 @@ class Session:
         self.paused = self._failed = False
         self._start_clock()
 
-    def _end(self, how: Literal["resigned", "time"], winner: Winner) -> None:
+    def _end(self, how: Ending, winner: Winner) -> None:
         self._abandon()
         self._stop_clock()
         self._ended, self._winner = how, winner
@@ -227,12 +318,17 @@ class Session:
     @property
     def _due(self) -> bool:
         """Whether a player has to start a search."""
-        idle = self.over or self._persons_turn or self.paused or self._failed or self._search is not None
+        idle = self.over or self._awaits_person or self.paused or self._failed or self._search is not None
         return not idle and self.watched
 
     def _let_play(self) -> None:
         """Start the search of the player to move."""
-        if self._due:
+        if not self._due:
+            return
+        step = self._step
+        if step is not None:
+            self._search = self._keep(self._open(step))
+        else:
             self._think("move", self._seats[self.game.to_play])
 
     def _think(self, purpose: Purpose, player: str) -> None:
@@ -255,12 +351,8 @@ class Session:
             if PERSON not in self._seats:
                 await asyncio.sleep(max(0.0, SHORTEST_MOVE_S - (time.monotonic() - began)))
         except EngineError as error:
-            self._forget(thinking)
-            self._failed = purpose == "move"
-            self._stop_clock()
-            self._tell(Problem(text=str(error), engine=purpose == "move"))
-            async with self._lock:
-                self._tell(await self._message())
+            if self._thinking is thinking:
+                await self._fail(error, purpose == "move")
             return
         async with self._lock:
             if self._thinking is thinking:
@@ -294,9 +386,14 @@ class Session:
         if search is not None and search is not asyncio.current_task():
             search.cancel()
 
-    def _forget(self, thinking: Thinking) -> None:
-        if self._thinking is thinking:
-            self._search = self._thinking = self._latest = None
+    async def _fail(self, error: EngineError, moves: bool) -> None:
+        """Tell the tabs that a player failed; one that has to move is asked again by a person."""
+        self._search = self._thinking = self._latest = None
+        self._failed = moves
+        self._stop_clock()
+        self._tell(Problem(text=str(error), engine=moves))
+        async with self._lock:
+            self._tell(await self._message())
 
     def _keep(self, work: Any) -> asyncio.Task[Any]:
         task: asyncio.Task[Any] = asyncio.create_task(work)
@@ -315,7 +412,7 @@ class Session:
         """Start the clock of the side to move, after the first move of the game."""
         if self._left_ms is None or self._since is not None or self.over or self.paused or not self.game.moves:
             return
-        if not self._watchers:
+        if not self._watchers or self._step is not None:
             return
         self._since = time.monotonic()
         left = max(0.0, self._left_ms[self.game.to_play]) / 1000

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.web.engine.pool import Engines
 from pipeline_src.web.messages.play import NewGame
 from pipeline_src.web.sessions.game import Game
@@ -38,6 +39,9 @@ class Store:
             ZugwerkError: the position is invalid.
         """
         await self._make_room()
+        place = wanted.place
+        if wanted.opening and (place.game != "gomoku" or place.fen or place.moves):
+            raise ZugwerkError(f"the opening {wanted.opening} is for Gomoku from the empty board")
         game = await asyncio.to_thread(Game, wanted.place)
         session = Session(secrets.token_urlsafe(9), wanted, game, self.engines)
         self._sessions[session.name] = session

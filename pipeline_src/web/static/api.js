@@ -60,6 +60,12 @@ export function socket(path, handlers) {
       wire.send(JSON.stringify(value));
       return true;
     },
-    close() { closed = true; clearTimeout(timer); wire?.close(); },
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      // Browsers complain of a socket that is closed while it connects: it closes once it is open.
+      if (wire.readyState === WebSocket.CONNECTING) wire.onopen = () => wire.close();
+      else wire.close();
+    },
   };
 }

@@ -52,4 +52,5 @@ setTheme(document.documentElement.dataset.theme);
 addEventListener("hashchange", show);
 addEventListener("pagehide", () => leave?.());
 addEventListener("pageshow", (event) => { if (event.persisted) show(); }); // back from elsewhere, as it was left
-show();
+await show();
+(window.requestIdleCallback ?? setTimeout)(() => PAGES.forEach(([name]) => import(`./pages/${name}.js`).catch(() => {}))); // told when it is shown

@@ -6,9 +6,12 @@ suggest, hang, crash (after words on stderr), leaves (with status 0), late=MS, s
 flood, refuses (START), rule (refuses INFO rule), info (refuses INFO time_left, then is silent), mute (no answer to
 START), cr (CR ends its lines), learns (writes LOG after END), dead (ends at once), once (crashes in its first life's
 first move, by the file LOG, and is good after that), fifteen (refuses other boards than 15x15), fat=MIB (a process that
-it starts takes so much memory), stays (after END), plain (answers ABOUT without name=), unknown (does not know ABOUT).
+it starts takes so much memory), stays (after END), plain (answers ABOUT without name=), unknown (does not know ABOUT),
+race=MS (answers ERROR to all that comes within so many ms of its last answer), deaf=N (gives no answer to its Nth
+START), starts=N (answers ERROR to all STARTs after N, counted over all its lives by the lines of LOG).
 """
 
+import select
 import subprocess
 import sys
 import time
@@ -26,10 +29,17 @@ class Brain:
         self.log = log
         self.width = self.height = 0
         self.stones = set()
-        self.silent = False
+        self.silent = self.in_board = False
+        self.starts = 0
 
     def open(self, width, height):
         self.width, self.height, self.stones = width, height, set()
+        self.starts += 1
+        if self.mode == "deaf" and self.starts == int(self.number):
+            return
+        if self.mode == "starts" and self.log.read_text().count("START") > int(self.number):
+            say("ERROR Unknown command: START")
+            return
         if self.mode != "mute":
             refused = self.mode == "refuses" or (self.mode == "fifteen" and (width, height) != (15, 15))
             say("ERROR too big" if refused else "OK")
@@ -95,8 +105,9 @@ class Brain:
         elif name == "XYZZY":
             say("UNKNOWN command")
         elif name == "BOARD":
-            self.stones = set()
-        elif name == "DONE":
+            self.stones, self.in_board = set(), True
+        elif name == "DONE" and self.in_board:
+            self.in_board = False
             self.move()
         elif name == "INFO" and (self.mode, rest.split()[0]) in (("rule", "rule"), ("info", "time_left")):
             say(f"ERROR no {rest.split()[0]}")
@@ -108,8 +119,26 @@ class Brain:
             time.sleep(1000)
         elif name == "END" and self.mode != "hang":
             sys.exit(0)
-        elif name[:1].isdigit():
+        elif name[:1].isdigit() and self.in_board:
             self.stones.add(tuple(map(int, name.split(",")[:2])))
+        elif name != "INFO":
+            say(f"ERROR Unknown command: {line.strip()}")
+
+
+def lines(brain):
+    """Yield the lines of stdin; in mode race, refuse those that come too soon after an answer."""
+    if brain.mode != "race":
+        yield from sys.stdin
+        return
+    with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered, so that select tells what has come
+        while line := stdin.readline().decode():
+            end = time.monotonic() + float(brain.number) / 1000  # from before the answer: a busy machine refuses less
+            yield line
+            if not brain.in_board and not line.startswith("INFO"):
+                while (left := end - time.monotonic()) > 0 and select.select([stdin], [], [], left)[0]:
+                    if not (line := stdin.readline().decode()):
+                        return
+                    say(f"ERROR Unknown command: {line.strip()}")
 
 
 def main():
@@ -117,7 +146,7 @@ def main():
     if mode == "dead":
         sys.exit(1)
     brain = Brain(mode, log)
-    for line in sys.stdin:
+    for line in lines(brain):
         if log is not None and mode not in ("once", "learns"):
             with open(log, "a") as file:
                 file.write(line)

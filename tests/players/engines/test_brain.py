@@ -9,6 +9,7 @@ import pytest
 from pipeline_src.arena.match import MatchSpec, run_match
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
+from pipeline_src.players.engines import brain as brain_module
 from pipeline_src.players.engines import engine as engine_module
 from pipeline_src.players.engines.gomocup_text import read_cell, rule_number, rule_words, write_cell
 from pipeline_src.players.errors import PlayerError, RefusalError
@@ -158,13 +159,10 @@ def test_an_engine_that_refuses_may_still_leave_by_itself(player, tmp_path):
 
 def test_an_error_in_answer_to_info_is_told_before_the_next_move(player):
     brain = player("info", options="movetime=5000,grace=60000")
-    brain.ready(position().start)
-    end = time.monotonic() + 60
-    while "ERROR" not in brain._process.last_words() and time.monotonic() < end:
-        time.sleep(0.01)
-    with pytest.raises(PlayerError, match=r"answers 'ERROR no time_left' to what it is told \(INFO\)") as caught:
-        brain.choose([position([0])])
-    assert caught.value.kind == "illegal"
+    for ask in (lambda: brain.ready(position().start), lambda: brain.choose([position([0])])):
+        with pytest.raises(PlayerError, match=r"answers 'ERROR no time_left' to what it is told \(INFO\)") as caught:
+            ask()
+        assert caught.value.kind == "illegal"
 
 
 @pytest.mark.parametrize(
@@ -260,3 +258,71 @@ def test_a_whole_match_of_brains():
     found = run_match(MatchSpec("gomoku", one, other, 4, "random:2", 5))
     assert found.status == "finished"
     assert (found.forfeits(0), found.forfeits(1)) == ({}, {})
+
+
+def test_a_program_that_refuses_what_comes_at_once_is_given_a_pause(player):
+    brain = player("race=5", options="movetime=100,grace=60000,pause=25")
+    begin, actions = time.monotonic(), [*brain.choose([position()])]
+    for action in (7, 24, 20):
+        actions.append(action)
+        actions += brain.choose([position(actions)])
+    assert actions == [0, 7, 1, 24, 2, 20, 3]
+    assert time.monotonic() - begin >= 4 * 0.025  # after OK, and after three moves
+    assert brain.last_words() == "; its last lines: 0,0 | 1,0 | 2,0 | 3,0"  # no ERROR
+
+
+def test_a_refused_move_is_asked_for_once_more_by_board(player, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(brain_module, "QUIET_S", 0.4)
+    brain = player("race=200", tmp_path / "log", options="movetime=100,grace=60000,pause=0,info.x=1")
+    brain.ready(position().start)  # the first INFO lines are refused, too
+    assert brain.choose([position([7])]) == [0]
+    assert brain.choose([position([7, 0, 24])]) == [1]
+    told = [line for line in (tmp_path / "log").read_text().splitlines() if not line.startswith("INFO")]
+    board = ["BOARD", "2,1,2", "0,0,1", "4,4,2", "DONE"]
+    assert told == ["START 5", "START 5", "TURN 2,1", *board]  # the second TURN was refused
+    (said,) = (record.getMessage() for record in caplog.records)
+    assert re.search("'ERROR Unknown command: INFO x 1' and is told once more; .* may help, now pause=0$", said)
+    with pytest.raises(PlayerError, match="answers 'ERROR I give up' in place of a move"):
+        player("error").choose([position([0])])
+
+
+def test_pauses_are_on_no_clock():
+    """The pauses of a game are longer than a side's whole time; what the engine itself takes counts as ever."""
+    for mode, forfeits in (("good", {}), ("late=400", {"time": 2})):
+        slow = text(mode, options="pause=400")
+        found = run_match(MatchSpec("gomoku", slow, "random", 2, "random:2", 5, clock=(1000.0, 0.0)))
+        assert found.side(0).forfeits == forfeits
+        assert found.side(0).moves_per_game >= 2
+
+
+@pytest.mark.parametrize("pause", ["pause=25", "pause=0"])
+def test_a_program_that_refuses_what_comes_at_once_loses_no_game_of_a_match(pause):
+    found = run_match(MatchSpec("gomoku", text("race=5", options=pause), "random", 4, "random:2", 5))
+    assert found.side(0).forfeits == {}
+
+
+def test_a_start_that_is_lost_is_sent_again(player, tmp_path, monkeypatch):
+    monkeypatch.setattr(brain_module, "LOST_START_S", 0.3)
+    brain = player("deaf=2", tmp_path / "log")
+    for _ in range(2):
+        brain.new_game()
+        brain.ready(position().start)
+        assert brain.choose([position()]) == [0]
+    assert (tmp_path / "log").read_text().count("START 5") == 3
+    monkeypatch.setattr(brain_module, "QUIET_S", 0.4)
+    other = player("race=200", tmp_path / "other", options="movetime=100,grace=60000,pause=0")
+    for _ in range(2):
+        other.new_game()
+        other.ready(position().start)
+        assert other.choose([position()]) == [0]
+    assert (tmp_path / "other").read_text().count("START 5") == 4  # and one more was refused
+
+
+def test_a_start_that_is_refused_again_loses_its_game_and_not_the_match(tmp_path):
+    log = tmp_path / "log"
+    log.write_text("")
+    found = run_match(MatchSpec("gomoku", text("starts=2", log), "random", 4, "random:2", 5))
+    assert (found.status, len(found.games)) == ("finished", 4)
+    assert found.side(0).forfeits == {"illegal": 3}  # one START is for the check, one for the first game
+    assert "does not play on 5x5: ERROR Unknown command: START" in found.forfeited[0].detail
+    assert found.by_forfeit.startswith("3 of 4 games were lost by forfeit by brain:")

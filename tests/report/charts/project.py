@@ -35,6 +35,8 @@ FILES = {
         ".1,.2,.1,.3,9",
         ".9,1.0,.8,1.0,7",
     ),
+    f"{AMAZONS}/calibration.csv": table("predicted,observed,low,high,turns", ".4,.5,.3,.7,9"),
+    f"{GOMOKU}/calibration.csv": table("predicted,observed,low,high,turns", ".3,.4,.2,.6,9"),
     f"{AMAZONS}/match.json": {
         "mine": {"score": score(0.75, 0.5, 0.9)},
         "one_ply": {"score": score(0.25, 0.125, 0.5)},
@@ -84,7 +86,7 @@ FILES = {
         for n in (1, 2, 3)
     },
     "params.yaml": 'gomoku_generations: {"02": {before: "01"}, "03": {before: "02"}}\n'
-    "amazons_models: {trained: [soft_argmax, residual]}\n",
+    "amazons_models: {trained: {soft_argmax: amazons_train, residual: amazons_residual}}\n",
     f"{GROWING}/strength.csv": table(
         "generation,multiply_adds,value,low,high,n",
         "0,1000000000000,0.5,0.3,0.7,20",
@@ -121,9 +123,9 @@ FILES = {
         "scaling": [{"games": 500, "seconds": 0.1}, {"games": 2000, "seconds": 0.5}],
     },
     f"{DEPTH}/balance.csv": table(
-        "model,accuracy,macro_f1",
-        "smote,0.5,0.25",
-        "ours,0.75,0.5",
+        "model,accuracy,macro_f1,mean_depth",
+        "smote,0.5,0.25,4.5",
+        "ours,0.75,0.5,3.0",
     ),
     f"{DEPTH}/evaluate.json": {"models": {"smote": {"accuracy": score(0.5, 0.375, 0.625)}}},
     f"{DEPTH}/train/smote.csv": table(
@@ -171,23 +173,23 @@ def write(folder, names=FILES):
         path.write_text(content if isinstance(content, str) else json.dumps(content))
 
 
-def series(axes):
-    """What the legend names: name -> points."""
+def series(chart, panel=None):
+    """What is drawn: name of the series -> points."""
     found = {}
-    for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-        line = handle[0] if isinstance(handle, tuple) else handle
-        found[name] = points(line)
+    for row in chart.rows:
+        if row.get("panel") == panel:
+            found.setdefault(row.get("series"), []).append((row["x"], row["y"]))
     return found
 
 
-def points(line):
-    return [(round(float(x), 9), round(float(y), 9)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+def intervals(chart, name=None, panel=None):
+    """Ends of the intervals of a series."""
+    return [(one["low"], one["high"]) for one in chart.rows if (one.get("series"), one.get("panel")) == (name, panel)]
 
 
-def intervals(container):
-    """Ends of the vertical bars of a series."""
-    (bars,) = container[2]
-    return [tuple(round(float(y), 9) for _, y in segment) for segment in bars.get_segments()]
+def values(chart, name=None):
+    """Name beside each point of a series -> value, from top to bottom."""
+    return {one["name"]: one["value"] for one in chart.rows if one.get("series") == name}
 
 
 def by_name(found):

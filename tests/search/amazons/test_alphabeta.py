@@ -230,3 +230,37 @@ def test_another_process_loads_what_this_one_compiled(start):
     out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     action = AlphaBeta(make_evaluator()).search(start, Limit(nodes=20_000)).action
     assert out.stdout.split() == [str(action), "1", "0"]
+
+
+def test_several_lines_are_the_best_actions_with_their_values():
+    state = after(6, 6)
+    found = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=2, lines=4))
+    values = {
+        int(action): -AlphaBeta(make_evaluator(), FULL).search(amazons.play(state, int(action)), Limit(depth=1)).value
+        for action in amazons.legal_actions(state)
+    }
+    assert [line.value for line in found.lines] == pytest.approx(sorted(values.values(), reverse=True)[:4], abs=1e-4)
+    for line in found.lines:
+        assert line.value == pytest.approx(values[line.pv[0]], abs=1e-4)
+        assert (line.depth, len(line.pv), line.visits) == (2, 2, None)
+    assert len({line.pv[0] for line in found.lines}) == 4
+    assert (found.action, found.value, found.pv) == (found.lines[0].pv[0], found.lines[0].value, found.lines[0].pv)
+
+
+def test_several_lines_are_all_of_one_depth_when_the_search_is_cut_off():
+    reports = []
+    search = AlphaBeta(make_evaluator())
+    found = search.search(after(6, 6), Limit(nodes=60_000, lines=3), on_info=reports.append)
+    assert found.depth > 1
+    for report in reports:
+        assert len({line.depth for line in report.lines}) == 1
+        assert [line.value for line in report.lines] == sorted((line.value for line in report.lines), reverse=True)
+    assert reports[-1] == found
+
+
+def test_no_more_lines_than_actions():
+    state = board.from_fen("Q1q/*2/1*1/2* w")
+    actions = len(amazons.legal_actions(state))
+    found = AlphaBeta(make_evaluator(), FULL).search(state, Limit(depth=3, lines=50))
+    assert 0 < actions < 50
+    assert len(found.lines) == actions

@@ -132,6 +132,25 @@ def test_in_renju_black_does_not_block_on_a_forbidden_cell():
     assert ENGINE.search(free, Limit(nodes=2_000)).action == blocking
 
 
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "15/15/15/15/15/15/15/7x7/5x1x7/5xo8/6o8/6o8/6o8/6x8/o14 b renju",
+        "15/15/15/15/4ooxo1xo4/4x2x1x5/4oxoo1x5/4ooxx2o4/4xo1oxxx4/4oxxo1x5/5ox1oo5/15/15/15/15 b renju",
+        "15/15/15/15/7xxo5/7o1ox4/6xo2x4/8xox4/6x1xo5/6o1x6/4o3oo5/15/15/15/15 b renju",
+        "15/15/15/15/4x2xo1x4/7xxo5/6xxox5/4o1o1xo5/4o1o1xox4/4xoxx1oo4/4o1o8/15/15/15/15 b renju",
+        "15/15/15/15/4xxxo7/4x5o4/4xoo1oo5/6oxxox4/5oxxo1o4/5ox8/6x8/15/15/15/15 b renju",
+    ],
+)
+def test_in_renju_a_position_whose_every_answer_is_forbidden_is_lost(fen):
+    """White threatens five or an open four, and Black may play on none of the cells that would stop it."""
+    state = gomoku.from_fen(fen)
+    found = ENGINE.search(state, Limit(depth=3))
+    assert gomoku.is_legal(state, found.action)
+    assert found.value < -9_000
+    assert found.depth > 0
+
+
 def test_in_renju_no_move_is_forbidden():
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -180,3 +199,42 @@ def test_the_empty_board_and_a_finished_game():
     assert ENGINE.search(gomoku.initial_state(15), Limit(nodes=10)).action == 112
     with pytest.raises(ZugwerkError, match="the game is over"):
         ENGINE.search(gomoku.from_fen("xxx/oo1/3 w freestyle-3"), Limit(nodes=10))
+
+
+def moved(*moves, size=15):
+    state = gomoku.initial_state(size)
+    for move in moves:
+        state = gomoku.play(state, gomoku.parse_move(move, size, size))
+    return state
+
+
+def test_several_lines_have_the_values_of_searches_without_the_moves_before():
+    state = moved("h8", "i9", "g8")
+    plain = Engine(replace(ENGINE.options, reduce_after=0, threats=0, margin=0))
+    found = plain.search(state, Limit(depth=2, lines=3))
+    assert len({line.pv[0] for line in found.lines}) == 3
+    assert [line.value for line in found.lines] == sorted((line.value for line in found.lines), reverse=True)
+    one = Engine(replace(ENGINE.options, reduce_after=0, threats=0, margin=0)).search(state, Limit(depth=2))
+    assert (found.value, found.lines[0].value) == (one.value, one.value)
+    for line in found.lines:
+        after = gomoku.play(state, line.pv[0])
+        reply = Engine(replace(ENGINE.options, reduce_after=0, threats=0, margin=0)).search(after, Limit(depth=1))
+        assert line.value == -reply.value
+        assert line.depth == 2
+
+
+def test_beside_a_forced_win_other_lines_are_searched_too():
+    state = moved("h8", "a1", "h9", "a3", "h10", "a5")
+    found = ENGINE.search(state, Limit(depth=3, lines=3))
+    assert found.value > pvs.PROVEN
+    assert found.action == found.lines[0].pv[0] == ENGINE.search(state, Limit(depth=3)).action
+    assert len({line.pv[0] for line in found.lines}) == 3
+    assert all(line.depth >= 3 for line in found.lines)
+
+
+def test_a_search_for_several_lines_leaves_no_trace_in_the_next_one():
+    state = moved("h8", "i9", "g8")
+    before = ENGINE.search(state, Limit(depth=4))
+    ENGINE.search(state, Limit(depth=4, lines=5))
+    after = ENGINE.search(state, Limit(depth=4))
+    assert (after.pv, after.value, after.nodes, after.lines) == (before.pv, before.value, before.nodes, ())

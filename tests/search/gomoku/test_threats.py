@@ -94,6 +94,15 @@ def test_lines_are_played_to_their_end(size, variant):
     assert won > 5
 
 
+def test_a_line_against_black_in_renju_has_no_forbidden_stone():
+    state = gomoku.from_fen("15/15/15/15/5x2x6/5o2x6/5o2x6/4xoooox5/7x7/4x10/10o4/15/15/15/15 w renju")
+    found = Solver().solve(state, Limit(nodes=50_000))
+    assert found.win
+    for action in found.line:
+        state = gomoku.play(state, action)
+    assert gomoku.winner(state) == "second"
+
+
 def test_the_same_position_gives_the_same_line():
     state = gomoku.from_fen("9/9/9/3xo4/3oxx3/4o4/3x1o3/9/9 b")
     one, other = (Solver(1 << 14).solve(state, Limit(nodes=50_000)) for _ in range(2))

@@ -158,3 +158,28 @@ def test_what_cannot_be_searched_is_refused():
     with pytest.raises(ZugwerkError, match="c=-1"):
         PuctTrees(board.initial_state(6), 1, uniform, PuctOptions(c=-1.0))
     assert Puct(uniform).search_many([], Limit(nodes=1)) == []
+
+
+def test_several_lines_are_the_most_visited_steps_of_the_root():
+    (state,) = random_states(1, 6, seed=4)
+    found = Puct(hashed, nodes=512, first_share=1).search(state, Limit(nodes=400, lines=4))
+    trees = PuctTrees(state, 1, hashed, nodes=512)
+    trees.plant(0, state)
+    trees.simulate(np.array([400], np.int32))
+    lines = trees.lines(0, 4)
+    assert [visits for _, _, visits in lines] == sorted(trees.visits(0).tolist(), reverse=True)[:4]
+    for line, value, visits in lines:
+        place = trees.steps(0).tolist().index(line[0])
+        assert (visits, value) == (trees.visits(0)[place], pytest.approx(trees.q(0)[place]))
+    assert lines[0][0] == trees.line(0)
+    whole = [visits for line, _, visits in lines if len(line) > 1]
+    assert [line.visits for line in found.lines] == whole
+    assert found.lines[0].pv == found.pv
+    assert len({line.pv[0] for line in found.lines}) == len(whole)
+
+
+def test_several_lines_change_no_answer():
+    for state in random_states(3, 6, seed=5):
+        one, several = (Puct(hashed, nodes=512).search(state, Limit(nodes=200, lines=lines)) for lines in (1, 3))
+        assert (one.pv, one.value, one.nodes) == (several.pv, several.value, several.nodes)
+        assert one.lines == ()

@@ -5,7 +5,8 @@ from pathlib import Path
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.amazons_net.archive import read_games
 from pipeline_src.systems.amazons_net.build import build_dataset
-from pipeline_src.systems.amazons_net.params import AmazonsTrainParams, ResidualParams
+from pipeline_src.systems.amazons_net.params import section_of
+from pipeline_src.systems.amazons_net.readings import MODELS
 from tests.systems.amazons_net.positions import random_records
 
 SIZE = 6
@@ -29,35 +30,33 @@ SECTION = {
     "value_weight": 1.0,
     "precision": "auto",
     "checkpoint_steps": 4,
-    "residual": {
-        "channels": 8,
-        "blocks": 1,
-        "embedding": 4,
-        "augment": True,
-        "batch": 16,
-        "epochs": 2,
-        "patience": 5,
-        "optimizer": "adamw",
-        "learning_rate": 5e-3,
-        "schedule": "linear",
-        "warmup": 0.1,
-        "rho": 0.99,
-        "momentum": 0.9,
-        "epsilon": 1e-8,
-        "weight_decay": 0.01,
-        "value_weight": 1.0,
-        "precision": "auto",
-        "checkpoint_steps": 4,
-    },
+}
+RESIDUAL = {
+    "channels": 8,
+    "blocks": 1,
+    "embedding": 4,
+    "augment": True,
+    "batch": 16,
+    "epochs": 2,
+    "patience": 5,
+    "optimizer": "adamw",
+    "learning_rate": 5e-3,
+    "schedule": "linear",
+    "warmup": 0.1,
+    "rho": 0.99,
+    "momentum": 0.9,
+    "epsilon": 1e-8,
+    "weight_decay": 0.01,
+    "value_weight": 1.0,
+    "precision": "auto",
+    "checkpoint_steps": 4,
 }
 
 
-def params(**changed):
-    """The section as its dataclass; a training of either net sees the changes that it has a key for."""
-    own = {name: value for name, value in changed.items() if name in SECTION["residual"]}
-    residual = ResidualParams(**{**SECTION["residual"], **own})
-    others = {name: value for name, value in changed.items() if name in SECTION}
-    return AmazonsTrainParams(**{**SECTION, **others, "residual": residual})
+def params(model="cross_entropy", **changed):
+    """Params of a model's training, with the changes that it has a key for."""
+    section = {"amazons_train": SECTION, "amazons_residual": RESIDUAL}[section_of(model)]
+    return MODELS[model].params(**section | {name: value for name, value in changed.items() if name in section})
 
 
 def write_dataset(folder: Path, games: int = 14) -> None:

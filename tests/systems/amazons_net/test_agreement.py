@@ -5,9 +5,9 @@ import pytest
 
 from pipeline_src.arena.score import clustered_mean, clustered_rate
 from pipeline_src.files import write_table
-from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase, calibration
+from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase
 from pipeline_src.systems.amazons_net.predictions import Predictions, join_predictions
-from pipeline_src.systems.amazons_net.tables import calibration_rows, metrics, phase_rows
+from pipeline_src.systems.amazons_net.tables import metrics, phase_rows
 
 OUTCOMES = Outcomes(
     results=np.array([1, 0, 1, 0, 1, 0]), gids=np.array([7, 7, 7, 9, 9, 9]), plies=np.array([0, 1, 2, 19, 20, 50])
@@ -45,25 +45,10 @@ def test_phases_share_the_turns_out():
     assert [name for name, _ in by_phase(PREDICTIONS, early, (0, 20, 50))] == ["0-19"]
 
 
-def test_calibration_by_hand():
-    win_rate = np.array([0.0, 0.04, 0.31, 0.39, 0.35, 1.0])
-    bins = calibration(win_rate, OUTCOMES)
-    assert [(b.predicted, b.observed.value, b.observed.n) for b in bins] == [
-        (pytest.approx(0.02), 0.5, 2),
-        (pytest.approx(0.35), pytest.approx(2 / 3), 3),
-        (1.0, 0.0, 1),
-    ]
-    assert bins[1].observed == clustered_rate([1, 0, 1], [7, 9, 9])
-
-
-def test_a_forecaster_that_is_right_about_its_doubts_is_calibrated():
+def test_the_brier_score_of_a_forecaster_that_is_right_about_its_doubts():
     rng = np.random.default_rng(2)
     win_rate = rng.random(50_000)
     outcomes = Outcomes(rng.random(50_000) < win_rate, np.arange(50_000), np.zeros(50_000, int))
-    bins = calibration(win_rate, outcomes)
-    assert len(bins) == 10
-    assert sum(b.observed.n for b in bins) == 50_000
-    assert sum(b.observed.low <= b.predicted <= b.observed.high for b in bins) >= 8
     assert agreement(Predictions({}, {"value": win_rate}, {}), outcomes)["value_brier"].value == pytest.approx(
         1 / 6, abs=0.005
     )
@@ -91,8 +76,5 @@ def test_tables(tmp_path):
     assert float(read[0]["turn_top1"]) == 2.5 / 4
     assert float(read[0]["turn_top1_low"]) < 2.5 / 4 < float(read[0]["turn_top1_high"])
     assert read[1]["move_l2_low"] == ""  # from one game no interval can be told
-    (row,) = calibration_rows(calibration(np.full(6, 0.25), OUTCOMES))
-    assert list(row) == ["predicted", "observed", "low", "high", "turns"]
-    assert (row["predicted"], row["observed"], row["turns"]) == (0.25, 0.5, 6)
     write_table(tmp_path / "empty.csv", [])
     assert metrics(agreement(PREDICTIONS, OUTCOMES))["turn_top1"]["n"] == 6

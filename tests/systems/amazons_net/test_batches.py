@@ -39,14 +39,23 @@ def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset):
         assert sum(seen.values()) == 32 * plan.steps_per_epoch
 
 
-def test_with_teachers_only_their_turns_are_all_there_is(dataset):
+def test_with_teachers_only_the_policy_weighs_their_turns_and_values_learn_from_all(dataset):
     taught = (np.asarray(dataset.gid) // 3 + dataset.ply) % 2
     some = dataclasses.replace(dataset, teacher=taught.astype(np.int8))
-    plan = Plan(some, batch=8, seed=1, augment=False, teachers_only=True)
-    for split, chosen in (("train", plan.train), ("validation", plan.validation)):
-        for rows, those in zip(rows_by_type(dataset, split), chosen, strict=True):
-            assert those.tolist() == [row for row in rows if taught[row]]
-            assert 0 < len(those) < len(rows)
+    plan = Plan(some, batch=32, seed=1, augment=True, teachers_only=True)
+    for net in (1, 2):
+        batches = list(Validation(plan))
+        weight = np.concatenate([batch[net].policy_weight for batch in batches])
+        assert np.array_equal(weight > 0, taught[plan.validation[net - 1]] == 1)
+        assert np.ptp(weight[weight > 0]) == 0
+        assert weight.mean() == pytest.approx(1, rel=1e-5)
+        won = np.concatenate([batch[net].won for batch in batches])
+        assert np.array_equal(won, dataset.result[plan.validation[net - 1]])
+        weight = np.concatenate([batch[net].policy_weight for batch in Steps(plan, 0, plan.steps_per_epoch)])
+        assert 0.9 < weight.mean() < 1.1
+        assert np.count_nonzero(weight) < len(weight)
+    everybody = Plan(some, batch=32, seed=1, augment=True)
+    assert all((batch[net].policy_weight == 1).all() for batch in Validation(everybody) for net in (1, 2))
     nobody = dataclasses.replace(dataset, teacher=np.zeros_like(taught))
     with pytest.raises(ZugwerkError, match=r"split 'train' has no turn of a teacher; amazons_samples.teachers"):
         Plan(nobody, batch=8, seed=1, augment=False, teachers_only=True)

@@ -36,22 +36,6 @@ def test_saved_nets_come_back_equal_and_ready_to_play(tmp_path: Path, kind: str)
 
 
 @pytest.mark.parametrize("kind", ["published", "residual"])
-def test_weights_of_16_bits_hardly_change_an_answer_and_are_widened(tmp_path: Path, kind: str) -> None:
-    nets = fresh(kind)
-    save_nets(tmp_path / "nets.pt", nets)
-    save_nets(tmp_path / "half.pt", nets, half=True)
-    assert (tmp_path / "half.pt").stat().st_size < (tmp_path / "nets.pt").stat().st_size
-    again = load_nets(tmp_path / "half.pt")
-    assert {parameter.dtype for parameter in again.parameters()} == {torch.float32}
-    features = torch.rand(8, 4 if kind == "published" else PLANES, 6, 6) * 3
-    with torch.no_grad():
-        for ask in ("move", "arrow"):
-            (value, logits), (my_value, mine) = getattr(nets, ask)(features), getattr(again, ask)(features)
-            torch.testing.assert_close(mine.softmax(1), logits.softmax(1), rtol=0, atol=3e-3)
-            torch.testing.assert_close(my_value.sigmoid(), value.sigmoid(), rtol=0, atol=3e-3)
-
-
-@pytest.mark.parametrize("kind", ["published", "residual"])
 def test_the_bytes_do_not_depend_on_the_name(tmp_path: Path, kind: str) -> None:
     nets = fresh(kind)
     save_nets(tmp_path / "a.pt", nets)

@@ -11,11 +11,11 @@ from tests.systems.amazons_net.samples import params
 
 def module_and_batch(dataset, model, count, **changed):
     torch.manual_seed(4)
-    section = params(**{"dropout": 0.0, **changed})
+    section = params(model, **{"dropout": 0.0, **changed})
     nets = MODELS[model].make(section, 6)
     step = Plan(dataset, batch=count, seed=3, augment=False).step(0)
     batch = StepInput(0, *(net_input(positions, torch.device("cpu"), nets.config) for positions in step[1:]))
-    return AmazonsModule(nets, MODELS[model].params(section), model=model, total_steps=100), batch
+    return AmazonsModule(nets, section, model=model, total_steps=100), batch
 
 
 @pytest.mark.parametrize(("model", "rate"), [("cross_entropy", 3e-4), ("residual", 1e-2)])
@@ -97,3 +97,20 @@ def test_a_batch_of_another_step_is_refused(dataset):
     module, batch = module_and_batch(dataset, "cross_entropy", 8)
     with pytest.raises(AssertionError, match="batch of step 7 came to step 0"):
         module.training_step(batch._replace(step=7), 0)
+
+
+def test_turns_of_no_weight_teach_the_value_alone(dataset):
+    module, batch = module_and_batch(dataset, "residual", 8)
+    weight = torch.tensor([2.0, 0.0] * 4)
+    weighed = batch._replace(arrow=batch.arrow._replace(policy_weight=weight))
+    module.eval()
+    answer, plain = module.answer(weighed)[1], module.answer(batch)[1]
+    value, logits = module.nets.arrow(batch.arrow.features)
+    log_p = logits[:, None].masked_fill(~batch.arrow.legal, -torch.inf).flatten(1).log_softmax(1).view(8, 1, 36)
+    policy = POLICY_LOSSES["cross_entropy"](log_p, batch.arrow.played, module.places)
+    values = torch.nn.functional.binary_cross_entropy_with_logits(value, batch.arrow.won)
+    torch.testing.assert_close(answer.loss, values + policy[::2].mean())
+    found, expected = (dict(zip(MEASURES, sums[1:].tolist(), strict=True)) for sums in (answer.sums, plain.sums))
+    assert found["l1"] == expected["l1"]
+    assert found["value_accuracy"] == expected["value_accuracy"]
+    assert found["l2"] != expected["l2"]

@@ -7,8 +7,9 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import turns as rules
 from pipeline_src.systems.amazons_net import predict as amazons_predict
+from pipeline_src.systems.amazons_net.answers import after_move
 from pipeline_src.systems.amazons_net.encode import encode
-from pipeline_src.systems.amazons_net.forward import NetsForward, after_move
+from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.net import AmazonsConfig
 from pipeline_src.systems.amazons_net.player import NetsPlayer
 from pipeline_src.systems.amazons_net.predict import predict_nets
@@ -161,7 +162,7 @@ def test_the_nets_own_turns_are_the_players_and_legality_is_counted(turns, monke
 
     monkeypatch.setattr(amazons_predict, "is_legal", is_legal)
     found = predict_nets(NetsForward(nets, 16, threads=1), turns)
-    assert asked == [turn.action for turn in NetsPlayer(nets).turns(list(turns.states()))]
+    assert asked == [turn.action for turn in NetsPlayer(NetsForward(nets, 16)).turns(list(turns.states()))]
     assert found.rates["legal_rate"].sum() == len(turns) - len(turns) // 4
 
 

@@ -6,12 +6,14 @@ from torch import nn
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons import board
+from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
+from pipeline_src.systems.amazons_net.backends import open_forward, open_nets
 from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
 from pipeline_src.systems.amazons_net.forward import NetsForward
-from pipeline_src.systems.amazons_net.inference import QuickNets, open_nets
+from pipeline_src.systems.amazons_net.inference import QuickNets
 from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from pipeline_src.systems.amazons_net.onnx_nets import export_nets
@@ -87,7 +89,7 @@ def test_one_simulation_a_step_follows_the_priors(model):
         answer = greedy.nets.nets.move(view, mover)
         place = int(answer.log_p[0].argmax())
         move = int(answer.amazons[0, place // 36]) * 36 + place % 36
-        assert greedy.searcher.search(state, Limit(nodes=2)).action // 36 == move
+        assert greedy.puct.search(state, Limit(nodes=2)).action // 36 == move
 
 
 def test_a_time_limit_holds_for_each_position(model):
@@ -135,6 +137,55 @@ def test_onnx_answers_nearly_as_the_nets(backend, error, tmp_path):
         alone = quick(type(states)(*(array[row : row + 1] for array in states)), steps[[row]], counts[[row]])
         np.testing.assert_array_equal(alone[0][0], priors[row])
         assert alone[1][0] == values[row]
+
+
+def test_an_onnx_file_answers_as_the_nets_it_was_made_of(tmp_path):
+    path = tmp_path / "nets.onnx"
+    path.write_bytes(export_nets(trained()))
+    onnx, nets = open_forward(str(path), 4), NetsForward(trained(), 4, threads=1)
+    boards = np.stack([state.board[::-1] for state in random_states(9, 6)])
+    movers = np.array([board.COLOUR[state.turn[0]] for state in random_states(9, 6)], np.int8)
+    mine, theirs = onnx.move(boards, movers), nets.move(boards, movers)
+    best = theirs.log_p.max(2).argmax(1)
+    moved = theirs.amazons[np.arange(len(boards)), best]
+    answers = [*mine, *onnx.arrow(boards, movers, moved)], [*theirs, *nets.arrow(boards, movers, moved)]
+    for got, expected in zip(*answers, strict=True):
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4)
+    for backend in ("auto", "onnx", "onnx-int8"):
+        of_torch = tmp_path / "nets.pt"
+        save_nets(of_torch, trained())
+        asking = [(path, backend), (of_torch, backend.replace("auto", "onnx"))]
+        one, two = (open_nets(str(file), name, 4)(*asked(mixed_states())) for file, name in asking)
+        np.testing.assert_array_equal(one[0], two[0])
+        np.testing.assert_array_equal(one[1], two[1])
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", r"nets\.onnx: damaged, or not an ONNX model of these nets"),
+        (b"not a model", r"nets\.onnx: damaged"),
+        (None, r"nets\.onnx: no such model"),
+    ],
+)
+def test_a_damaged_onnx_file_is_named(tmp_path, content, complaint):
+    path = tmp_path / "nets.onnx"
+    if content is not None:
+        path.write_bytes(content)
+    for text in ("nets", "puct"):
+        with pytest.raises(ZugwerkError, match=complaint):
+            player(f"{text}:{path}")
+
+
+def test_an_onnx_file_is_not_for_torch_nor_of_another_game(tmp_path):
+    path = tmp_path / "nets.onnx"
+    path.write_bytes(export_nets(trained()))
+    with pytest.raises(ZugwerkError, match=r"nets\.onnx: torch runs nets\.pt, not an ONNX model"):
+        player(f"puct:{path},backend=torch")
+    (gomoku,) = (net for net in packaged_nets("gomoku") if net.card.size == 9)
+    with pytest.raises(ZugwerkError, match="not an ONNX model of these nets"):
+        player(f"nets:{gomoku.file}")
 
 
 def test_the_same_net_gives_the_same_onnx_file():

@@ -1,13 +1,15 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
 
 from pipeline_src import streams
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
 from pipeline_src.learning import checkpoints
-from pipeline_src.learning.checkpoints import LAST, PREVIOUS, LastCheckpoint, find_checkpoint
-from pipeline_src.systems.amazons_net import epochs
-from pipeline_src.systems.amazons_net.epochs import EpochRecord
+from pipeline_src.learning.checkpoints import Resumed, find_checkpoint
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.module import AmazonsModule
 from pipeline_src.systems.amazons_net.train import train, work_folder
@@ -19,7 +21,7 @@ class KilledError(Exception):
 
 
 def run(dataset, folder, model="cross_entropy", **changed):
-    return train(dataset, params(**changed), model=model, seed=5, folder=folder)
+    return train(dataset, params(model, **changed), model=model, seed=5, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -66,25 +68,16 @@ def stop_in_validation(monkeypatch, _):
     monkeypatch.setattr(AmazonsModule, "validation_step", killed)
 
 
-def stop_after_best(monkeypatch, _):
-    save = epochs.save_nets
+def stop_after_saving(monkeypatch, pattern):
+    """Die when a checkpoint of the best nets is written; or one of a lap, before the oldest of three is removed."""
+    save = ModelCheckpoint._save_checkpoint
 
-    def killed(path, nets):
-        save(path, nets)
-        raise KilledError
+    def killed(self, trainer, path):
+        save(self, trainer, path)
+        if len(list(Path(self.dirpath).glob(pattern))) == (3 if "step" in pattern else 1):
+            raise KilledError
 
-    monkeypatch.setattr(epochs, "save_nets", killed)
-
-
-def stop_between_renames(monkeypatch, _):
-    class Interrupted(LastCheckpoint):
-        def on_train_epoch_end(self, trainer, pl_module):
-            super().on_train_epoch_end(trainer, pl_module)
-            if (self.folder / PREVIOUS).exists():
-                (self.folder / LAST).unlink()
-                raise KilledError
-
-    monkeypatch.setattr("pipeline_src.systems.amazons_net.train.LastCheckpoint", Interrupted)
+    monkeypatch.setattr(ModelCheckpoint, "_save_checkpoint", killed)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +87,10 @@ def stop_between_renames(monkeypatch, _):
         (stop_in_step, 7),
         (stop_in_step, 21),
         (stop_in_validation, None),
-        (stop_after_best, None),
-        (stop_between_renames, None),
+        (stop_after_saving, "best.ckpt"),
+        (stop_after_saving, "step=*.ckpt"),
     ],
-    ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "between_renames"],
+    ids=["first_lap", "later_lap", "second_epoch", "validation", "best_written", "before_removal"],
 )
 @pytest.mark.parametrize("model", ["cross_entropy", "residual"])
 def test_a_killed_training_ends_in_the_same_bytes(dataset, undisturbed, tmp_path, monkeypatch, stop, where, model):
@@ -116,21 +109,22 @@ def test_a_torn_checkpoint_falls_back_to_the_one_before(dataset, whole, tmp_path
         stop_in_step(killing, 11)
         with pytest.raises(KilledError):
             run(dataset, tmp_path)
-    last = tmp_path / LAST
+    last, step = find_checkpoint(tmp_path)
     last.write_bytes(torn and last.read_bytes()[: last.stat().st_size // 2])
-    assert find_checkpoint(tmp_path) == tmp_path / PREVIOUS
+    before = find_checkpoint(tmp_path)
+    assert before.path.exists()
+    assert 0 < before.step < step <= 11
     trained = run(dataset, tmp_path)
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
 
 
 def test_with_all_checkpoints_torn_it_starts_anew(dataset, whole, tmp_path):
-    for name in (LAST, PREVIOUS):
-        (tmp_path / name).write_bytes(b"torn")
-    (tmp_path / f".{LAST}.123.part").write_bytes(b"half written")
+    for step in (4, 8):
+        (tmp_path / f"step={step}.ckpt").write_bytes(b"torn")
+    assert find_checkpoint(tmp_path) == Resumed()
     trained = run(dataset, tmp_path)
     assert trained.timings["resumed"] is False
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
-    assert not list(tmp_path.glob(".*.part"))
 
 
 def test_a_finished_training_is_not_trained_further(dataset, whole, tmp_path):
@@ -141,16 +135,18 @@ def test_a_finished_training_is_not_trained_further(dataset, whole, tmp_path):
 
 
 def test_patience_ends_a_training_for_good_and_the_best_nets_stay(dataset, tmp_path, monkeypatch):
-    losses = iter([3.0, 1.0, 2.0, 2.0, 0.5])
-    measure = AmazonsModule.take_measures
-    monkeypatch.setattr(AmazonsModule, "take_measures", lambda self: measure(self) | {"validation_loss": next(losses)})
-    saved = []
-    save = epochs.save_nets
-    monkeypatch.setattr(epochs, "save_nets", lambda path, nets: saved.append(save(path, nets)))
+    losses, measure = {1: 3.0, 2: 1.0, 3: 2.0, 4: 1.0, 5: 0.5}, AmazonsModule.take_measures
+
+    def measured(self):
+        return measure(self) | {"validation_loss": losses[self.current_epoch + 1]}
+
+    monkeypatch.setattr(AmazonsModule, "take_measures", measured)
     trained = run(dataset, tmp_path, epochs=5, patience=2, checkpoint_steps=1000)
-    assert [row["validation_loss"] for row in trained.rows] == [3.0, 1.0, 2.0, 2.0]
+    assert [row["validation_loss"] for row in trained.rows] == [3.0, 1.0, 2.0, 1.0]
     assert trained.best["epoch"] == 2
-    assert len(saved) == 2
+    short = run(dataset, tmp_path / "short", epochs=5, patience=1, checkpoint_steps=1000)
+    assert [row["epoch"] for row in short.rows] == [1, 2, 3]
+    assert trained.best_nets.read_bytes() == short.best_nets.read_bytes()
     again = run(dataset, tmp_path, epochs=5, patience=2, checkpoint_steps=1000)
     assert again.timings["steps"] == 0
     assert again.rows == trained.rows
@@ -161,24 +157,36 @@ def test_checkpoints_within_an_epoch_change_nothing(dataset, whole, tmp_path):
     assert (trained.best_nets.read_bytes(), trained.rows) == whole
 
 
-def test_the_record_is_logged_for_those_who_watch(dataset, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "dvclive.lightning", None)  # as if it were not installed
+def test_lightning_keeps_curves_where_dvclive_is_missing(dataset, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "dvclive.lightning", None)
     run(dataset, tmp_path)
     lines = (tmp_path / "live" / "metrics.csv").read_text().splitlines()
     assert len(lines) == 3
     assert "validation_loss" in lines[0]
 
 
-def test_dvclive_logs_where_it_is_installed(dataset, tmp_path):
-    pytest.importorskip("dvclive")
-    run(dataset, tmp_path)
+def test_dvclive_keeps_curves_and_summary_for_those_who_watch(dataset, tmp_path, monkeypatch):
+    with monkeypatch.context() as killing:
+        stop_in_step(killing, 21)
+        with pytest.raises(KilledError):
+            run(dataset, tmp_path)
+    trained = run(dataset, tmp_path)
     curve = tmp_path / "live" / "plots" / "metrics" / "validation_loss.tsv"
     assert len(curve.read_text().splitlines()) == 3
+    summary = read_json(tmp_path / "live" / "metrics.json")
+    assert summary["validation_loss"] == pytest.approx(trained.rows[-1]["validation_loss"])
+    assert summary["epoch"] == 2
+
+
+@pytest.mark.parametrize("model", ["cross_entropy", "residual"])
+def test_a_training_that_diverges_says_so(dataset, tmp_path, model):
+    with pytest.raises(ZugwerkError, match="the loss is not a number; lower learning_rate"):
+        run(dataset, tmp_path, model, learning_rate=1e30)
 
 
 def test_another_training_has_another_folder(dataset, tmp_path):
     def folder(model="cross_entropy", seed=1, threads=2, dataset=dataset, **changed):
-        return work_folder(tmp_path, dataset, params(**changed), model=model, seed=seed, threads=threads)
+        return work_folder(tmp_path, dataset, params(model, **changed), model=model, seed=seed, threads=threads)
 
     grown = dataclasses.replace(dataset, manifest=dataset.manifest | {"sha256": {"board.npy": "0"}})
     folders = [
@@ -199,16 +207,6 @@ def test_seeds_of_steps_differ():
     assert all(0 <= seed < 2**63 for seed in seeds)
 
 
-def test_stalled_counts_from_the_best_epoch(tmp_path):
-    record = EpochRecord(tmp_path / "best.pt", patience=2)
-    for epoch, loss in enumerate([2.0, 1.0, 1.0], start=1):
-        record.rows.append({"epoch": float(epoch), "validation_loss": loss})
-        assert not record.stalled
-    assert record.best["epoch"] == 2
-    record.rows.append({"epoch": 4.0, "validation_loss": 1.5})
-    assert record.stalled
-
-
 def test_a_checkpoint_is_plain_data(dataset, tmp_path):
     run(dataset, tmp_path)
-    assert torch.load(tmp_path / LAST, weights_only=True)["global_step"] > 0
+    assert torch.load(find_checkpoint(tmp_path).path, weights_only=True)["global_step"] > 0

@@ -14,8 +14,8 @@ from pipeline_src.files import read_json
 from pipeline_src.project.params import load
 from pipeline_src.stages import amazons_train
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.params import AmazonsTrainParams
-from tests.systems.amazons_net.samples import SECTION, write_dataset
+from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams
+from tests.systems.amazons_net.samples import RESIDUAL, SECTION, write_dataset
 
 ROOT = Path(__file__).parents[3]
 OUTS = [
@@ -26,7 +26,9 @@ OUTS = [
 
 
 def write_params(folder, **changed):
-    tree = {"seed": 1, "torch_threads": 1, "amazons_train": {**SECTION, **changed}}
+    residual = changed.pop("residual", {})
+    sections = {"amazons_train": SECTION | changed, "amazons_residual": RESIDUAL | residual}
+    tree = {"seed": 1, "torch_threads": 1, **sections}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
 
 
@@ -54,7 +56,7 @@ def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
     amazons_train.run(model)
     config = load_nets(amazons_train.MODELS / model / "nets.pt").config
     if model == "residual":
-        assert config.channels == SECTION["residual"]["channels"]
+        assert config.channels == RESIDUAL["channels"]
     else:
         assert config.width == SECTION["width"]
     report = read_json(amazons_train.REPORTS / f"{model}.json")
@@ -103,7 +105,7 @@ def test_killed_in_the_middle_of_an_epoch_and_run_again_it_writes_the_same_bytes
 
 def wait_for_a_second_checkpoint(work, running):
     until = time.monotonic() + 240
-    while not list(work.glob("*/previous.ckpt")):
+    while len(list(work.glob("*/step=*.ckpt"))) < 2:
         assert running.poll() is None, "training ended before it could be killed"
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -118,12 +120,15 @@ def wait_for_a_second_checkpoint(work, running):
         ({"width": 0.0}, "amazons_train: width must be above 0, not 0.0"),
         ({"value_weight": -1.0}, "amazons_train: value_weight must be at least 0"),
         ({"weight_decay": -1.0}, "amazons_train: weight_decay must be at least 0"),
-        ({"residual": SECTION["residual"] | {"blocks": 0}}, "amazons_train.residual: blocks must be at least 1"),
-        ({"residual": SECTION["residual"] | {"width": 0.5}}, "amazons_train.residual.width: unknown key"),
+        ({"residual": {"blocks": 0}}, "amazons_residual: blocks must be at least 1"),
+        ({"residual": {"width": 0.5}}, "amazons_residual.width: unknown key"),
         ({"batches": 3}, "amazons_train.batches: unknown key"),
     ],
 )
 def test_bad_params_name_the_key(project, changed, message):
     write_params(project, **changed)
+    section, kind = (
+        ("amazons_residual", AmazonsResidualParams) if "residual" in changed else ("amazons_train", AmazonsTrainParams)
+    )
     with pytest.raises(ZugwerkError, match=message):
-        load(AmazonsTrainParams, "amazons_train")
+        load(kind, section)

@@ -4,7 +4,7 @@ import yaml
 
 SECTIONS = {
     "seed": 3,
-    "parallel": {"backend": "loky", "workers": 1},
+    "parallel": {"workers": 1},
     "gomoku_game": {"size": 5, "variant": "freestyle-4"},
     "gomoku_net": {
         "kind": "plain",
@@ -13,7 +13,6 @@ SECTIONS = {
     },
     "gomoku_self_play": {
         "games": 10,
-        "group": 4,
         "search": "puct",
         "simulations": 6,
         "opening_plies": 2,

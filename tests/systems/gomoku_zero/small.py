@@ -57,7 +57,7 @@ def params(**changed):
     return GomokuTrainParams(**{**SECTION, **changed})
 
 
-def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None, logger=None, **changed):
+def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None, **changed):
     return train_generation(
         net or small_net(),
         small_positions() if data is None else data,
@@ -66,5 +66,4 @@ def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None
         generation=generation,
         learner_state=learner_state,
         folder=Path(folder),
-        logger=logger,
     )

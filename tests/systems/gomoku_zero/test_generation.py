@@ -18,6 +18,7 @@ from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import load_model
 from pipeline_src.systems.gomoku_zero.setting import read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
+from tests.stages.killed import check_kill, split_at_random
 from tests.systems.gomoku_zero.settings import change, write_params
 
 ROOT = Path(__file__).parents[3]
@@ -104,7 +105,7 @@ def test_the_number_of_workers_changes_no_byte(undisturbed, setting, project):
     assert contents("artifacts") == contents(undisturbed)
 
 
-@pytest.mark.parametrize("phase", ["play_groups", "learn", "play_gate", "_publish"])
+@pytest.mark.parametrize("phase", ["play_round", "learn", "play_gate", "_publish"])
 def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, monkeypatch, phase):
     run_generation(1, setting, ONE, Path("artifacts"))
     whole = getattr(made, phase)
@@ -118,21 +119,42 @@ def test_what_was_done_before_a_failure_is_kept(undisturbed, setting, project, m
     with pytest.raises(KeyboardInterrupt):
         run_generation(2, setting, ONE, Path("artifacts"))
     assert not GenerationFiles(2).timings.exists()
-    groups = {p: p.stat().st_mtime_ns for p in Path("work/gomoku").glob("02-*/round_001/group_*")}
-    assert len(groups) == 3
+    (journal,) = Path("work/gomoku").glob("02-*/round_001/games.journal.jsonl")
+    games = journal.read_bytes()
+    assert games.count(b"\n") == 1 + 10
 
     monkeypatch.setattr(made, phase, whole)
-    played = {}
     publish = made._publish
 
     def look(*args):
-        played.update({p: p.stat().st_mtime_ns for p in groups})
+        assert journal.read_bytes() == games  # no game was played again
         publish(*args)
 
     monkeypatch.setattr(made, "_publish", look)
     run_generation(2, setting, ONE, Path("artifacts"))
-    assert played == groups  # no game was played again
     assert contents("artifacts") == contents(undisturbed)
+
+
+@pytest.mark.parametrize("backend", ["onnx", "torch"])
+def test_a_game_is_the_same_in_whatever_batch_its_net_answers(project, backend, monkeypatch):
+    """In self-play and in the gate, with a net whose batches are shared by the games in lock step."""
+    setting = change(read_setting(write_params(project)), "self_play", backend=backend)
+    for folder, seed in (("whole", None), ("split", 3)):
+        if seed is not None:
+            split_at_random(monkeypatch, seed)
+        for number in (1, 2):
+            run_generation(number, setting, ONE, Path(folder))
+    assert contents("split") == contents("whole")
+
+
+def test_killed_at_nine_tenths_a_generation_plays_what_is_missing(project, monkeypatch):
+    setting = read_setting(write_params(project, gomoku_self_play={"games": 20}))
+
+    def run():
+        run_generation(1, setting, ONE, Path("artifacts"))
+        return contents("artifacts")
+
+    check_kill(monkeypatch, run)
 
 
 def test_a_whole_generation_is_made_again_only_if_something_changed(setting, project):
@@ -189,7 +211,6 @@ LINES = {
     "gomoku_self_play": {
         "games": 12,
         "rounds": 3,
-        "group": 4,
         "search": "gumbel",
         "simulations": 8,
         "considered": 4,
@@ -226,10 +247,10 @@ def test_a_generation_of_rounds_reports_all_of_them(grown):
     assert read_json(GenerationFiles(2, grown).report)["self_play"]["evaluations"] > 12 * 8
 
 
-def test_neither_workers_nor_groups_nor_a_stop_between_rounds_change_a_byte(grown, project, monkeypatch):
+def test_neither_workers_nor_units_of_work_nor_a_stop_between_rounds_change_a_byte(grown, project, monkeypatch):
     setting = read_setting(write_params(project, **LINES))
-    other = change(setting, "self_play", group=3)
     run_generation(1, setting, TWO, Path("artifacts"))
+    split_at_random(monkeypatch)
     calls, whole = [], made.learn
 
     def torn(work):
@@ -240,8 +261,8 @@ def test_neither_workers_nor_groups_nor_a_stop_between_rounds_change_a_byte(grow
 
     monkeypatch.setattr(made, "learn", torn)
     with pytest.raises(KeyboardInterrupt):
-        run_generation(2, other, ONE, Path("artifacts"))
-    run_generation(2, other, ONE, Path("artifacts"))
+        run_generation(2, setting, ONE, Path("artifacts"))
+    run_generation(2, setting, ONE, Path("artifacts"))
     assert calls == [0, 1, 1, 2]  # what was not yet marked as done, and what followed
     assert contents("artifacts") == contents(grown)
 
@@ -281,7 +302,10 @@ def test_killed_in_the_middle_the_cycle_goes_on_and_ends_in_the_same_bytes(undis
     with command(project) as killed:
         try:
             deadline = time.monotonic() + 240
-            while not list(project.glob("work/gomoku/02-*/round_001/group_*")) and time.monotonic() < deadline:
+            while time.monotonic() < deadline and not any(
+                path.read_bytes().count(b"\n") > 1
+                for path in project.glob("work/gomoku/02-*/round_001/games.journal.jsonl")
+            ):
                 assert killed.poll() is None, killed.communicate()
                 time.sleep(0.01)
         finally:

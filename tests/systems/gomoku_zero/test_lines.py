@@ -28,7 +28,7 @@ from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.evaluator import LineEvaluator, export_table, make_evaluator, prepare_model
-from pipeline_src.systems.gomoku_zero.lines import LinesConfig, tabulate
+from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, tabulate
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, save_model
 from pipeline_src.systems.gomoku_zero.planes import zero_planes
 from tests.systems.gomoku_zero.nets import fresh
@@ -205,6 +205,15 @@ def test_files_cut_short_or_of_another_version_or_game_are_told(
     write_table(path, made, {**ABOUT, "version": 2})
     with pytest.raises(ZugwerkError, match="gomoku under rules version 2; this is gomoku, version 1"):
         read_table(path)
+    said = r"made for a board of .*x9, sides have 3 to 25 cells"
+    for height in (2, 26, 10**9, -15, 15.0, None, "15"):
+        with pytest.raises(ZugwerkError, match=said):
+            write_table(path, made, {**ABOUT, "height": height})
+        with monkeypatch.context() as patch:
+            patch.setattr(line_net, "make_line_net", lambda *_: None)
+            write_table(path, made, {**ABOUT, "height": height})
+        with pytest.raises(ZugwerkError, match=rf"net\.lines: {said}"):
+            read_table(path)
     monkeypatch.setattr(line_net, "VERSION", 9)
     write_table(path, made, ABOUT)
     monkeypatch.undo()
@@ -267,3 +276,29 @@ def test_export_names_what_it_wrote(model: Path) -> None:
     made, about = read_table(model.with_name("x.lines"))
     assert json.dumps(about) == json.dumps({**ABOUT, "positions": 1}) or about == ABOUT
     np.testing.assert_array_equal(made.table, tabulate(trained()).table)
+
+
+def test_the_value_learns_beside_the_policy() -> None:
+    """Sharp policies make the pooled features large; without normalising them the value's units fall silent."""
+    torch.manual_seed(1)
+    net, rng = LinesNet(LinesConfig(9, 9)), np.random.default_rng(1)
+    states = list(random_states(9, 100, seed=3))
+    planes = np.zeros((len(states), 3, 9, 9), np.float32)
+    for row, state in enumerate(states):
+        zero_planes(stack(state, 1), 1, planes[row : row + 1])
+    pairs = planes[:, :2, :, 1:] * planes[:, :2, :, :-1]  # two stones of one side beside each other
+    more = np.sign(pairs.sum((2, 3)) @ [1.0, -1.0])
+    crowd = functional.conv2d(torch.from_numpy(planes[:, :2]).sum(1, keepdim=True), torch.ones(1, 1, 3, 3), padding=1)
+    crowd[:, 0][torch.from_numpy(planes[:, :2].sum(1) > 0)] = -1
+    best, batch, value = crowd.flatten(1).argmax(1), torch.from_numpy(planes), torch.from_numpy(more).float()
+    optimizer, losses = torch.optim.AdamW(net.parameters(), lr=6e-3), []
+    for _ in range(150):
+        some = torch.from_numpy(rng.choice(len(states), 128))
+        logits, values = net(batch[some])
+        error = (values - value[some]).square().mean()
+        loss = functional.cross_entropy(logits, best[some]) + error
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(float(error.detach()))
+    assert np.mean(losses[-20:]) < 0.7 * float(value.square().mean())

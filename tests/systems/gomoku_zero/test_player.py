@@ -12,6 +12,7 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
+from pipeline_src.search.mcts.puct_trees import PuctTrees
 from pipeline_src.systems.gomoku_zero.models import load_model, save_model
 from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
 from pipeline_src.systems.gomoku_zero.player import ZeroPlayer
@@ -88,6 +89,33 @@ def test_temperature_draws_by_the_game_s_own_generator(model: Path) -> None:
     assert len(set(warm.choose(positions([third] * 8)))) == 1
 
 
+def test_a_move_thought_of_alone_is_drawn_too(model: Path) -> None:
+    start = gomoku.initial_state(6, "freestyle-4")
+    warm = player(f"zero:{model},simulations=60,temperature=1")
+    many = warm.choose(positions([start] * 12))
+    assert len(set(many)) > 3
+    assert [warm.think(position).action for position in positions([start] * 12)] == many
+    limited = {warm.think(position, Bounds(nodes=60)).action for position in positions([start] * 12)}
+    assert len(limited) == 1, "a limit from outside is that of a search, which plays its most visited move"
+
+
+def test_the_policy_alone_is_drawn_from_or_its_best_move_taken(model: Path) -> None:
+    states = random_states(5)
+    cold, warm = player(f"zero:{model},search=none"), player(f"zero:{model},search=none,temperature=0.5")
+    trees = PuctTrees(states[0], 5, cold.puct.evaluate_batch, None, 2)
+    for g, state in enumerate(states):
+        trees.plant(g, state)
+    trees.simulate(np.full(5, 1, np.int32))
+    assert cold.choose(positions(states)) == [trees.likeliest(g) for g in range(5)]
+    squared = trees.priors(0).astype(float) ** 2
+    drawn = np.bincount(warm.choose(positions([states[0]] * 2000)), minlength=36)[trees.steps(0)]
+    expected = 2000 * squared / squared.sum()
+    assert (np.abs(drawn - expected) < 5 * np.sqrt(expected) + 1).all()
+    assert not cold.searches
+    timed = Position(states[0], np.random.default_rng(0), clock=Clock(1000, 1000))
+    assert cold.choose([timed]) == [trees.likeliest(0)], "no clock makes it search"
+
+
 def test_time_limits_hold_for_each_position(model: Path) -> None:
     states = random_states(2)
     timed = player(f"zero:{model},movetime=20")
@@ -123,12 +151,13 @@ def test_other_boards_and_rules_are_refused(model: Path) -> None:
         ("zero:MODEL,simulations=0", "simulations must be at least 1, not 0"),
         ("zero:MODEL,chunk=0", "chunk must be at least 1"),
         ("zero:MODEL,leaves=1.5", "leaves must be a whole number, not 1.5"),
-        ("zero:MODEL,search=dice", "search is one of puct, gumbel, not 'dice'"),
+        ("zero:MODEL,search=dice", "search is one of puct, gumbel, none, not 'dice'"),
         ("zero:MODEL,backend=tpu", "backend is one of auto, torch"),
         ("zero:MODEL,temperature=-1", "temperature must be at least 0"),
         ("zero:MODEL,temperature=1,movetime=20", "not of time"),
         ("zero:MODEL,search=gumbel,movetime=20", "excludes movetime and temperature"),
         ("zero:MODEL,search=gumbel,temperature=1", "excludes movetime and temperature"),
+        ("zero:MODEL,search=none,simulations=5", "search=none has no simulations and no movetime"),
         ("zero:MODEL,search=gumbel,considered=0", "considered must be at least 1, not 0"),
         ("zero:MODEL,c=nan", "c must be at least 0, not nan"),
         ("zero:MODEL,speed=1", "no option 'speed'"),

@@ -2,7 +2,7 @@ import pytest
 import yaml
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.growing_boards.params import GrowingBoard, read_boards
+from pipeline_src.systems.growing_boards.params import GrowingBoard, read_board, read_boards
 
 FIRST = {"size": 6, "generations": 3, "variant": "exact"}
 
@@ -48,3 +48,14 @@ def test_what_cannot_grow_is_refused_by_its_key(tmp_path, larger, complaint):
 def test_the_first_board_is_checked_too(tmp_path):
     with pytest.raises(ZugwerkError, match="growing_first: size must be"):
         read_boards(write(tmp_path, {}, {"size": 2, "generations": 1}))
+
+
+def test_one_board_is_read_without_the_sections_of_the_others(tmp_path):
+    larger = {"9": {"before": "6", "generations": 4}, "15": {"before": "9"}}  # the last one is malformed
+    path = write(tmp_path, larger)
+    assert read_board(6, path) == GrowingBoard(6, None, 3, "exact")
+    assert read_board(9, path) == GrowingBoard(9, 6, 4, "exact")
+    with pytest.raises(ZugwerkError, match=r"growing_larger\.15\.generations: missing"):
+        read_board(15, path)
+    with pytest.raises(ZugwerkError, match=r"no board of size 7; it has: 6, 9, 15"):
+        read_board(7, path)

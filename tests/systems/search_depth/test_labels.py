@@ -1,14 +1,18 @@
 import numpy as np
 import pytest
 
+from pipeline_src import streams
+from pipeline_src.arena.openings import random_openings
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import EMPTY
+from pipeline_src.project.params import load, load_value
 from pipeline_src.search.limits import SearchResult
-from pipeline_src.systems.search_depth.labels import DEPTHS, label_games, needed_depth, nodes_by_depth
-from pipeline_src.systems.search_depth.params import DepthLabelParams
+from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
+from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
+from tests.layout.imports import ROOT
 from tests.systems.search_depth import players as depth_players
 
-PARAMS = DepthLabelParams(games=2, group=1, spent=0.5, judge_depth=1, tolerance=0.25)
+PARAMS = DepthLabelParams(games=2, spent=0.5, judge_depth=1, tolerance=0.25)
 GAME = depth_players.GAME.model_copy(update={"clock_ms": 100.0, "engine": "width=12,width3=6,width4=4,table_mb=1"})
 STATE = amazons.initial_state()
 ACTIONS = [int(action) for action in amazons.legal_actions(STATE)[:6]]
@@ -23,7 +27,8 @@ def labelled():
             actions.append(int(rng.choice(amazons.legal_actions(state))))
             state = amazons.play(state, actions[-1])
         openings.append(actions)
-    return openings, label_games(GAME, PARAMS, openings, 5, [1])
+    found = label_games(GAME, PARAMS, list(enumerate(openings, 5)), [1])
+    return openings, Labelled([row for one in found for row in one.rows], sum(one.closed for one in found))
 
 
 def test_each_position_is_told_as_it_was(labelled):
@@ -59,7 +64,7 @@ def test_the_clock_runs_down_and_begins_anywhere(labelled):
 
 def test_a_game_depends_on_its_number_and_opening_alone(labelled):
     openings, found = labelled
-    alone = label_games(GAME, PARAMS, openings[1:], 6, [1])
+    (alone,) = label_games(GAME, PARAMS, [(6, openings[1])], [1])
     rest = [row for row in found.rows if row["game"] == 6]
     assert len(alone.rows) == len(rest)
     for one, other in zip(alone.rows, rest, strict=True):
@@ -109,3 +114,18 @@ def test_what_was_needed_is_the_least_depth_with_a_turn_as_good(steps, worth, ne
 def test_nodes_are_those_when_a_depth_was_complete():
     found = nodes_by_depth(reports((1, 0, 10), (2, 0, 25), (3, 0, 70), (3, 1, 99)))
     assert found.tolist() == [10, 25, 70] + [0] * (DEPTHS - 3)
+
+
+@pytest.mark.slow
+def test_a_game_is_labelled_alike_whatever_games_came_before_it(monkeypatch):
+    """Of two games of the laptop: an earlier count of regions must leave no trace in the evaluation."""
+    monkeypatch.chdir(ROOT)
+    params, game, seed = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game"), load_value(int, "seed")
+    seeds, start = [seed, streams.DEPTH_LABEL], amazons.initial_state(10)
+    openings = random_openings(amazons, start, params.games, game.opening_plies, [*seeds, 0])
+    games = [(number, openings[number]) for number in (95, 96)]
+    alone, after = (
+        label_games(game, params, games[1:], [*seeds, 1])[0],
+        label_games(game, params, games, [*seeds, 1])[1],
+    )
+    assert [row["nodes"] for row in alone.rows] == [row["nodes"] for row in after.rows]

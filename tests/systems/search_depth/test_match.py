@@ -13,7 +13,7 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import SearchResult
 from pipeline_src.systems.search_depth import match as depth_match
 from pipeline_src.systems.search_depth.choices import Choice, TableDepth
-from pipeline_src.systems.search_depth.match import DepthMatch, move_rows, play_match, squares_left
+from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, move_rows, play_meetings, squares_left
 from pipeline_src.systems.search_depth.player import DepthMove, DepthPlayer
 from pipeline_src.systems.search_depth.tables import DepthCosts
 from pipeline_src.systems.search_depth.tuning import tune_table
@@ -28,6 +28,10 @@ def play_one(first, second, clock_ms=GAME.clock_ms, rate=GAME.nodes_per_ms):
     return play([OpenGame(amazons, amazons.initial_state(), Fixture("a", "b", OPENING, (1,)), (first, second), clock)])[
         0
     ]
+
+
+def meet(a, b, pairs, game, seed, journal=None):
+    return play_meetings([Meeting(a, b, pairs, seed)], game, ALONE, journal)
 
 
 def moves_of(game, side):
@@ -153,16 +157,16 @@ def test_rows_are_means_by_player_and_number_of_its_move():
 
 
 def test_a_match_that_was_killed_goes_on_and_ends_in_the_same_games(tmp_path, monkeypatch):
-    whole = play_match(DEEPENING, DEPTH1, 3, GAME, [1], ALONE, group=1)
+    (whole,) = meet(DEEPENING, DEPTH1, 3, GAME, [1])
     path = tmp_path / "journal.jsonl"
     with Journal(path, {}) as journal:
-        again = play_match(DEEPENING, DEPTH1, 3, GAME, [1], ALONE, journal, group=1)
+        (again,) = meet(DEEPENING, DEPTH1, 3, GAME, [1], journal)
     lines = path.read_bytes().splitlines(keepends=True)
-    assert len(lines) == 1 + 3
-    path.write_bytes(b"".join((*lines[:2], lines[3])))
+    assert len(lines) == 1 + 6
+    path.write_bytes(b"".join((*lines[:2], *lines[3:])))
     with Journal(path, {}) as journal:
-        resumed = play_match(DEEPENING, DEPTH1, 3, GAME, [1], ALONE, journal, group=1)
-    assert path.read_bytes() == b"".join((*lines[:2], lines[3], lines[2]))
+        (resumed,) = meet(DEEPENING, DEPTH1, 3, GAME, [1], journal)
+    assert path.read_bytes() == b"".join((*lines[:2], *lines[3:], lines[2]))
     assert whole.games == again.games == resumed.games
     assert len(whole.games) == 6
     assert whole.games[0].actions[:4] == whole.games[1].actions[:4] != whole.games[2].actions[:4]
@@ -170,27 +174,27 @@ def test_a_match_that_was_killed_goes_on_and_ends_in_the_same_games(tmp_path, mo
 
 def test_other_players_or_another_clock_do_not_meet_kept_games(tmp_path):
     with Journal(tmp_path / "journal.jsonl", {}) as journal:
-        play_match(DEEPENING, DEPTH1, 1, GAME, [1], ALONE, journal)
-        play_match(DEEPENING, DEPTH2, 1, GAME, [1], ALONE, journal)
-        play_match(DEEPENING, DEPTH2, 1, GAME, [2], ALONE, journal)
-        play_match(DEEPENING, DEPTH2, 1, GAME.model_copy(update={"clock_ms": 61}), [2], ALONE, journal)
-        assert len(journal.entries) == 4
-        play_match(DEEPENING, DEPTH2, 1, GAME, [2], ALONE, journal)
-        assert len(journal.entries) == 4
+        meet(DEEPENING, DEPTH1, 1, GAME, [1], journal)
+        meet(DEEPENING, DEPTH2, 1, GAME, [1], journal)
+        meet(DEEPENING, DEPTH2, 1, GAME, [2], journal)
+        meet(DEEPENING, DEPTH2, 1, GAME.model_copy(update={"clock_ms": 61}), [2], journal)
+        assert len(journal.entries) == 8
+        meet(DEEPENING, DEPTH2, 1, GAME, [2], journal)
+        assert len(journal.entries) == 8
 
 
 def test_a_player_that_counts_nothing_cannot_play():
     with pytest.raises(ZugwerkError, match="counts no nodes"):
-        play_match(DEEPENING, "alphabeta:depth=2", 1, GAME, [1], ALONE)
+        meet(DEEPENING, "alphabeta:depth=2", 1, GAME, [1])
 
 
 def test_a_table_is_tuned_to_its_opponents_computing():
     rng = np.random.default_rng(0)
     legal = rng.integers(2, 2000, 300).astype(np.int32)
     nodes = DepthCosts(((0.0, 1.0), (0.7, 0.1), (0.5, 0.1), (0.5, 0.1), (0.5, 0.1))).nodes(legal).astype(np.int64)
-    tuned = tune_table(DEPTH2, legal, nodes, GAME, 1, [2], ALONE, None, group=1)
+    tuned = tune_table(DEPTH2, legal, nodes, GAME, 1, [2], ALONE, None)
     assert isinstance(tuned.table, TableDepth)
     assert tuned.table.lowest == GAME.lowest
     assert 0.5 < tuned.spent / tuned.wanted < 2
     assert tuned.options.startswith("depth=table,lowest=2")
-    assert tune_table(DEPTH2, legal, nodes, GAME, 1, [2], ALONE, None, group=1) == tuned
+    assert tune_table(DEPTH2, legal, nodes, GAME, 1, [2], ALONE, None) == tuned

@@ -10,7 +10,7 @@ const NAMES = { Q: "white amazon", q: "black amazon", "*": "arrow" };
 export class AmazonsBoard {
   /** Options as those of Grid; onmove("d1-d7/g7") is called with a legal turn, onpart(text) after each choice. */
   constructor(root, { size, width = size, height = size, onmove, onpart, label = "Amazons board", turned = false, onhover }) {
-    Object.assign(this, { onmove, onpart, turns: {}, from: null, to: null, letters: new Map() });
+    Object.assign(this, { onmove, onpart, turns: {}, from: null, to: null, letters: new Map(), owners: new Map() });
     this.grid = new Grid(root, { width, height, label, turned, onhover, onpick: (name, how) => this.pick(name, how), oncancel: () => this.cancel() });
   }
 
@@ -38,7 +38,7 @@ export class AmazonsBoard {
       else if (name === from) text = to ? "left" : `${text}, chosen`;
       else if (last[2] === name) text += ", last arrow";
       else if (last[1] === name) text += ", moved last";
-      grid.describe(name, text);
+      grid.describe(name, text || this.owners.get(name) || "");
       if (letter === "*") this.burnt(name);
       else if (letter && !(name === from && to)) this.amazon(name, letter);
     }
@@ -52,6 +52,20 @@ export class AmazonsBoard {
     }
     const again = Object.keys(this.turns).length ? [from, to].filter(Boolean) : [];
     grid.legal([...targets, ...again, ...(from ? Object.keys(this.turns) : [])]);
+  }
+
+  /** Colour the empty squares by their side: [{words, names, colour, settled}]; [] takes the colours off. */
+  colour(groups) {
+    const { grid } = this;
+    grid.clear("heat");
+    this.owners = new Map(groups.flatMap(({ words, names }) => names.map((name) => [name, words])));
+    for (const { names, colour, settled } of groups) for (const name of names) {
+      const [cx, cy] = grid.at(name), half = settled ? 46 : 17;
+      const box = s("rect", { class: `owned${settled ? " settled" : ""}`, x: cx - half, y: cy - half, width: 2 * half, height: 2 * half, rx: 8 });
+      box.style.fill = colour;
+      grid.layers.heat.append(box);
+    }
+    this.draw();
   }
 
   /** Cells that can be chosen now. */
@@ -105,8 +119,8 @@ export class AmazonsBoard {
 
   burnt(name) {
     const [cx, cy] = this.grid.at(name);
-    this.grid.layers.pieces.append(s("rect", { class: "burnt", x: cx - 44, y: cy - 44, width: 88, height: 88, rx: 12 }),
-      s("path", { class: "burnt-mark", d: `M${cx - 20} ${cy - 20}L${cx + 20} ${cy + 20}M${cx + 20} ${cy - 20}L${cx - 20} ${cy + 20}` }));
+    this.grid.layers.pieces.append(s("rect", { class: "burnt", x: cx - 44, y: cy - 44, width: 88, height: 88, rx: 12 }));
+    this.grid.cross(name, "burnt-mark", "pieces");
   }
 
   /** A turn as arrows: the amazon's way, and the dashed one of her arrow. */

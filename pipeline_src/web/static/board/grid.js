@@ -144,13 +144,19 @@ export class Grid {
   focus(name) { this.roving(name); this.cells.get(name).focus(); }
 
   /** What a screen reader says of a cell. */
-  describe(name, text) { this.cells.get(name)?.setAttribute("aria-label", text ? `${name}, ${text}` : name); }
+  describe(name, text) {
+    const cell = this.cells.get(name), label = text ? `${name}, ${text}` : name;
+    if (cell && cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label); // most stay as they are
+  }
 
-  /** Cells that can be chosen: a hand on hover; `live` is whether anything can. */
+  /** Cells that can be chosen: a hand on hover; `live` is whether anything can. Null: not known yet, so nothing can. */
   legal(names) {
-    const set = new Set(names);
+    if (names === null) { this.svg.classList.remove("live"); return; }
+    const set = new Set(names), before = this.legalNow || new Set();
     this.svg.classList.toggle("live", set.size > 0);
-    this.cells.forEach((cell, name) => cell.classList.toggle("legal", set.has(name)));
+    for (const name of before) if (!set.has(name)) this.cells.get(name).classList.remove("legal");
+    for (const name of set) if (!before.has(name)) this.cells.get(name)?.classList.add("legal");
+    this.legalNow = new Set([...set].filter((name) => this.cells.has(name)));
   }
 
   clear(...layers) { layers.forEach((name) => this.layers[name].replaceChildren()); }
@@ -201,6 +207,12 @@ export class Grid {
   frame(name, kind = "last", layer = "under") {
     const [cx, cy] = this.at(name);
     this.layers[layer].append(s("rect", { class: kind, x: cx - 46, y: cy - 46, width: 92, height: 92, rx: 10 }));
+  }
+
+  /** A cross on a cell. */
+  cross(name, kind, layer = "under") {
+    const [cx, cy] = this.at(name);
+    this.layers[layer].append(s("path", { class: kind, d: `M${cx - 20} ${cy - 20}L${cx + 20} ${cy + 20}M${cx + 20} ${cy - 20}L${cx - 20} ${cy + 20}` }));
   }
 
   remove() { removeEventListener("pointerup", this.onup); this.svg.remove(); }

@@ -6,53 +6,77 @@ import { Grid, readRanks, FILES } from "./grid.js";
 const COLOURS = { x: "black", o: "white", X: "black", O: "white" };
 
 export class StoneBoard {
-  /** Options as those of Grid; onmove(name) is called with a legal cell. */
-  constructor(root, { size, width = size, height = size, onmove, label = "Board", files = FILES, turned = false, onhover }) {
-    this.onmove = onmove;
-    this.stones = new Map();
-    this.legal = new Set();
-    this.grid = new Grid(root, { width, height, points: true, label, files, turned, onhover, onpick: (name, how) => { if (how !== "drag" && this.legal.has(name)) this.onmove?.(name); } });
+  /** Options as those of Grid; onmove(name) is called with a legal cell, onrefused(name, why) with a forbidden one. */
+  constructor(root, { size, width = size, height = size, onmove, onrefused, label = "Board", files = FILES, turned = false, onhover }) {
+    Object.assign(this, { onmove, onrefused, stones: new Map(), drawn: new Map(), rings: {}, legal: new Set(), forbidden: {} });
+    this.grid = new Grid(root, { width, height, points: true, label, files, turned, onhover, onpick: (name, how) => {
+      if (how === "drag") return;
+      if (this.legal.has(name)) this.onmove?.(name);
+      else if (name in this.forbidden) this.onrefused?.(name, this.forbidden[name]);
+    } });
   }
 
   /**
    * Show a position.
    * @param fen ranks from the top, x black, o white; or `stones`: name -> "x" or "o"
-   * @param legal cells that may be chosen now
+   * @param legal cells that may be chosen now; null while that is not known
    * @param last cell of the last stone, or null
+   * @param forbidden {name: why} of cells that the rule forbids
+   * @param line stones that have won
+   * @param numbers {name: number} to write on stones
    */
-  set({ fen = null, stones = fen === null ? new Map() : readRanks(fen, this.grid.files), legal = [], last = null }) {
-    const { grid } = this;
+  set({ fen = null, stones = fen === null ? new Map() : readRanks(fen, this.grid.files), legal = [], last = null, forbidden = {}, line = [], numbers = {} }) {
+    const { grid } = this, won = new Set(line);
     this.stones = stones instanceof Map ? stones : new Map(Object.entries(stones));
-    this.legal = new Set(legal);
-    grid.clear("pieces", "under");
+    this.legal = new Set(legal || []);
+    this.forbidden = forbidden;
+    grid.clear("under");
     for (const name of grid.cells.keys()) {
-      const colour = COLOURS[this.stones.get(name)];
-      grid.describe(name, colour ? `${colour} stone${name === last ? ", last move" : ""}` : "");
-      if (colour) this.stone(name, colour);
+      const colour = COLOURS[this.stones.get(name)], number = numbers[name];
+      const words = colour ? [`${colour} stone`, name === last && "last move", number && `move ${number}`, won.has(name) && "in the line that won"] : [name in forbidden && `forbidden: ${forbidden[name]}`];
+      grid.describe(name, words.filter(Boolean).join(", "));
+      this.keep(name, colour, number);
     }
-    this.last(last);
-    grid.legal(this.legal);
+    for (const name of Object.keys(forbidden)) grid.cross(name, "forbidden");
+    this.ring("won", line, 33);
+    this.last(last, numbers[last] ? 41 : 17);
+    grid.legal(legal && this.legal);
   }
 
   /** Put a stone down at once, before the server has answered. */
   play(name, letter) {
     this.stones.set(name, letter);
     this.legal = new Set();
-    this.stone(name, COLOURS[letter]);
+    this.keep(name, COLOURS[letter]);
     this.last(name);
     this.grid.legal([]);
   }
 
-  last(name) {
-    this.grid.layers.pieces.querySelector(".last")?.remove();
-    if (!name) return;
-    const [cx, cy] = this.grid.at(name);
-    this.grid.layers.pieces.append(s("circle", { class: "last", cx, cy, r: 17 }));
+  last(name, r = 17) { this.ring("last", name ? [name] : [], r); }
+
+  ring(kind, names, r) {
+    const { pieces } = this.grid.layers, now = `${names} ${r}`;
+    if (this.rings[kind] === now) return;
+    this.rings[kind] = now;
+    pieces.querySelectorAll(`.${kind}`).forEach((one) => one.remove());
+    for (const name of names) { const [cx, cy] = this.grid.at(name); pieces.append(s("circle", { class: kind, cx, cy, r })); }
   }
 
-  stone(name, colour, ghost = false, layer = "pieces") {
-    const [cx, cy] = this.grid.at(name);
-    this.grid.layers[layer].append(s("circle", { class: `stone ${colour}${ghost ? " ghost" : ""}`, cx, cy, r: 45 }));
+  /** Have a cell show a stone, or none; of a large board, few cells change. */
+  keep(name, colour, number = "") {
+    const want = colour ? `${colour} ${number}` : "", have = this.drawn.get(name);
+    if ((have?.want ?? "") === want) return;
+    have?.element.remove();
+    this.drawn.delete(name);
+    this.rings = {}; // they are drawn above the stones
+    if (colour) this.drawn.set(name, { want, element: this.stone(name, colour, false, "pieces", number) });
+  }
+
+  stone(name, colour, ghost = false, layer = "pieces", number = "") {
+    const [cx, cy] = this.grid.at(name), circle = s("circle", { class: `stone ${colour}${ghost ? " ghost" : ""}`, cx, cy, r: 45 });
+    const element = number ? s("g", {}, circle, s("text", { class: `number ${colour}`, x: cx, y: cy + 2 }, String(number))) : circle;
+    this.grid.layers[layer].append(element);
+    return element;
   }
 
   /** A line of play as pale stones with numbers; `first` is the colour that begins. */

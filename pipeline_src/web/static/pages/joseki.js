@@ -1,9 +1,10 @@
 // Joseki: a 19x19 board on a library of games. Stones are played here, and the server says what it knows of the position.
 
 import { get } from "../api.js";
-import { h, s, put, select, choice, notice, toast, number, percent } from "../dom.js";
+import { h, s, put, select, choice, notice, toast, number } from "../dom.js";
 import { StoneBoard } from "../board/stones.js";
 import { GO_FILES } from "../board/grid.js";
+import { continuations, ofLibrary } from "../continuations.js";
 
 const CORNERS = ["top left", "top right", "bottom left", "bottom right"], LABELLED = 12;
 
@@ -112,33 +113,16 @@ export async function show(root, params) {
   }
 
   function table(shown) {
-    const black = state.position.to_play === "Black";
-    const rows = shown.map((one) => {
-      const [ours, theirs] = black ? [one.won, one.lost] : [one.lost, one.won], decided = ours + theirs, name = one.points.join(" ") || "elsewhere";
-      const rate = decided ? ours / decided : 0;
-      const split = decided ? h("div", { class: "split", title: `Black won ${number(ours)}, White ${number(theirs)}` }, h("span", { class: "b" }), h("span", { class: "w" })) : "–";
-      if (decided) { split.style.setProperty("--black", `${100 * rate}%`); }
-      const interval = one.win_rate_low === null ? "" : `${one.points.length ? "" : "played elsewhere: "}${state.position.to_play} won ${percent(one.win_rate)}, 95 % interval ${percent(one.win_rate_low)} to ${percent(one.win_rate_high)}`;
-      const bar = h("div", { class: "share" }, h("span", {}), h("b", {}, percent(one.share, one.share < 0.0995 ? 1 : 0)));
-      bar.style.setProperty("--share", `${100 * one.share}%`);
-      const row = h("tr", { title: interval, onpointerenter: () => point(one, true), onpointerleave: () => point(one, false) },
-        h("td", {}, one.points.length
-          ? h("button", { type: "button", class: "move", onfocus: () => point(one, true), onblur: () => point(one, false), onclick: () => play(one.points[0]), "aria-label": `Play ${name}, ${CORNERS[one.corner]}` }, name)
-          : h("button", { type: "button", class: "move", onclick: () => play("pass") }, name, h("small", {}, ` ${["↖", "↗", "↙", "↘"][one.corner]}`))),
-        h("td", {}, bar, h("small", {}, `${number(one.played)} times`)),
-        h("td", {}, split, decided ? h("small", {}, `${Math.round(100 * rate)} : ${Math.round(100 * (1 - rate))}`) : null),
-        h("td", { class: "games" }, one.games.map((where) => h("button", { type: "button", class: "quiet game", onclick: () => open(where), "aria-label": `Open game ${where.gid} at move ${where.ply}` }, `#${where.gid}`))));
-      return row;
-    });
-    const more = state.position.continuations_in_all - state.position.continuations.length;
-    return h("div", { class: "scroll moves", tabindex: 0, role: "region", "aria-label": "Continuations" }, h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Move"), h("th", { scope: "col" }, "How often"), h("th", { scope: "col" }, "Black : White, %"), h("th", { scope: "col" }, "Games"))),
-      h("tbody", {}, rows)), more > 0 && h("p", { class: "note" }, `and ${number(more)} rarer ones`));
+    const rows = shown.map((one) => ofLibrary(one, state.position.to_play, CORNERS[one.corner], {
+      play: () => play(one.points[0] || "pass"),
+      games: one.games.map((where) => ({ text: `#${where.gid}`, label: `Open game ${where.gid} at move ${where.ply}`, open: () => open(where) })),
+    }));
+    return continuations(rows, { label: "Continuations", rarer: state.position.continuations_in_all - state.position.continuations.length, point });
   }
 
-  function point(one, on) {
+  function point(one) {
     board.grid.clear("over");
-    if (on && one.points.length) mark(one, true);
+    if (one?.points.length) mark(one, true);
   }
 
   async function open(where) {

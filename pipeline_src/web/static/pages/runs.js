@@ -42,7 +42,7 @@ export async function show(root, params) {
       if (ended || own !== name) return;
       const all = Object.keys(found.series);
       wanted ??= new Set([...all.filter((one) => /loss/.test(one) && !/l1|l2/.test(one)), ...all].slice(0, Math.min(SHOWN, Math.max(1, all.filter((one) => /loss/.test(one)).length))));
-      put(columns, all.map((one) => h("label", {}, h("input", { type: "checkbox", checked: wanted.has(one), onchange: (event) => { event.target.checked ? wanted.add(one) : wanted.delete(one); paint(found); } }), ` ${one}`)));
+      put(columns, all.map((one) => h("label", {}, h("input", { type: "checkbox", checked: wanted.has(one), onchange: (event) => { wanted[event.target.checked ? "add" : "delete"](one); paint(found); } }), ` ${one}`)));
       paint(found);
       const file = known.find((one) => one.name === name), under = file?.under_way, minutes = file ? Math.floor((Date.now() / 1000 - file.modified) / 60) : 0;
       put(state, found.error ? found.error : !under ? "" : minutes < STALE_MIN ? "This training goes on; its curves are read every three seconds." : `Nothing was added for ${number(minutes)} minutes: this training was interrupted, or its steps take that long.`);
@@ -69,7 +69,7 @@ export async function show(root, params) {
   /** Generations of self-play, as they are made. */
   async function generations(card) {
     let timer = 0, ended = false, board = "", found = null;
-    const gate = new Chart(h("div", {}), { label: "Score of each generation against the best one before", height: 180, rule: 0.5, y: { min: 0, max: 1, format: (value) => percent(value) } });
+    const gate = new Chart(h("div", {}), { label: "Score of each generation against the best one before", height: 180, rule: 0.5, y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
     const loss = new Chart(h("div", {}), { label: "Loss of each generation", height: 150 });
     const boards = h("div", {}), about = h("p", { class: "note" });
     await draw();
@@ -91,7 +91,7 @@ export async function show(root, params) {
 
     function paint() {
       const rows = board === "Gomoku" ? found.gomoku : found.growing.filter((one) => one.board === board), x = { label: "generation", words: (value) => `generation ${value}` };
-      gate.update({ x, series: [{ name: "score at the gate", marks: true, points: rows.filter((one) => one.gate !== null).map((one) => ({ x: one.number, y: one.gate, low: one.gate_low, high: one.gate_high, text: `gate ${percent(one.gate)}${one.accepted === false ? ", not accepted" : ""}` })) }],
+      gate.update({ x, series: [{ name: "score at the gate", points: rows.filter((one) => one.gate !== null).map((one) => ({ x: one.number, y: one.gate, low: one.gate_low, high: one.gate_high, text: `gate ${percent(one.gate)}${one.accepted === false ? ", not accepted" : ""}` })) }],
         dots: rows.filter((one) => one.accepted === false).map((one) => ({ x: one.number, y: one.gate })) });
       loss.update({ x, series: [{ name: "loss", colour: "var(--line-2)", points: rows.filter((one) => one.loss !== null).map((one) => ({ x: one.number, y: one.loss, text: `loss ${one.loss.toFixed(3)}` })) }] });
       const games = rows.reduce((sum, one) => sum + one.games, 0), seconds = rows.reduce((sum, one) => sum + (one.seconds || 0), 0);
@@ -106,9 +106,9 @@ export async function show(root, params) {
     const asked = rows.find((one) => `${one.system}.${one.name}` === params.figure);
     let system = asked?.system || systems[0], chosen = asked || null, versions = null, ended = false, asking = false;
     const values = new Map(), table = h("div", {}), box = h("div", {}), state = h("p", { class: "note", role: "status" }), heading = h("h3", {});
-    const history_ = h("div", { class: "stack hidden" }, heading, box, state);
+    const past = h("div", { class: "stack hidden" }, heading, box, state);
     const chart = new Chart(box, { label: "The figure over the versions of the project", height: 240 });
-    put(card, h("h2", {}, "Figures"), h("div", { class: "fields" }, field("System", select(systems.map((one) => [one, one.replace("_", " ")]), system, (value) => { system = value; draw(); }))), history_, table);
+    put(card, h("h2", {}, "Figures"), h("div", { class: "fields" }, field("System", select(systems.map((one) => [one, one.replace("_", " ")]), system, (value) => { system = value; draw(); }))), past, table);
     draw();
     if (chosen) follow();
     return () => { ended = true; chart.remove(); };
@@ -118,8 +118,8 @@ export async function show(root, params) {
       put(table, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Figures" }, h("table", { class: "figure-table" },
         h("thead", {}, h("tr", {}, ["Figure", "Published", "Ours", "95 % interval", "Unit", "Made by"].map((word, k) => h("th", { scope: "col", class: k && k < 4 ? "num" : null }, word)))),
         h("tbody", {}, some.map((one) => h("tr", { class: one === chosen ? "chosen" : null },
-          h("td", {}, h("button", { type: "button", class: "quiet figure", "aria-pressed": String(one === chosen), onclick: () => { chosen = one; draw(); follow(); history_.scrollIntoView({ block: "nearest" }); } }, one.words)),
-          h("td", { class: "num" }, value(one.published)), h("td", { class: "num" }, h("strong", {}, value(one.ours.value)), one.measured && h("div", {}, h("small", {}, ["measured", value(one.measured.value), one.measured.player].filter(Boolean).join(" "))), one.graph && one.ours.source !== "graph" && h("div", {}, h("small", {}, ["dvc repro", value(one.graph.value), one.graph.player].filter(Boolean).join(" ")))),
+          h("td", {}, h("button", { type: "button", class: "quiet figure", "aria-pressed": String(one === chosen), onclick: () => { chosen = one; draw(); follow(); past.scrollIntoView({ block: "nearest" }); } }, one.words)),
+          h("td", { class: "num" }, value(one.published)), h("td", { class: "num" }, h("strong", {}, value(one.ours.value)), one.measured && h("div", {}, h("small", {}, ["measured", value(one.measured.value), one.measured.player].filter(Boolean).join(" ")))),
           h("td", { class: "num" }, one.ours.low === null ? "–" : `${value(one.ours.low)} – ${value(one.ours.high)}`), h("td", {}, one.unit),
           h("td", {}, h("small", {}, [one.ours.source === "graph" ? "dvc repro" : one.ours.source, one.ours.profile, one.ours.player, one.ours.date].filter(Boolean).join(", ") || "not yet made", h("br"), h("code", {}, one.ours.command)))))))));
     }
@@ -128,7 +128,7 @@ export async function show(root, params) {
     async function follow() {
       const key = `${chosen.system}.${chosen.name}`;
       history.replaceState(null, "", `#/runs?figure=${key}`);
-      history_.classList.remove("hidden");
+      past.classList.remove("hidden");
       put(heading, `${chosen.words}, over the versions`);
       try {
         versions ??= (await get("runs/versions")).versions;
@@ -144,14 +144,14 @@ export async function show(root, params) {
     }
 
     function paint() {
-      const key = `${chosen.system}.${chosen.name}`, now = chosen.graph ?? chosen.ours, at = (one) => new Date(one.date).toLocaleDateString("en", { month: "short", day: "numeric" });
+      const key = `${chosen.system}.${chosen.name}`, now = chosen.ours, at = (one) => new Date(one.date).toLocaleDateString("en", { month: "short", day: "numeric" });
       const names = (x) => x >= versions.length ? "now, in the working tree" : `${versions[x].name ? `experiment ${versions[x].name}` : versions[x].commit.slice(0, 7)}, ${at(versions[x])}: ${versions[x].subject}`;
       const points = versions.map((one, x) => ({ x, ...(values.get(one.commit)?.[key] || { value: NaN }) })).concat(now.value === null ? [] : [{ ...now, x: versions.length }])
         .filter((one) => Number.isFinite(one.value)).map((one) => ({ x: one.x, y: one.value, low: one.low, high: one.high, from: one.source }));
-      const ticks = versions.map((one, x) => [x, at(one)]).filter(([x, text], k, all) => k === 0 || all[k - 1][1] !== text).filter((_, k, all) => all.length < 9 || k % Math.ceil(all.length / 8) === 0);
-      chart.update({ x: { min: -0.5, max: versions.length + 0.5, words: names, ticks }, rule: chosen.published ?? undefined, legend: true,
+      const ticks = versions.map((one, x) => [x, at(one)]).filter(([, text], k, all) => k === 0 || all[k - 1][1] !== text).filter((_, k, all) => all.length < 9 || k % Math.ceil(all.length / 8) === 0);
+      chart.update({ x: { min: -0.5, max: versions.length + 0.5, words: names, axis: { values: ticks.map(([x]) => x), labelExpr: `(${JSON.stringify(Object.fromEntries(ticks))})[datum.value]` } }, rule: chosen.published ?? undefined, legend: true,
         y: chosen.published === null || !points.length ? {} : { min: Math.min(chosen.published, ...points.map((p) => p.low ?? p.y)), max: Math.max(chosen.published, ...points.map((p) => p.high ?? p.y)) },
-        series: [["graph", "of the graph", "var(--line-1)"], ["measured", "committed measurement", "var(--line-2)"]].map(([from, name, colour]) => ({ name, colour, marks: true, points: points.filter((one) => one.from === from) })) });
+        series: [["graph", "of the graph", "var(--line-1)"], ["measured", "committed measurement", "var(--line-2)"]].map(([from, name, colour]) => ({ name, colour, points: points.filter((one) => one.from === from) })) });
       const left = versions.filter((one) => !values.has(one.commit)).length;
       put(state, left ? `${left} of ${versions.length} versions still to be read` : `${versions.length} versions`, chosen.published === null ? "" : `; dashed: published, ${value(chosen.published)}`);
     }

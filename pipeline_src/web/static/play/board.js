@@ -1,9 +1,12 @@
 // The board of a game, by its name: what is the same to the page of all games.
 
 import { AmazonsBoard } from "../board/amazons.js";
+import { GO_FILES } from "../board/grid.js";
 import { StoneBoard } from "../board/stones.js";
+import { h, toast } from "../dom.js";
 
-export const SIDES = { amazons: ["White", "Black"], gomoku: ["Black", "White"] };
+export const SIDES = { amazons: ["White", "Black"], gomoku: ["Black", "White"], go: ["Black", "White"] };
+const LABELS = { amazons: "Board of the Amazons", gomoku: "Board of Gomoku", go: "Board of Go" };
 const STARTS = {
   "10 standard": "3q2q3/10/10/q8q/10/10/Q8Q/10/10/3Q2Q3 w", "10 cross": "3Q2Q3/10/10/q8q/10/10/q8q/10/10/3Q2Q3 w",
   "8 standard": "2q2q2/8/q6q/8/8/Q6Q/8/2Q2Q2 w", "6 standard": "1q2q1/q4q/6/6/Q4Q/1Q2Q1 w",
@@ -15,13 +18,23 @@ export function startFen(game, size, variant) {
   return `${Array(size).fill(size).join("/")} b`;
 }
 
+const NUMBERS = "zugwerk.numbers";
+
+/** A button for the numbers of moves on the stones of Gomoku; `redraw` shows the position again. */
+export function numbersButton(redraw) {
+  const button = h("button", { type: "button", "aria-pressed": String(numbered()), onclick: () => { localStorage.setItem(NUMBERS, numbered() ? 0 : 1); button.setAttribute("aria-pressed", String(numbered())); redraw(); } }, "Numbers");
+  return button;
+}
+
+function numbered() { return localStorage.getItem(NUMBERS) === "1"; }
+
 /** A board with the same verbs for each game: show(position), line(moves), onmove. */
 export class GameBoard {
   constructor(root, { game, height, width, onmove, onpart, turned }) {
     Object.assign(this, { game, height, width });
-    const label = game === "amazons" ? "Board of the Amazons" : "Board of Gomoku";
-    const common = { height, width, turned, label, onmove: (move) => this.moved(move, onmove) };
-    this.board = game === "amazons" ? new AmazonsBoard(root, { ...common, onpart }) : new StoneBoard(root, common);
+    const common = { height, width, turned, label: LABELS[game], onmove: (move) => this.moved(move, onmove), ...(game === "go" && { files: GO_FILES }) };
+    const onrefused = (name, why) => toast(`${name} is forbidden to Black: ${why}.`, "bad");
+    this.board = game === "amazons" ? new AmazonsBoard(root, { ...common, onpart }) : new StoneBoard(root, { ...common, onrefused });
   }
 
   /** What a person has chosen is drawn at once; the server hears of it afterwards. */
@@ -32,11 +45,14 @@ export class GameBoard {
 
   /** A position as the server sends it, or {fen} alone. */
   show(position) {
-    const last = position.moves?.at(-1) || null;
+    const played = position.moves?.at(-1), last = !played || played === "pass" ? null : played;
     this.toPlay = position.to_play || 0;
     this.letter = "xo"[this.toPlay];
     if (this.game === "amazons") this.board.set({ fen: position.fen, turns: position.turns, last });
-    else this.board.set({ fen: position.fen, legal: position.cells, last });
+    else {
+      const numbers = this.game === "gomoku" && numbered() ? Object.fromEntries((position.moves || []).map((name, k) => [name, k + 1])) : {};
+      this.board.set({ fen: position.fen, legal: position.cells, last, forbidden: position.forbidden, line: position.line, numbers });
+    }
     this.board.clearLine();
   }
 
@@ -46,6 +62,18 @@ export class GameBoard {
     if (!moves.length) return;
     if (this.game === "amazons") this.board.line(moves);
     else this.board.line(moves.slice(0, 7), this.toPlay === 0 ? "black" : "white");
+  }
+
+  /** Some moves side by side, the best first: [{move, text}]. */
+  candidates(list) {
+    this.board.clearLine();
+    const { grid } = this.board, colours = ["var(--line-1)", "var(--line-2)"];
+    [...list].reverse().forEach(({ move, text }, k, all) => {
+      const best = k === all.length - 1, colour = colours[best ? 0 : 1];
+      if (move === "pass") return;
+      if (this.game === "amazons") this.board.turn(move, { colour, opacity: best ? 0.85 : 0.45, width: best ? 16 : 10 });
+      grid.markers([{ at: this.game === "amazons" ? move.split(/[-/]/)[1] : move, text, ground: colour, colour: "#fff", size: 30, r: this.game === "amazons" ? 26 : 40, opacity: best ? 0.95 : 0.8 }], "over");
+    });
   }
 
   cancel() { this.board.cancel?.(); }

@@ -3,23 +3,30 @@
 
 import { socket } from "../api.js";
 import { clockText, h, notice, percent, put, short, toast } from "../dom.js";
-import { GameBoard, SIDES } from "./board.js";
+import { GameBoard, SIDES, numbersButton } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
-import { LAST, shareLink } from "./setup.js";
+import { LAST, shareLink, stored } from "./setup.js";
+import { SquaresOfSides, counted } from "./squares.js";
+import { Teacher, teaches, teachSwitch } from "./teach.js";
 
+const SLOW_MS = 1000;
 const STAGES = { loading: "is getting ready …", thinking: "is thinking …", done: "" };
 
 export function showGame(root, id) {
-  let game = null, board = null, turned = null, looking = null, thought = null, sentAt = 0, lost = false;
+  let game = null, board = null, turned = null, looking = null, thought = null, slow = 0, lost = false;
   const place = h("div", { class: "board-place" }), live = h("p", { class: "hidden-text", role: "status", "aria-live": "polite" });
   const status = h("p", { class: "status" }), hintLine = h("p", { class: "note part" });
   const bars = [h("div", { class: "seat" }), h("div", { class: "seat" })];
   const thinking = h("section", { class: "thinking", "aria-label": "What the player thinks" }), list = h("ol", { class: "moves", "aria-label": "Moves" });
-  const problem = h("div"), buttons = h("div", { class: "row actions" }), meter = h("div", { class: "meter", "aria-hidden": "true" }, h("div"));
-  const tools = h("div", { class: "row tools" });
+  const problem = h("div"), teaching = h("div"), buttons = h("div", { class: "row actions" }), meter = h("div", { class: "meter", "aria-hidden": "true" }, h("div"));
+  const tools = h("div", { class: "row tools" }), switches = h("div"), numbers = numbersButton(() => look(looking ?? game.board.moves.length));
+  const squares = new SquaresOfSides(() => game?.board.game === "amazons" && [board, { ...game.place, moves: game.board.moves.slice(0, looking ?? undefined) }], () => draw());
+  const teacher = new Teacher(teaching, {
+    onplay: send, onback: () => board.show(game.board), onbetter: (line) => { board.show(game.board); board.line(line); },
+  });
   put(root, live, problem, h("div", { class: "beside play-layout" },
     h("div", { class: "with-meter" }, meter, place),
-    h("div", { class: "stack" }, h("section", { class: "card stack" }, h("h1", { class: "hidden-text" }, "Game"), bars[1], bars[0], status, hintLine, buttons),
+    h("div", { class: "stack" }, h("section", { class: "card stack" }, h("h1", { class: "hidden-text" }, "Game"), bars[1], bars[0], status, teaching, hintLine, squares.text, buttons, switches),
       h("section", { class: "card stack thought-card" }, thinking), h("section", { class: "card stack" }, list, tools))));
   const act = (what, more = {}) => wire.send({ do: what, ...more }) || toast("Not connected; trying again.", "bad");
   const wire = socket(`play/games/${encodeURIComponent(id)}/socket`, { message, state, refused });
@@ -33,14 +40,15 @@ export function showGame(root, id) {
   }
 
   function refused(text, code) {
-    const kept = JSON.parse(localStorage.getItem(`zugwerk.game.${id}`) || "null");
-    const own = kept && h("a", { class: "button main", href: kept.link.replace(location.origin, "") }, "Go on from where it stood");
+    const kept = stored(`zugwerk.game.${id}`);
+    const own = typeof kept?.link === "string" && h("a", { class: "button main", href: kept.link.replace(location.origin, "") }, "Go on from where it stood");
     put(problem, notice(`${text[0].toUpperCase()}${text.slice(1)}.`, "bad", h("div", { class: "row" }, code === 4404 ? own : h("button", { type: "button", onclick: () => location.reload() }, "Reload"), h("a", { class: "button", href: "#/play" }, "New game"))));
     if (code === 4404 && localStorage.getItem(LAST) === id) localStorage.removeItem(LAST);
-    board?.show({ ...game.board, cells: [], turns: {} });
+    if (game) board?.show({ ...game.board, cells: [], turns: {} });
   }
 
   function message(value) {
+    clearTimeout(slow);
     if (value.kind === "game") gameMessage(value);
     else if (value.kind === "thought") thoughtMessage(value);
     else if (value.engine) put(problem, notice(value.text, "bad", h("button", { type: "button", onclick: () => { put(problem); act("go"); } }, "Ask it again")));
@@ -56,10 +64,12 @@ export function showGame(root, id) {
       turned = game.board.game === "amazons" && game.seats[0] !== "person" && game.seats[1] === "person";
       makeBoard();
     }
+    if (!before || before.board.moves.length !== game.board.moves.length) teacher.drop();
+    if (teacher.holds) { draw(); return; }
     if (before && before.board.moves.length !== game.board.moves.length) { if (thought?.stage !== "done" || thought.purpose === "hint") thought = null; looking = null; put(hintLine); }
-    localStorage.setItem(`zugwerk.game.${id}`, JSON.stringify({ link: shareLink(game.place, game.board.moves), at: Date.now() }));
+    localStorage.setItem(`zugwerk.game.${id}`, JSON.stringify({ link: shareLink(game.place, game.board.moves, game.seats), at: Date.now() }));
     forgetOld();
-    if (looking === null) board.show(game.board);
+    if (looking === null) { board.show(game.board); squares.update(); }
     draw();
     say(before);
   }
@@ -67,8 +77,13 @@ export function showGame(root, id) {
   function makeBoard() {
     board?.remove();
     board = new GameBoard(place, { game: game.board.game, height: game.board.height, width: game.board.width, turned,
-      onmove: (move) => { sentAt = performance.now(); put(hintLine); if (!act("move", { move, ply: game.board.moves.length }) && lost) board.show(game.board); },
+      onmove: (move) => { put(hintLine); if (teaches() && !lost && !game.opening) teacher.ask({ ...game.place, moves: game.board.moves }, game.board.to_play, move); else send(move); },
       onpart: (text) => put(hintLine, text) });
+  }
+
+  function send(move) {
+    if (act("move", { move, ply: game.board.moves.length })) slow = setTimeout(() => put(status, "Waiting for the server …"), SLOW_MS);
+    else if (lost) board.show(game.board);
   }
 
   function say(before) {
@@ -81,34 +96,68 @@ export function showGame(root, id) {
     if (!game.ended) return "";
     if (game.board.winner === "draw") return "The game is drawn.";
     const won = game.board.winner === "first" ? 0 : 1, name = SIDES[game.board.game][won];
-    const why = { board: "", resigned: ` ${SIDES[game.board.game][1 - won]} resigned.`, time: ` ${SIDES[game.board.game][1 - won]} ran out of time.` }[game.ended];
+    const why = { board: "", agreed: " All is settled, and the result was agreed on.", resigned: ` ${SIDES[game.board.game][1 - won]} resigned.`, time: ` ${SIDES[game.board.game][1 - won]} ran out of time.` }[game.ended];
     return `${name} has won.${why}`;
   }
 
   function draw() {
     const people = game.seats.filter((one) => one === "person").length, over = Boolean(game.ended);
     game.seats.forEach((seat, side) => {
-      const toMove = !over && game.board.to_play === side;
+      const toMove = !over && (game.opening ? game.opening.seat : game.board.to_play) === side;
       put(bars[side], h("span", { class: `dot ${SIDES[game.board.game][side].toLowerCase()}` }),
         h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${people === 1 && seat === "person" ? "You" : playerTitle(seat)}`)),
         game.clocks ? h("span", { class: "clock", "data-side": side }) : null);
       bars[side].classList.toggle("to-move", toMove);
       bars[side].style.order = Boolean(turned) === (side === 0) ? -2 : -1; // as they sit at the board
     });
-    put(status, result() || (game.paused ? "Paused." : game.persons_turn ? (people === 2 ? `${SIDES[game.board.game][game.board.to_play]} to move.` : "Your turn.") : `${SIDES[game.board.game][game.board.to_play]} to move.`));
+    put(status, looking !== null ? [`Looking at move ${looking} of ${game.board.moves.length}. `, h("button", { type: "button", onclick: () => look(game.board.moves.length) }, "Back to the game")] : result() || (game.paused ? "Paused." : game.opening ? openingWords() : game.persons_turn ? (people === 2 ? `${SIDES[game.board.game][game.board.to_play]} to move.` : "Your turn.") : `${SIDES[game.board.game][game.board.to_play]} to move.`));
+    if (game.counted && looking === null && !squares.on) status.append(` All is settled: ${counted(game.counted)}.`);
     status.classList.toggle("over", over);
     const button = (text, what, more = {}) => h("button", { type: "button", onclick: () => act(what), ...more }, text);
     put(buttons,
       button("Undo", "undo", { disabled: !game.can_undo }),
-      people ? button("Hint", "hint", { disabled: !game.persons_turn }) : null,
-      people ? button("Resign", "resign", { disabled: !game.persons_turn || !game.board.moves.length }) : null,
+      game.opening ? openingButtons() : null,
+      people ? button("Hint", "hint", { disabled: !game.persons_turn || game.opening }) : null,
+      people ? button("Resign", "resign", { disabled: !game.persons_turn || game.opening || !game.board.moves.length }) : null,
+      people && game.counted ? button("Agree", "agree", { class: "main" }) : null,
       game.thinking ? button("Move now", "stop") : null,
       people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
+      over ? h("a", { class: "button double", href: analyseLink() }, "Analyse this game") : h("a", { class: "button", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
       over ? h("a", { class: "button main", href: "#/play" }, "New game") : null);
+    if (people && !switches.firstChild) put(switches, teachSwitch());
     drawMoves();
     drawTools();
     drawThought();
     tick();
+  }
+
+  /** Who has to do what in the opening, in which colours belong to nobody yet. */
+  function openingWords() {
+    const { seat, stones } = game.opening, does = stones ? `${stones} ${stones === 1 ? "stone" : "stones"} to place, black and white in turn` : "choose a colour; White moves next";
+    if (seat === null) return "Level stones are looked for …";
+    const who = game.seats[seat] !== "person" ? playerTitle(game.seats[seat]) : game.seats[1 - seat] === "person" ? `${["First", "Second"][seat]} person` : "You";
+    return `${who}: ${does}.`;
+  }
+
+  function openingButtons() {
+    const { seat, stones, may_place } = game.opening;
+    if (seat === null || game.seats[seat] !== "person") return null;
+    const button = (text, what, more) => h("button", { type: "button", class: "main", onclick: () => act(what, more) }, text);
+    if (stones) return h("button", { type: "button", class: "double", onclick: () => { put(hintLine, "Level stones are looked for …"); act("balance"); } }, "Balanced stones");
+    const choose = (text, choice) => button(text, "choose", { choice });
+    return [choose("Play Black", "swap"), choose("Play White", "stay"), may_place ? h("button", { type: "button", class: "double", onclick: () => act("choose", { choice: "place" }) }, "Place two more stones") : null];
+  }
+
+  /** The page Analyse with this game, which it begins to judge at once. */
+  function analyseLink() {
+    const { place, board: { moves, winner }, seats } = game, people = seats.filter((one) => one === "person").length;
+    const names = seats.map((seat) => seat === "person" ? (people === 1 ? "You" : "") : playerTitle(seat));
+    const query = new URLSearchParams({ game: place.game, size: place.size, variant: place.variant, judge: 1, first_name: names[0], second_name: names[1] });
+    if (place.fen) query.set("fen", place.fen);
+    if (moves.length) query.set("moves", moves.join(","));
+    if (winner) query.set("winner", winner);
+    if (game.ended === "resigned") query.set("resigned", 1);
+    return `#/analyse?${query}`;
   }
 
   function drawMoves() {
@@ -122,22 +171,23 @@ export function showGame(root, id) {
     const moves = game.board.moves.slice(0, looking ?? undefined);
     put(tools,
       h("button", { type: "button", onclick: async () => {
-        const link = shareLink(game.place, moves);
+        const link = shareLink(game.place, moves, game.seats);
         try { await navigator.clipboard.writeText(link); toast("The link to this position is copied.", "good"); }
         catch { put(hintLine, h("a", { href: link }, link)); }
       } }, "Share"),
       h("button", { type: "button", onclick: () => { turned = !turned; makeBoard(); look(looking ?? game.board.moves.length); } }, "Turn board"),
+      game.board.game === "amazons" ? squares.button : numbers,
       game.formats.map((suffix) => h("a", { class: "button", href: `/api/play/games/${encodeURIComponent(id)}/record.${suffix}`, download: "" }, `Save .${suffix}`)));
   }
 
   async function look(ply) {
     const moves = game.board.moves;
-    if (ply >= moves.length) { looking = null; board.show(game.board); draw(); return; }
+    if (ply >= moves.length) { looking = null; board.show(game.board); squares.update(); draw(); return; }
     looking = ply;
     const { post } = await import("../api.js");
     try {
       const position = await post("play/board", { ...game.place, moves: moves.slice(0, ply) });
-      if (looking === ply) board.show({ ...position, cells: [], turns: {} });
+      if (looking === ply) { board.show({ ...position, cells: [], turns: {} }); squares.update(); }
     } catch (error) { toast(error.message, "bad"); }
     draw();
   }
@@ -188,12 +238,12 @@ export function showGame(root, id) {
     }
   }
 
-  return () => { wire.close(); clearInterval(ticking); removeEventListener("keydown", onkey); board?.remove(); };
+  return () => { wire.close(); clearInterval(ticking); clearTimeout(slow); removeEventListener("keydown", onkey); board?.remove(); };
 }
 
 /** Of games in other tabs, fifty are remembered at most. */
 function forgetOld() {
   const all = Object.keys(localStorage).filter((key) => key.startsWith("zugwerk.game."));
   if (all.length <= 50) return;
-  all.map((key) => [JSON.parse(localStorage.getItem(key)).at || 0, key]).sort((a, b) => a[0] - b[0]).slice(0, all.length - 50).forEach(([, key]) => localStorage.removeItem(key));
+  all.map((key) => [stored(key)?.at || 0, key]).sort((a, b) => a[0] - b[0]).slice(0, all.length - 50).forEach(([, key]) => localStorage.removeItem(key));
 }

@@ -1,7 +1,8 @@
-// Picks a player of the registry: a name, how long it thinks, its model, and all other options.
+// Picks an opponent: a level of measured strength where the board has some, or any player of the registry with how long
+// it thinks, its model, and all other options.
 
 import { post } from "../api.js";
-import { field, h, put, select } from "../dom.js";
+import { field, h, number, put, select } from "../dom.js";
 
 const USUAL = { amazons: "alphabeta:movetime=1000", gomoku: "engine:movetime=1000" };
 const LIMITS = ["movetime", "nodes", "depth"];
@@ -28,6 +29,7 @@ export function writePlayer(name, options) {
 export function playerTitle(text) {
   if (text === "person") return "Person";
   const { name, options } = parsePlayer(text), ms = Number(options.movetime);
+  if (name === "level") return `Level ${options[":MODEL"] || options.elo || ""}`;
   const model = options[":MODEL"]?.split("/").slice(-3, -1).join("/");
   return [name, model, ms ? (ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`) : "", options.nodes || options.simulations || options.iterations ? `${options.nodes || options.simulations || options.iterations} nodes` : "", options.depth ? `depth ${options.depth}` : ""].filter(Boolean).join(", ");
 }
@@ -39,9 +41,9 @@ function listed(players, { name, options }) {
 }
 
 export class PlayerPicker {
-  constructor({ label, about, text, ontext, onboard }) {
-    Object.assign(this, { label, about, ontext, onboard });
-    const known = text && listed(about.players, parsePlayer(text));
+  constructor({ label, about, levels, text, ontext, onboard }) {
+    Object.assign(this, { label, about, levels, ontext, onboard });
+    const known = text && (this.levelOf(parsePlayer(text)) || listed(about.players, parsePlayer(text)));
     Object.assign(this, parsePlayer(known ? text : USUAL[about.game]));
     this.element = h("div", { class: "stack picker" });
     this.draw();
@@ -49,18 +51,30 @@ export class PlayerPicker {
 
   get text() { return writePlayer(this.name, this.options); }
 
+  /** The level that a text means, or undefined. */
+  levelOf({ name, options }) { return name === "level" ? this.levels[Number(options[":MODEL"]) - 1] : undefined; }
+
   changed() { this.ontext(this.text); if (this.shown) this.shown.textContent = this.text; }
 
   draw() {
-    const { about } = this, player = listed(about.players, this);
-    const names = select(about.players.map((one) => [one.title, one.title]), player.title, (title) => {
-      const chosen = about.players.find((one) => one.title === title), takes = chosen.options.some((one) => one.name === "movetime");
-      this.name = chosen.name;
-      this.options = chosen.with_options.length ? { ...parsePlayer(chosen.example).options, ":MODEL": undefined } : takes ? { movetime: this.options.movetime || "1000" } : {};
+    const { about } = this, level = this.levelOf(this), player = !level && listed(about.players, this);
+    const names = select([], "", (title) => {
+      if (title.startsWith("level:")) Object.assign(this, parsePlayer(title));
+      else this.choose(title);
       this.changed();
       this.draw();
+      this.element.querySelector("select").focus();
       this.check();
     });
+    const group = (label, options, chosen) => h("optgroup", { label }, options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+    put(names,
+      this.levels.length ? group("Levels", this.levels.map((one, k) => [`level:${k + 1}`, `${k + 1}, ${one.name}, about ${number(Math.round(one.elo / 10) * 10)}`]), level && this.text) : null,
+      group("Players and their options", about.players.map((one) => [one.title, one.title]), player.title));
+    if (level) {
+      put(this.element, field(this.label, names, `Elo ${number(level.elo)} on this board, ${level.low < level.high ? `95 % interval ${number(level.low)} to ${number(level.high)}` : "the fixed point of its scale"}, from ${number(level.games)} games. It compares the levels with each other; ratings of clubs and sites have other scales.`));
+      this.ontext(this.text);
+      return;
+    }
     const control = (option) => {
       const value = this.options[option.name] ?? "";
       const set = (given) => { if (given === "") delete this.options[option.name]; else this.options[option.name] = given; this.changed(); };
@@ -80,9 +94,17 @@ export class PlayerPicker {
     this.ontext(this.text);
   }
 
+  /** Take another player of the list, with the time of the one before or the options of its example. */
+  choose(title) {
+    const chosen = this.about.players.find((one) => one.title === title), takes = chosen.options.some((one) => one.name === "movetime");
+    this.name = chosen.name;
+    this.options = chosen.with_options.length ? { ...parsePlayer(chosen.example).options, ":MODEL": undefined } : takes ? { movetime: this.options.movetime || "1000" } : {};
+  }
+
   /** Ask the server on which board the player plays; players with nets have one alone. */
   async check() {
     const text = this.text;
+    if (this.levelOf(this)) return;
     this.problem.textContent = "";
     if (!listed(this.about.players, this).options.some((one) => one.name === ":MODEL")) return;
     try {

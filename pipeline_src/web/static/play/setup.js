@@ -4,18 +4,26 @@ import { get, post } from "../api.js";
 import { choice, field, h, notice, put, select, toast } from "../dom.js";
 import { GameBoard, SIDES, startFen } from "./board.js";
 import { PlayerPicker } from "./player.js";
+import { teachSwitch } from "./teach.js";
 
 const PLACE = ["game", "size", "variant", "fen", "moves"];
 const KEPT = "zugwerk.play.setup", LAST = "zugwerk.play.last";
 
+const OPENINGS = [["", "none"], ["balanced", "balanced stones"], ["swap", "swap"], ["swap2", "swap2"]];
+const OPENING_NOTES = { balanced: "Three stones that a search calls level.", swap: "One side places three stones, the other takes a colour.", swap2: "As swap; or the other places two more and leaves the choice." };
+
+/** Whether a game may begin with stones that make it level: Gomoku with lines of five, on a board that has room. */
+function hasOpening({ game, size, variant }) { return game === "gomoku" && size >= 7 && !/-[^5]/.test(variant); }
+
 export function showSetup(root, params) {
-  const kept = JSON.parse(localStorage.getItem(KEPT) || "{}");
+  const kept = usable(stored(KEPT)) || {};
   const shared = params.moves || params.fen || params.size;
   const setup = { game: "amazons", size: 10, variant: "standard", mode: "player", side: 0, minutes: "", increment: "", ...kept };
   const asked = PLACE.some((key) => params[key] !== undefined);
   if (asked) Object.assign(setup, { game: params.game ?? "amazons", size: params.size, variant: params.variant || "" });
   const moves = params.moves ? params.moves.split(",") : [];
-  if (shared && !params.first) setup.mode = "people";
+  if (params.first && params.second) seat(setup, [params.first, params.second]);
+  else if (shared) setup.mode = "people";
   let board = null, all = null, closed = false, seats = null;
 
   const place = h("div", { class: "board-place" }), form = h("form", { class: "card stack setup", onsubmit: begin });
@@ -74,16 +82,18 @@ export function showSetup(root, params) {
       shared ? h("p", { class: "note" }, moves.length ? `A shared position of ${setup.game === "amazons" ? "the Amazons" : "Gomoku"}, after ${moves.length} moves.` : "A shared position.", " ", h("a", { href: "#/play" }, "Begin from the start instead")) : [
         choice("Game", [["amazons", "Amazons"], ["gomoku", "Gomoku"]], setup.game, (game) => redo({ game, size: game === "amazons" ? 10 : 15, variant: "" })),
         h("div", { class: "fields" }, field("Board", sizes), field(setup.game === "amazons" ? "Start" : "Rule", variants),
-          setup.game === "gomoku" && base !== "renju" ? field("In a row", line) : null)],
+          setup.game === "gomoku" && base !== "renju" ? field("In a row", line) : null,
+          hasOpening(setup) ? field("Opening", select(OPENINGS, setup.opening ||= "", (value) => { setup.opening = value; fillForm(); }), OPENING_NOTES[setup.opening]) : null)],
       choice("Who plays", modes, setup.mode, (mode) => { setup.mode = mode; fillForm(); }),
-      setup.mode === "player" ? [seats.player.element, choice("You play", [["0", `${about.first} (first)`], ["1", `${about.second} (second)`]], String(setup.side), (side) => { setup.side = Number(side); })] : null,
+      setup.mode === "player" ? [seats.player.element, choice("You play", [["0", `${about.first} (first)`], ["1", `${about.second} (second)`]], String(setup.side), (side) => { setup.side = Number(side); }), teachSwitch()] : null,
       setup.mode === "players" ? [seats.first.element, seats.second.element] : null,
-      h("details", { open: Boolean(setup.minutes) }, h("summary", {}, "Clock"), h("div", { class: "fields" }, field("Minutes a side", minutes), field("Seconds a move", increment))),
+      h("details", { open: Boolean(setup.minutes) }, h("summary", {}, "Clock"), h("div", { class: "fields" }, field("Minutes a side", minutes), field("Seconds added a move", increment))),
       h("button", { class: "main", type: "submit" }, "Play"));
 
     function picker(name, label) {
       const own = `${name} ${setup.game}`;
-      return new PlayerPicker({ label, about, text: setup[own], ontext: (text) => { setup[own] = text; },
+      const levels = about.ladders.find((one) => one.size === setup.size && one.variant === setup.variant)?.levels || [];
+      return new PlayerPicker({ label, about, levels: params.fen ? [] : levels, text: setup[own], ontext: (text) => { setup[own] = text; },
         onboard: (only) => { if (only && !shared && (only.height !== setup.size || only.variant !== setup.variant)) { redo({ size: only.height, variant: only.variant }); toast(`This player plays on ${only.height} × ${only.width}, ${only.variant}.`); } } });
     }
   }
@@ -97,7 +107,7 @@ export function showSetup(root, params) {
     try {
       const begun = await post("play/games", {
         place: { game: setup.game, size: setup.size, variant: setup.variant, fen: params.fen || "", moves },
-        first: both[0], second: both[1], minutes: Number(setup.minutes) || null, increment_s: Number(setup.increment) || 0,
+        first: both[0], second: both[1], opening: !shared && hasOpening(setup) ? setup.opening : "", minutes: Number(setup.minutes) || null, increment_s: Number(setup.increment) || 0,
       });
       if (!shared) localStorage.setItem(KEPT, JSON.stringify(setup));
       location.hash = `#/play?id=${encodeURIComponent(begun.id)}`;
@@ -128,9 +138,35 @@ function spanned(sizes) {
   return sizes.length > 2 && high - low === sizes.length - 1 ? `${low} to ${high}` : sizes.join(", ");
 }
 
-/** The link to a game's position. */
-export function shareLink(place, moves) {
-  const query = new URLSearchParams({ game: place.game, size: place.size, variant: place.variant });
+/** Set who plays from the texts of both seats. */
+function seat(setup, seats) {
+  const people = seats.filter((one) => one === "person").length;
+  setup.mode = ["players", "player", "people"][people];
+  if (people === 1) { setup.side = seats.indexOf("person"); setup[`player ${setup.game}`] = seats[1 - setup.side]; }
+  if (!people) [setup[`first ${setup.game}`], setup[`second ${setup.game}`]] = seats;
+}
+
+/** What the browser keeps under a name; null, and no longer kept, if it is damaged. */
+export function stored(key) {
+  let found = null;
+  try { found = JSON.parse(localStorage.getItem(key)); } catch { /* dropped below */ }
+  if (found !== null && typeof found === "object" && !Array.isArray(found)) return found;
+  localStorage.removeItem(key);
+  return null;
+}
+
+/** A kept setup; null, and no longer kept, if no game can be offered from it. */
+function usable(kept) {
+  if (!kept) return null;
+  const texts = Object.entries(kept).filter(([key]) => /^(variant|mode|opening|player|first|second)/.test(key));
+  if ((kept.game ?? "gomoku") in SIDES && Number.isInteger(kept.size ?? 10) && texts.every(([, one]) => typeof one === "string")) return kept;
+  localStorage.removeItem(KEPT);
+  return null;
+}
+
+/** The link to a game's position, with the players who sit there. */
+export function shareLink(place, moves, seats) {
+  const query = new URLSearchParams({ game: place.game, size: place.size, variant: place.variant, first: seats[0], second: seats[1] });
   if (place.fen) query.set("fen", place.fen);
   if (moves.length) query.set("moves", moves.join(","));
   return `${location.origin}/#/play?${query}`;

@@ -1,0 +1,90 @@
+"""The ladders: for each board that has one, opponents of measured strength, from a beginner to the strongest player.
+
+The table is ``levels.yaml``; ``make measure-levels`` plays the ladders and writes their Elo into it. Elo compares the
+players of one board: on each of them the ladder's anchor has `ANCHOR_ELO`. It is not the rating of any club.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.players.packaged import board_words
+from pipeline_src.players.player import OneBoard
+from pipeline_src.project.params import Count, Items, Params, Positive, Text, build, read_tree
+
+FILE = Path(__file__).with_name("levels.yaml")
+ANCHOR_ELO = 1500
+"""Elo of each ladder's anchor."""
+
+
+class Level(Params):
+    """A level of a ladder."""
+
+    name: Text
+    """Words for people, such as ``club player``."""
+    player: Text
+    """Text of the player, limited by depth, nodes or simulations, never by time."""
+    elo: float
+    low: float
+    """Lower end of the 95 % interval."""
+    high: float
+    """Upper end of it."""
+    games: Count
+    """Games behind it."""
+    ms: Positive
+    """Mean milliseconds of CPU time a move, on the machine of the measurement."""
+
+
+class Ladder(Params):
+    """The levels of a board, the weakest first."""
+
+    game: Text
+    size: Count
+    variant: Text
+    anchor: Text
+    """Text of the level that has `ANCHOR_ELO`: one in the middle, with which others win and lose games."""
+    openings: Text
+    """Openings of the games that measured it, see `MatchSpec`."""
+    levels: Items[Level]
+
+    @property
+    def board(self) -> OneBoard:
+        """The board and rule."""
+        return OneBoard(self.size, self.size, self.variant)
+
+    def number(self, number: int | None = None, elo: float | None = None) -> int:
+        """Return the number of a level, from 1: the given one, the nearest to an Elo, or the strongest.
+
+        Raises:
+            ZugwerkError: the ladder has no such level.
+        """
+        count = len(self.levels)
+        if elo is not None:
+            return 1 + min(range(count), key=lambda k: abs(self.levels[k].elo - elo))
+        if number is not None and number > count:
+            raise ZugwerkError(
+                f"no level {number} on {board_words(self.board)}; there are 1 to {count}, "
+                f"the strongest with Elo {self.levels[-1].elo:.0f}"
+            )
+        return number or count
+
+
+class _Table(Params):
+    ladders: Items[Ladder]
+
+
+@cache
+def ladders(game: str | None = None, file: Path = FILE) -> tuple[Ladder, ...]:
+    """Return the ladders of a game, or of all games.
+
+    Raises:
+        ZugwerkError: the file is missing or malformed; the message names the key.
+    """
+    every = build(_Table, read_tree(file), "levels", str(file)).ladders
+    return tuple(one for one in every if game in (None, one.game))
+
+
+def elo_range(game: str) -> tuple[int, int]:
+    """Return the lowest and the highest Elo of a game's levels, rounded."""
+    found = [level.elo for ladder in ladders(game) for level in ladder.levels]
+    return round(min(found)), round(max(found))

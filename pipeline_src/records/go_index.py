@@ -1,0 +1,371 @@
+"""An index of the Go games below a folder, or in a tar or an archive, for searches of positions. It grows by new files.
+
+The file is a line that names format and version, filled up to 32 bytes, the SHA-256 of the rest, and two tables in
+Arrow's stream format: ``files``, with size and time of change, by which a file that has not changed is known;
+``games``, whose ``events`` are the streams of `go_events`. Adding files later and reading all at once give the same
+bytes.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
+from pipeline_src.project.code import cache_root
+from pipeline_src.records.go_events import Codes, write_events
+from pipeline_src.records.parquet import read_table
+from pipeline_src.records.record import GameRecord
+from pipeline_src.records.rejects import Reject
+from pipeline_src.records.sgf import parse_sgf
+from pipeline_src.records.sgf_files import MAX_BYTES, SUFFIX, read_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERSION = 1
+ARCHIVE = ".parquet"
+SAVED_EVERY = 20_000
+"""Games after which a growing index is written, so that an interrupted command goes on from there."""
+RESULTS = {None: 0, "first": 1, "second": 2, "draw": 3}
+"""Values of ``winner`` in the table of games: 1 Black, 2 White."""
+_NAME, _HEAD, _ROOT = b"zugwerk go index ", 32, b"root"
+_AGAIN = "remove it and give the command again, which reads the games anew"
+
+
+class Where(NamedTuple):
+    """A game of an index."""
+
+    path: Path
+    """The file, tar or archive."""
+    member: str
+    """Name of the file in a tar; else empty."""
+    number: int
+    """Number of the game in its file, from 1; in an archive the gid."""
+    first_name: str
+    second_name: str
+    event: str
+    winner: int
+    """A value of `RESULTS`."""
+    plies: int
+
+
+class Growth(NamedTuple):
+    """Progress of a growing index."""
+
+    done: int
+    """Files read."""
+    files: int
+    """Files to read, new ones and changed ones."""
+    games: int
+    """Games in them so far."""
+    gone: int
+    """Files that are no longer there, whose games were taken out."""
+
+
+@dataclass(frozen=True)
+class Index:
+    """Games in memory, ready to be searched."""
+
+    root: Path
+    files: "pa.Table"
+    """``path`` below the root, ``bytes``, ``modified`` in nanoseconds, ``problem`` (why a game in it is not read)."""
+    games: "pa.Table"
+    """``file``, an index of files; ``member``, ``number``, ``size`` of the board, the names, ``event``, ``winner``,
+    ``plies``, ``events``; ``repeat``, whether the same moves are in an earlier game."""
+
+    @cached_property
+    def events(self) -> Codes:
+        """All streams, int16 [E]."""
+        import pyarrow.compute as pc
+
+        return np.asarray(pc.list_flatten(self.games["events"]).to_numpy(), np.int16)
+
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """[G + 1]: where each stream begins."""
+        import pyarrow.compute as pc
+
+        return np.append(0, np.cumsum(pc.list_value_length(self.games["events"]).to_numpy(), dtype=np.int64))
+
+    @cached_property
+    def winners(self) -> npt.NDArray[np.int8]:
+        """[G]: values of `RESULTS`."""
+        return np.asarray(self.games["winner"].to_numpy(), np.int8)
+
+    def of_size(self, size: int) -> npt.NDArray[np.int32]:
+        """Return the indices of the games on a board of this size, without repeats."""
+        there = (self.games["size"].to_numpy() == size) & ~self.games["repeat"].to_numpy()
+        return np.flatnonzero(there).astype(np.int32)
+
+    def where(self, game: int) -> Where:
+        """Describe the game with an index."""
+        row = self.games.slice(game, 1).select(["file", *Where._fields[1:]]).to_pylist()[0]
+        path = os.fsdecode(self.files["path"][row.pop("file")].as_py())
+        return Where(path=self.root / path if path else self.root, **row)
+
+    def problems(self) -> list[str]:
+        """Return why games are not read, a message for each file that has one."""
+        return [problem for problem in self.files["problem"].to_pylist() if problem]
+
+
+def default_path(root: Path) -> Path:
+    """Return the file of a folder's index in this user's cache."""
+    name = hashlib.blake2b(os.fsencode(root.resolve()), digest_size=8).hexdigest()
+    return cache_root() / "go" / f"{name}.goindex"
+
+
+def update(path: Path, root: Path, tell: Callable[[Growth], None] = lambda _: None) -> Index:
+    """Bring the index in a file up to date with the games below a root, and return it. Only new files are read.
+
+    Args:
+        path: file of the index; a missing one begins empty.
+        root: a folder, a tar of SGF files or an archive of records.
+        tell: is told of progress, after every file.
+
+    Raises:
+        ZugwerkError: no games there, or the index is damaged, of another version or of another root.
+    """
+    index = load(path, root) if path.exists() else _empty(root)
+    for grown in _grow(index, root, tell):
+        index = grown
+        save(index, path)
+    return index
+
+
+def save(index: Index, path: Path) -> None:
+    """Write an index aside and rename it."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    for table in (index.files, index.games):
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table.combine_chunks())
+    data = sink.getvalue()
+    with written_aside(path) as aside, open(aside, "wb") as file:
+        file.write((_NAME + b"%d\n" % VERSION).ljust(_HEAD) + hashlib.sha256(data).digest())
+        file.write(data)
+
+
+def load(path: Path, root: Path) -> Index:
+    """Read an index of the games below ``root``.
+
+    Raises:
+        ZugwerkError: no such file, no index, one of another version or root, or a damaged one.
+    """
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path), "rb") as file:
+            data = file.read_buffer()
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file") from None
+    name, newline, _ = bytes(data[:_HEAD]).partition(b"\n")
+    if not newline or not name.startswith(_NAME):
+        raise ZugwerkError(f"{path}: not an index of Go games")
+    if name != _NAME + b"%d" % VERSION:
+        version = ascii(name[len(_NAME) :].decode("latin-1"))
+        raise ZugwerkError(f"{path}: an index of version {version}, this program reads {VERSION}; {_AGAIN}")
+    body = data[_HEAD + 32 :]
+    if hashlib.sha256(body).digest() != bytes(data[_HEAD : _HEAD + 32]):
+        raise ZugwerkError(f"{path}: damaged, its checksum does not fit; {_AGAIN}")
+    source = pa.BufferReader(body)
+    files, games = (pa.ipc.open_stream(source).read_all() for _ in range(2))
+    own = (files.schema.metadata or {}).get(_ROOT, b"")
+    if own != _named(root):
+        raise ZugwerkError(
+            f"{path}: an index of {os.fsdecode(own)}, not of {root}; name another file, or remove this one if its "
+            "games have moved"
+        )
+    return Index(root, files, games)
+
+
+def _named(root: Path) -> bytes:
+    return os.fsencode(root.resolve())
+
+
+def _schemas(root: Path) -> tuple["pa.Schema", "pa.Schema"]:
+    import pyarrow as pa
+
+    files: dict[str, pa.DataType] = {
+        "path": pa.binary(),
+        "bytes": pa.int64(),
+        "modified": pa.int64(),
+        "problem": pa.string(),
+    }
+    games: dict[str, pa.DataType] = {
+        "file": pa.int32(),
+        "member": pa.string(),
+        "number": pa.int64(),
+        "size": pa.int8(),
+        "first_name": pa.string(),
+        "second_name": pa.string(),
+        "event": pa.string(),
+        "winner": pa.int8(),
+        "plies": pa.int32(),
+        "events": pa.list_(pa.int16()),
+        "repeat": pa.bool_(),
+    }
+    return pa.schema(list(files.items()), {_ROOT: _named(root)}), pa.schema(list(games.items()))
+
+
+def _empty(root: Path) -> Index:
+    files, games = _schemas(root)
+    return Index(root, files.empty_table(), games.empty_table())
+
+
+def _grow(index: Index, root: Path, tell: Callable[[Growth], None]) -> Iterator[Index]:
+    there = _listed(root)
+    known = {row["path"]: (row["bytes"], row["modified"]) for row in index.files.to_pylist()}
+    new = [path for path, stamp in there.items() if known.get(path) != stamp]
+    gone = sum(path not in there for path in known)
+    if not new:
+        if gone:
+            tell(Growth(0, 0, 0, gone))
+            yield _joined(index, there, [], [])
+        return
+    read: list[tuple[bytes, int, int, str]] = []
+    rows: list[tuple[bytes, list[dict[str, object]]]] = []
+    games = counted = 0
+    for done, path in enumerate(new, 1):
+        found, problem = _read(root / os.fsdecode(path) if path else root)
+        read.append((path, *there[path], problem))
+        rows.append((path, found))
+        games += len(found)
+        tell(Growth(done, len(new), games, gone))
+        if games - counted >= SAVED_EVERY and done < len(new):
+            counted = games
+            index = _joined(index, there, read, rows)
+            read, rows = [], []
+            yield index
+    yield _joined(index, there, read, rows)
+
+
+def _listed(root: Path) -> dict[bytes, tuple[int, int]]:
+    """Return size and time of change of the files to read, by path below the root, sorted."""
+    if not root.exists():
+        raise ZugwerkError(f"{root}: no such folder, tar or archive of games")
+    found = {}
+    for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+        if path.is_file() and (path is root or path.suffix.lower() in (SUFFIX, ARCHIVE)):
+            about = path.stat()
+            name = b"" if path is root else os.fsencode(path.relative_to(root))
+            found[name] = (about.st_size, about.st_mtime_ns)
+    if not found:
+        raise ZugwerkError(f"{root}: no {SUFFIX} file and no {ARCHIVE} archive there")
+    return dict(sorted(found.items()))
+
+
+def _joined(
+    index: Index,
+    there: dict[bytes, tuple[int, int]],
+    read: list[tuple[bytes, int, int, str]],
+    rows: list[tuple[bytes, list[dict[str, object]]]],
+) -> Index:
+    """Return the index with files that were read, and without those that are gone or were read again."""
+    import pyarrow as pa
+
+    schemas, again = _schemas(index.root), {path for path, *_ in read}
+    old = [(row["path"], row["bytes"], row["modified"], row["problem"]) for row in index.files.to_pylist()]
+    files = sorted([row for row in old if row[0] in there and row[0] not in again] + read)
+    place = {path: number for number, (path, *_) in enumerate(files)}
+    moved = np.array([-1 if path in again else place.get(path, -1) for path, *_ in old], np.int32)
+    of_old = moved[index.games["file"].to_numpy()]
+    added = pa.Table.from_pylist(
+        [{**one, "file": place[path], "repeat": False} for path, some in rows for one in some], schemas[1]
+    )
+    kept = index.games.set_column(0, schemas[1].field("file"), pa.array(of_old)).take(np.flatnonzero(of_old >= 0))
+    both = pa.concat_tables([kept, added]).combine_chunks()
+    games = both.take(np.argsort(both["file"].to_numpy(), kind="stable")).combine_chunks()
+    table = pa.table(dict(zip(schemas[0].names, zip(*files, strict=True), strict=True)), schemas[0])
+    grown = Index(index.root, table, games)
+    return Index(
+        index.root, table, games.set_column(games.num_columns - 1, schemas[1].field("repeat"), _repeats(grown))
+    )
+
+
+def _repeats(index: Index) -> "pa.Array[Any]":
+    import pyarrow as pa
+
+    seen, repeats, starts = set(), [], index.starts.tolist()
+    for game, size in enumerate(index.games["size"].to_numpy().tolist()):
+        events = index.events[starts[game] : starts[game + 1]].tobytes()
+        name = hashlib.blake2b(events, digest_size=16, key=bytes([size])).digest()
+        repeats.append(name in seen)
+        seen.add(name)
+    return pa.array(repeats, pa.bool_())
+
+
+def _read(path: Path) -> tuple[list[dict[str, object]], str]:
+    """Return the rows of a file's games of Go, and why others are not read."""
+    rows: list[dict[str, object]] = []
+    problems: list[str] = []
+    for member, found in _records(path, problems):
+        if isinstance(found, Reject):
+            if found.reason != "other_game":
+                problems.append(f"{path}: {found.detail}" if member else found.detail)
+            continue
+        try:
+            events = write_events(found.width, found.variant, found.actions)
+        except (ValueError, ZugwerkError) as error:
+            problems.append(f"{path}: game {found.gid}, ply {error}, is not legal")
+            continue
+        rows.append(
+            {
+                "member": member.encode("utf-8", "replace").decode(),
+                "number": found.gid,
+                "size": found.width,
+                "first_name": found.first_name,
+                "second_name": found.second_name,
+                "event": found.event,
+                "winner": RESULTS[found.winner],
+                "plies": len(found.actions),
+                "events": events,
+            }
+        )
+    more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return rows, problems[0].encode("utf-8", "replace").decode() + more if problems else ""
+
+
+def _records(path: Path, problems: list[str]) -> Iterator[tuple[str, GameRecord | Reject]]:
+    """Yield the games of a file with the names of their files in a tar; add the error of a file that is none."""
+    import pyarrow as pa
+
+    try:
+        if path.suffix.lower() == ARCHIVE:
+            if not _may_hold_games(path):
+                return
+            table = read_table(path)
+            games = table.filter(pa.array([game == "go" for game in table["game"].to_pylist()]))
+            for batch in games.to_batches(max_chunksize=1_000):  # Python's numbers take ten times as much memory
+                for row in batch.to_pylist():
+                    yield "", GameRecord(**{**row, "actions": tuple(row["actions"])})
+        elif path.suffix.lower() == SUFFIX:
+            with open(path, "rb") as file:
+                data = file.read(MAX_BYTES)
+            for one in parse_sgf(data, 1, name=str(path), size=None):
+                yield "", one if isinstance(one, Reject) else one.record
+        else:
+            for member, data in read_files(path):
+                for one in parse_sgf(data, 1, name=member, size=None):
+                    yield member, one if isinstance(one, Reject) else one.record
+    except (ZugwerkError, OSError) as error:
+        problems.append(str(error))
+
+
+def _may_hold_games(path: Path) -> bool:
+    """Return false for a sound Parquet file with other contents than records."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return "actions" in pq.read_schema(path).names
+    except (pa.ArrowException, OSError):
+        return True

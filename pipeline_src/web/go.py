@@ -1,0 +1,171 @@
+"""Routes of positions of Go: where they occur in the games below the server's folders.
+
+The games of a folder are read in a thread, into the index that ``zugwerk go find`` uses too.
+"""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.web.engine.tasks import Place
+from pipeline_src.web.messages.go import GoFolder, GoFolders, GoFound, GoFoundIn, GoNext, GoPosition
+
+if TYPE_CHECKING:
+    from pipeline_src.records.go_index import Growth, Index
+
+MOST_NEXT, MOST_FOUND, MOST_PROBLEMS = 60, 200, 5
+
+router = APIRouter(prefix="/api/go", tags=["go"])
+
+
+class _Folder:
+    """A folder and the index of its games, which a thread reads."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.index: Index | None = None
+        self.error = ""
+        self._growth: Growth | None = None
+        self._reading = threading.Lock()
+
+    def read(self) -> None:
+        """Begin to read new files, unless that is under way."""
+        if self._reading.acquire(blocking=False):
+            self.error, self._growth = "", None
+            threading.Thread(target=self._read, name="go-index", daemon=True).start()
+
+    def _read(self) -> None:
+        from pipeline_src.records.go_index import default_path, update
+
+        try:
+            self.index = update(default_path(self.root), self.root, self._tell)
+        except Exception as error:
+            self.error = str(error) or type(error).__name__
+        finally:
+            self._reading.release()
+
+    def _tell(self, growth: "Growth") -> None:
+        self._growth = growth
+
+    def about(self) -> GoFolder:
+        """Return the state of the index."""
+        reading, growth = self._reading.locked(), self._growth
+        if reading or self.index is None:
+            problems, games = list[str](), growth.games if growth else 0
+        else:
+            problems, games = self.index.problems(), len(self.index.games)
+        return GoFolder(
+            folder=str(self.root),
+            state="reading" if reading else "failed" if self.error else "ready" if self.index else "unread",
+            games=games,
+            done=growth.done if growth else 0,
+            files=growth.files if growth else 0,
+            error=self.error,
+            problems=tuple(problems[:MOST_PROBLEMS]),
+            problems_in_all=len(problems),
+        )
+
+
+_KNOWN: dict[Path, _Folder] = {}
+
+
+def _folder(request: Request, name: str) -> _Folder:
+    folders = request.app.state.settings.folders
+    chosen = next((one for one in folders if not name or str(one) == name), None)
+    if chosen is None:
+        there = ", ".join(map(str, folders)) or "none"
+        raise ZugwerkError(f"no such folder as {name[:200]!r} on this server; there are: {there}")
+    return _KNOWN.setdefault(chosen, _Folder(chosen))
+
+
+@router.get("/folders")
+def folders(request: Request) -> GoFolders:
+    """List the folders and the states of their indexes."""
+    return GoFolders(folders=tuple(_folder(request, str(one)).about() for one in request.app.state.settings.folders))
+
+
+@router.post("/read")
+def read(request: Request) -> GoFolders:
+    """Begin to read the new and changed files of all folders."""
+    for one in request.app.state.settings.folders:
+        _folder(request, str(one)).read()
+    return folders(request)
+
+
+@router.post("/find")
+def find(request: Request, wanted: GoPosition) -> GoFound:
+    """Find a position, or a part of it, in the games of a folder."""
+    from pipeline_src.games.go.board import to_play
+    from pipeline_src.records.go_find import find as find_in
+    from pipeline_src.records.go_find import part_of
+
+    index, state = _folder(request, wanted.folder).index, state_at(wanted.place)
+    if index is None:
+        raise ZugwerkError("the games of this folder are not read yet")
+    pattern, size = part_of(state.board, wanted.area) if wanted.area else state.board, len(state.board)
+    found = find_in(index, pattern, to_play(state))
+    listed = found.continuations[:MOST_NEXT]
+    moves = [
+        GoNext(**{**one._asdict(), "colour": ("Black", "White")[one.colour], "points": _points(one.points, size)})
+        for one in listed
+    ]
+    return GoFound(
+        games=found.games,
+        searched=found.searched,
+        occurrences=len(found.chosen),
+        black_won=found.black_won,
+        white_won=found.white_won,
+        ended=found.ended,
+        next=tuple(moves),
+        next_in_all=len(found.continuations),
+        found=tuple(_found_in(index, found, place) for place in _spread(found.chosen)),
+    )
+
+
+def state_at(place: Place) -> Any:
+    """Return the state after the moves of a place.
+
+    Raises:
+        ZugwerkError: another game than Go, a bad start, or an illegal move.
+    """
+    from pipeline_src.arena.runner import Board
+    from pipeline_src.games.game import get_game
+    from pipeline_src.web.moves import played
+
+    if place.game != "go":
+        raise ZugwerkError(f"positions of Go are looked up, not of {place.game}")
+    return played(get_game("go"), Board("go", place.size, place.variant or None).start(place.fen), place.moves)[1]
+
+
+def _points(points: tuple[int, ...], size: int) -> tuple[str, ...]:
+    from pipeline_src.games.go import format_move
+
+    return tuple(format_move(point, size, size) for point in points)
+
+
+def _spread(chosen: Any) -> list[int]:
+    """Return which occurrences to list: the first with each next move, then the second ones, as many as fit."""
+    import numpy as np
+
+    order = np.argsort(chosen, kind="stable")
+    turn = np.empty(len(chosen), np.int64)
+    turn[order] = np.arange(len(chosen)) - np.searchsorted(chosen[order], chosen[order])
+    return sorted(np.argsort(turn, kind="stable")[:MOST_FOUND].tolist())
+
+
+def _found_in(index: "Index", found: Any, place: int) -> GoFoundIn:
+    where, chosen = index.where(int(found.occurrences.game[place])), int(found.chosen[place])
+    return GoFoundIn(
+        source="" if where.member else f"file:{where.path}",
+        name=where.member or where.path.relative_to(index.root).as_posix(),
+        number=where.number,
+        ply=int(found.occurrences.ply[place]),
+        first_name=where.first_name[:100],
+        second_name=where.second_name[:100],
+        event=where.event[:100],
+        winner=(None, "first", "second", "draw")[where.winner],
+        next=chosen if chosen < MOST_NEXT else -1,
+    )

@@ -1,0 +1,31 @@
+// Trees that a person has changed are kept in the browser, by the game that they began as; the last fifty of them.
+
+const PREFIX = "zugwerk.analyse.tree.", MOST = 50;
+
+/** A short name for a game: its start and the moves of its main line. */
+export function keyOf({ place, nodes }) {
+  const main = [];
+  let at = 0;
+  nodes.forEach((one, k) => { if (one.parent === at) { main.push(one.move); at = k + 1; } });
+  let [a, b] = [0x811c9dc5, 0x9e3779b9];
+  for (const letter of [place.game, place.fen, ...main].join(" ")) { a = Math.imul(a ^ letter.codePointAt(0), 0x01000193); b = Math.imul(b + letter.codePointAt(0), 0x85ebca6b) ^ (b >>> 13); }
+  return PREFIX + [a, b].map((one) => (one >>> 0).toString(16)).join("") + main.length;
+}
+
+/** The kept tree, or null. A damaged one is dropped. */
+export function read(key) {
+  try {
+    const found = JSON.parse(localStorage.getItem(key));
+    return found && Array.isArray(found.nodes) ? found : null;
+  } catch { localStorage.removeItem(key); return null; }
+}
+
+/** Keep a tree; whether there was room for it. */
+export function write(key, nodes, comment) {
+  const others = Object.keys(localStorage).filter((one) => one.startsWith(PREFIX) && one !== key);
+  if (others.length >= MOST) others.map((one) => [read(one)?.at || 0, one]).sort((x, y) => x[0] - y[0]).slice(0, others.length - MOST + 1).forEach(([, one]) => forget(one));
+  try { localStorage.setItem(key, JSON.stringify({ at: Date.now(), nodes, comment })); return true; } catch { return false; }
+}
+
+export const has = (key) => localStorage.getItem(key) !== null;
+export const forget = (key) => localStorage.removeItem(key);

@@ -1,0 +1,114 @@
+// Where a game to analyse comes from: a file, a text, an empty board, or a position that is set up by hand.
+
+import { get, post } from "../api.js";
+import { choice, field, h, notice, number, put, select, short, toast } from "../dom.js";
+import { GameBoard, SIDES, startFen } from "../play/board.js";
+import { ownPuzzles } from "./puzzles.js";
+
+const RECORD = /^\s*(\(|Piskvorky)/;
+const PIECES = { gomoku: [["x", "Black stone"], ["o", "White stone"], ["", "Empty"]], amazons: [["Q", "White amazon"], ["q", "Black amazon"], ["*", "Arrow"], ["", "Empty"]] };
+
+/** The first view: `begin` shows another one, `views` are those that it may choose. */
+export async function choose(root, begin, views) {
+  const input = h("input", { type: "file", id: "file", accept: ".sgf,.psq,.txt,.parquet,.jsonl", onchange: () => input.files[0] && upload(input.files[0].name, input.files[0]) });
+  const label = h("label", { class: "button main", for: "file" }, "Choose a file");
+  const drop = h("div", { class: "drop" }, h("p", {}, "Drop a record here: LittleGolem’s text, SGF, a Piskvorky record (.psq), a Parquet archive, or the journal of a match."), input, label);
+  drop.ondragover = (event) => { event.preventDefault(); drop.classList.add("over"); };
+  drop.ondragleave = () => drop.classList.remove("over");
+  drop.ondrop = (event) => { event.preventDefault(); drop.classList.remove("over"); if (event.dataTransfer.files[0]) upload(event.dataTransfer.files[0].name, event.dataTransfer.files[0]); };
+  const own = h("div", { class: "card stack" }, h("h2", {}, "A board of your own"), h("p", { class: "note" }, "Loading …"));
+  const left = ownPuzzles().filter((one) => !one.solved).length;
+  const puzzles = h("div", { class: "card stack" }, h("h2", {}, "Find the move"), h("div", { class: "row" },
+    h("button", { type: "button", onclick: () => begin(views.puzzles, "forced") }, "Forced wins of Gomoku"),
+    h("button", { type: "button", onclick: () => begin(views.puzzles, "own") }, `Your own worst turns${left ? ` (${left} left)` : ""}`)));
+  const files = h("div", { class: "card stack" }, h("h2", {}, "Records of this server"), h("p", { class: "note" }, "Loading …"));
+  put(root, h("h1", {}, "Analyse a game"), h("div", { class: "stack" }, drop, own, puzzles, files));
+  await Promise.all([get("analyse/files").then(list), get("play/choices").then((found) => board(found.games))]);
+
+  function list(found) {
+    const folders = new Map();
+    for (const one of found.files) { const cut = one.name.lastIndexOf("/"), folder = one.name.slice(0, Math.max(0, cut)); folders.set(folder, [...(folders.get(folder) || []), one]); }
+    const button = (one) => h("button", { type: "button", onclick: () => begin(views.list, one.source, 0), "aria-label": one.name, title: `${one.name}, ${short(one.bytes)}B` }, one.name.split("/").at(-1).replace(".parquet", ""));
+    put(files, h("h2", {}, "Records of this server"), found.files.length
+      ? [...folders].map(([folder, some]) => h("div", {}, h("h3", {}, folder || "at the top"), h("div", { class: "files" }, some.map(button))))
+      : h("p", {}, "There are none below its folders yet."),
+    found.left_out > 0 && h("p", { class: "note" }, `and ${number(found.left_out)} more`));
+  }
+
+  async function upload(name, data) {
+    try {
+      const opened = await post(`analyse/upload?name=${encodeURIComponent(name.slice(0, 200))}`, new Blob([await data.arrayBuffer()]));
+      begin(views.list, opened.source, 0);
+    } catch (error) { toast(error.message, "bad"); }
+  }
+
+  /** An empty board, a position set up by hand, or a text. */
+  function board(games) {
+    const place = { game: games[0].game, size: games[0].size, variant: games[0].variants[0].name };
+    const text = h("textarea", { id: "pasted", rows: 4, maxlength: 1000000, spellcheck: "false", autocomplete: "off", placeholder: "h8 i9 j7, a FEN, or a record" });
+    fill();
+
+    function fill() {
+      const about = games.find((one) => one.game === place.game), rule = about.variants.find((one) => one.name === place.variant) || about.variants[0];
+      place.variant = rule.name;
+      if (!rule.sizes.includes(place.size)) place.size = about.size;
+      const set = (change) => { Object.assign(place, change); fill(); };
+      put(own, h("h2", {}, "A board of your own"),
+        choice("Game", games.map((one) => [one.game, one.game === "amazons" ? "Amazons" : "Gomoku"]), place.game, (game) => { const other = games.find((one) => one.game === game); set({ game, size: other.size, variant: other.variants[0].name }); }),
+        h("div", { class: "fields" },
+          field("Board", select(rule.sizes.map((one) => [String(one), `${one} × ${one}`]), String(place.size), (value) => set({ size: Number(value) }))),
+          field(place.game === "amazons" ? "Start" : "Rule", select(about.variants.map((one) => [one.name, one.name]), place.variant, (value) => set({ variant: value })))),
+        h("div", { class: "row" },
+          h("button", { type: "button", onclick: () => begin(views.place, { ...place }) }, place.game === "amazons" ? "From the start" : "From the empty board"),
+          h("button", { type: "button", onclick: () => begin(views.edit, { ...place, fen: fenOf(place) }) }, "Set up a position")),
+        h("div", { class: "field" }, h("label", { for: "pasted" }, "Moves, a FEN, SGF, a .psq or LittleGolem’s text"), text),
+        h("div", {}, h("button", { type: "button", onclick: paste }, "Read the text")));
+    }
+
+    async function paste() {
+      if (RECORD.test(text.value)) { await upload("pasted", new Blob([text.value])); return; }
+      try {
+        const replay = await post("analyse/paste", { place, text: text.value });
+        begin(views.replay, replay);
+      } catch (error) { toast(error.message, "bad"); }
+    }
+  }
+}
+
+/** FEN of a start, with Gomoku's rule. */
+function fenOf({ game, size, variant }) { return startFen(game, size, variant) + (game === "gomoku" && variant !== "freestyle" ? ` ${variant}` : ""); }
+
+/** Set up a position: choose a piece, and cells to put it on. */
+export function edit(root, begin, views, { game, fen }) {
+  const [ranks, letter, ...rest] = fen.split(" "), rows = ranks.split("/");
+  const height = rows.length, cells = rows.map((row) => (row.match(/\d+|./g) || []).flatMap((part) => /\d/.test(part) ? Array(Number(part)).fill("") : [part]));
+  const width = Math.max(...cells.map((row) => row.length));
+  let side = letter, piece = PIECES[game][0][0];
+  const place = h("div", { class: "board-place" }), problem = h("div", { role: "status" });
+  const board = new GameBoard(place, { game, height, width }), { grid } = board.board;
+  grid.onpick = (name, how) => {
+    if (how === "drag") return;
+    const at = [height - Number(name.slice(1)), grid.files.indexOf(name[0])];
+    cells[at[0]][at[1]] = cells[at[0]][at[1]] === piece ? "" : piece;
+    draw();
+  };
+  const text = () => [cells.map((row) => row.map((one) => one || " ").join("").replace(/ +/g, (run) => String(run.length))).join("/"), side, ...rest].join(" ");
+  const draw = () => { board.show({ fen: text(), cells: [], turns: {} }); grid.legal(grid.cells.keys()); };
+  const letters = game === "amazons" ? ["w", "b"] : ["b", "w"];
+  put(root, h("h1", {}, "Set up a position"), h("div", { class: "beside wide" }, place, h("div", { class: "card stack" },
+    choice("Put on the board", PIECES[game], piece, (value) => { piece = value; }),
+    choice("To move", letters.map((one, k) => [one, SIDES[game][k]]), side, (value) => { side = value; }),
+    h("div", { class: "row" },
+      h("button", { type: "button", onclick: () => { cells.forEach((row) => row.fill("")); draw(); } }, "Clear the board"),
+      h("button", { type: "button", class: "main", onclick: done }, "Analyse this position"),
+      h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")), problem)));
+  draw();
+
+  async function done() {
+    try {
+      const replay = await post("analyse/tree", { place: { game, size: width, variant: "", fen: text() } });
+      begin(views.replay, replay);
+    } catch (error) { put(problem, notice(error.message, "bad")); }
+  }
+  return () => board.remove();
+}

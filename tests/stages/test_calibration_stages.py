@@ -1,0 +1,59 @@
+"""The stages that compare win rates with results."""
+
+import csv
+import json
+
+import pytest
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.stages import amazons_calibration, gomoku_calibration
+from pipeline_src.systems.amazons_net.models import save_nets
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero.models import save_model
+from tests.players.positions import small_residual
+from tests.systems.gomoku_zero.nets import SMALL, fresh
+
+PARAMS = {
+    "seed": 1,
+    "parallel": {"workers": 1},
+    "gomoku_game": {"size": 6, "variant": "exact"},
+    "gomoku_generations": {"02": {"before": "01"}},
+    "calibration": {"games": 3, "simulations": 4},
+}
+
+
+@pytest.fixture(params=[amazons_calibration, gomoku_calibration], ids=["amazons", "gomoku"])
+def stage(request, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_nets(amazons_calibration.MODEL, small_residual(6))
+    save_model(GenerationFiles(2).best, fresh(SMALL["residual"]), variant="exact")
+    return request.param
+
+
+def run(stage, **changes):
+    with open("params.yaml", "w") as file:
+        yaml.safe_dump(PARAMS | changes, file)
+    stage.main()
+    return [(stage.REPORTS / f"calibration.{ending}").read_bytes() for ending in ("json", "csv")]
+
+
+def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path):
+    once = run(stage)
+    found = json.loads(once[0])
+    assert found["games"] == 4
+    assert 0 < found["start_first"] < 1
+    assert found["value_brier"]["low"] <= found["value_brier"]["value"] <= found["value_brier"]["high"]
+    with open(stage.REPORTS / "calibration.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(int(row["turns"]) for row in rows) == found["value_brier"]["n"]
+    assert not list((tmp_path / "work").iterdir())
+    assert run(stage, parallel={"workers": 2}) == once
+    assert run(stage, seed=2) != once
+
+
+def test_a_missing_model_is_told(stage):
+    for model in (amazons_calibration.MODEL, GenerationFiles(2).best):
+        model.unlink()
+    with pytest.raises(ZugwerkError, match=r"(nets|best)\.pt: no such"):
+        run(stage)

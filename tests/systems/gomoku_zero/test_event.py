@@ -1,0 +1,17 @@
+import pytest
+
+from pipeline_src.arena.runner import Board
+from pipeline_src.parallel import Parallel
+from pipeline_src.systems.gomoku_zero import event
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
+
+
+@pytest.mark.parametrize(("games", "nodes"), [(0, []), (3, [1500, 2250, 3375])])
+def test_quick_games_of_the_judge_decide_which_openings_are_level(monkeypatch, games, nodes):
+    asked = []
+    monkeypatch.setattr(event, "balanced_openings", lambda *about: asked.append(about) or [])
+    chosen = GomokuOpenings(count=2, plies=4, area=5, judge="engine:nodes=100", bound=400.0, quick_games=games)
+    event.gomoku_event({}, Board("gomoku", 9, "freestyle"), chosen, [7], Parallel(workers=1))
+    (about,) = asked
+    assert about[2:7] == (2, 4, [7, 0], "engine:nodes=100", 400.0)
+    assert about[-1] == nodes
