@@ -2,8 +2,8 @@
 
 A figure may have several measurements: by the graph's last run in the checkout, by committed runs of each profile, and
 outside the graph, in matches of thousands of games or on real records. The checkout's own run comes first, then the
-measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's comes
-behind, the newest first.
+measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's (without
+a run, than the committed run's of the laptop profile) comes behind, the newest first.
 """
 
 import re
@@ -73,7 +73,8 @@ def figures(folder: Path = Path(), run: bool = True) -> dict[str, dict[str, Row]
                 rest.append(_row(figure, graph, label, "graph"))
             if name in own:
                 rest.append(_row(figure, remake | own[name], _label(own[name].get("profile"))))
-            code = lock.code_of(metric_of(figure, params)[0], figure.stage)
+            committed = profiles.get(LAPTOP, {}).get(system, {}).get(name, {})
+            code = lock.code_of(metric_of(figure, params)[0], figure.stage) if run else committed.get("code")
             rest.sort(key=partial(_rank, figure=figure, code=code), reverse=True)
             rest = rest or [_row(figure, remake, "")]
             by_label: dict[str, Row] = {}

@@ -271,15 +271,22 @@ def test_a_user_whose_pipe_breaks_gets_no_traceback():
 
 
 def talk(player, *lines):
-    """What a session says to some lines, the player being ready."""
+    """What a session says to some lines, the player being ready; each search ends by itself."""
     said = []
     session = Session("amazons", player, said.append)
+
+    def wait_for(word, count=1):
+        end = time.monotonic() + 300
+        while sum(line.split()[:1] == [word] for line in said) < count and time.monotonic() < end:
+            time.sleep(0.05)
+
     session.handle("isready")
-    end = time.monotonic() + 300
-    while "readyok" not in said and time.monotonic() < end:
-        time.sleep(0.05)
+    wait_for("readyok")
+    searches = 0
     for line in lines:
         session.handle(line)
+        searches += line.split()[0] == "go"
+        wait_for("bestmove", searches)
     session.finish(60)
     return session, said
 

@@ -1,5 +1,7 @@
 """Write the reference pages, the generated blocks of README.md and of the pages below docs, and their charts.
 
+The templates of `dvc plots` are brought up to date too.
+
 Example: ``python -m pipeline_src.project.reference --check``
 """
 
@@ -21,8 +23,11 @@ from pipeline_src.project.reference.players import players_page
 from pipeline_src.project.reference.results import filled_pages
 from pipeline_src.project.reference.web import web_page
 from pipeline_src.project.sections import json_schema
+from pipeline_src.report.charts.drawing import SPECS
 
 FOLDER = Path("docs/reference")
+DVC_PLOTS = Path(".dvc/plots")
+"""Where DVC looks for the templates of `dvc plots`: copies of the package's, since links do not survive everywhere."""
 PAGES: dict[str, Callable[[Path], str]] = {
     "params.md": params_page,
     "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
@@ -40,6 +45,7 @@ def outdated(folder: Path = Path()) -> dict[Path, str]:
     """Return the pages below ``folder`` that are out of date, with their new texts."""
     wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
     wanted |= filled_pages(folder) | pictures(folder)
+    wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
     }

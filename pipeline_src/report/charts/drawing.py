@@ -1,6 +1,6 @@
 """Charts as Vega-Lite specifications, made of the templates in report/specs, and their pictures as SVG and PNG.
 
-`dvc plots` uses the same templates (.dvc/plots is a link to them) and fills in the same anchors; so do the pages of
+`dvc plots` uses the same templates (.dvc/plots has copies of them) and fills in the same anchors; so do the pages of
 `zugwerk web`, in chart.js. A colour of theme.json is a variable of CSS, which a page sets for light and dark.
 """
 
