@@ -23,7 +23,6 @@ ALLOWED = {
     "docs/dependencies.md": {"0.155": "version", "3.8": "version", "2.1": "version"},
     "docs/glossary.md": {"7.5": "komi"},
     "docs/gomoku.md": {"(13 to 28)": "published models"},
-    "docs/how-it-works/amazons-net.md": {"0.3": "published dropout"},
     "docs/how-it-works/gomoku-zero.md": {"2503.13178": "number of a paper"},
     "docs/how-it-works/growing-boards.md": {
         "0.96": "published",
