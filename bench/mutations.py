@@ -18,10 +18,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.errors import run_main
 
 ROOT = Path(__file__).parents[1]
 WORK = Path("work/mutations")
@@ -87,10 +88,12 @@ def main() -> None:
 
 def draw(package: str, rng: random.Random) -> Fault:
     """Draw a fault of a package; each place of its functions is as likely as any other."""
-    found = [fault for path in sorted((ROOT / package).rglob("*.py")) for fault in faults(path)]
-    if not found:
-        raise ZugwerkError(f"{package}: no place for a fault")
-    return rng.choice(found)
+    return rng.choice(_all_faults(package))
+
+
+@cache
+def _all_faults(package: str) -> list[Fault]:
+    return [fault for path in sorted((ROOT / package).rglob("*.py")) for fault in faults(path)]
 
 
 def faults(path: Path) -> Iterator[Fault]:
