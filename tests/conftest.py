@@ -48,8 +48,15 @@ def pytest_collection(session):
             importlib.import_module(".".join(file.relative_to(folder.parent).with_suffix("").parts))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """The longest files come first, then others with slow tests: side by side, no core waits for the last of them."""
+    """Tests in the browser are slow ones.
+
+    The longest files come first, then others with slow tests: side by side, no core waits for the last of them.
+    """
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     places = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))

@@ -520,6 +520,7 @@ def test_the_command_on_pipes():
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_brain_that_nobody_listens_to_ends():
     """Its input stays open, as that of a manager that has gone away without closing it."""
     words = [sys.executable, "-m", "tests.arena.gomoku_fakes", "gomoku", "brain", "--player", "fake"]
@@ -535,6 +536,7 @@ def test_a_brain_that_nobody_listens_to_ends():
         assert process.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_match_against_our_own_brain():
     spec = MatchSpec("gomoku", "random", f"brain:{COMMAND} alphabeta:depth=2,movetime=300", 4, "random:2", 9)
     found = run_match(spec)
@@ -548,6 +550,7 @@ def cpu_ms(pid):
     return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 def test_no_answer_takes_longer_than_its_turn():
     """Games of the real search against random stones, every answer timed as a manager would.

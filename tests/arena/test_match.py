@@ -71,6 +71,7 @@ def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
     assert play("one_ply:noise=2", "random", pairs=4).games == many[:8]
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(model):
     """Nets play the same moves in this process, whatever torch's threads here, as in workers."""
     threads = torch.get_num_threads()
@@ -382,7 +383,7 @@ def test_minimax_searches_to_its_depth_on_a_clock_too():
 
 
 def test_a_match_against_an_engine_of_another_dialect():
-    found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2))
+    found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2, size=6))
     assert found.side(0).forfeits == {}
     assert {game.ended for game in found.games} == {"board"}
     assert found.no_result == ""
