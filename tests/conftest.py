@@ -27,9 +27,10 @@ settings.load_profile("zugwerk")
 LONGEST = (
     *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "arena/test_preparation"),
     *("players/test_ready", "learning/test_ranks", "arena/test_conformance", "spiders/test_stop"),
-    *("web/test_players_browser", "jit/test_cache"),
+    *("web/test_players_browser", "jit/test_cache", "web/test_play_browser", "spiders/test_scrapy_commands"),
+    *("systems/amazons_net/test_train", "search/gomoku/test_threats", "systems/growing_boards/test_growth"),
 )
-"""Files of half a minute and more. Those that wait and those that compute take turns."""
+"""The longest files of both suites. Those that wait and those that compute take turns."""
 
 
 def pytest_collection(session):

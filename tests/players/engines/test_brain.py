@@ -231,11 +231,13 @@ def test_faults_lose_games_of_a_match(mode, fault):
     assert found.side(1).forfeits == {fault: 2}
 
 
+@pytest.mark.slow
 def test_the_second_that_a_brain_is_told_is_policed_without_any_option():
     found = run_match(MatchSpec("gomoku", "random", text("late=1300", options="first=0"), 2, "random:2", 5))
     assert found.side(1).forfeits == {"time": 2}
 
 
+@pytest.mark.slow
 def test_a_first_move_may_take_longer():
     """Some begin anew on BOARD; with no such time the game is lost."""
     for first, forfeits in (("", {}), (",first=0", {"time": 2})):
@@ -286,6 +288,7 @@ def test_a_refused_move_is_asked_for_once_more_by_board(player, tmp_path, caplog
         player("error").choose([position([0])])
 
 
+@pytest.mark.slow
 def test_pauses_are_on_no_clock():
     """The pauses of a game are longer than a side's whole time; what the engine itself takes counts as ever."""
     for mode, forfeits in (("good", {}), ("late=400", {"time": 2})):
@@ -301,6 +304,7 @@ def test_a_program_that_refuses_what_comes_at_once_loses_no_game_of_a_match(paus
     assert found.side(0).forfeits == {}
 
 
+@pytest.mark.slow
 def test_a_start_that_is_lost_is_sent_again(player, tmp_path, monkeypatch):
     monkeypatch.setattr(brain_module, "LOST_START_S", 0.3)
     brain = player("deaf=2", tmp_path / "log")
