@@ -192,20 +192,6 @@ def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
     assert brain.choose([position([7, 8])]) == [0]
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("brain", "needs a command, as in brain:"),
-        ("brain:'x", "command is not a command line"),
-        ("brain:x,movetime=0", "movetime must be at least 1"),
-        ("brain:x,depth=3", "has no option 'depth'"),
-    ],
-)
-def test_texts_that_cannot_be_read(words, complaint):
-    with pytest.raises(ZugwerkError, match=complaint):
-        make_player("gomoku", words)
-
-
 def test_rules_without_a_number(player):
     with pytest.raises(ZugwerkError, match="freestyle, exact, renju, caro, not freestyle-4"):
         player("good").choose([position(start=gomoku.initial_state(5, "freestyle-4"))])
