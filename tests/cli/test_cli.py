@@ -85,9 +85,16 @@ def test_outside_a_project_the_packaged_nets_play_and_profiles_are_not_there(tmp
     assert "no dvc.yaml here; run this in a checkout: `zugwerk new FOLDER` writes one" in str(profile.exception)
 
 
-@pytest.mark.parametrize("words", [[], ["amazons"], ["amazons", "perft"], ["amazons", "move"], ["profile"], ["report"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("", "amazons", "amazons perft", "amazons move", "profile", "report", "gomoku", "gomoku perft", "gomoku move"),
+        *("gomoku show", "gomoku solve", "gomoku openings"),
+    ],
+)
 def test_help_shows_an_example(words):
-    assert "Example: zugwerk" in re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
+    told = re.sub(r"\s+", " ", run(*words.split(), "--help").stdout.replace("│", " "))
+    assert f"Example: zugwerk {words.partition(' ')[0]}" in told
 
 
 def report(columns):
