@@ -190,6 +190,7 @@ def test_nothing_outlives_close(player, mode):
     assert all(map(await_end, members))
 
 
+@pytest.mark.slow
 def test_no_file_handles_or_processes_are_left():
     def pipes():
         """Pipes that this process holds; earlier tests may leave some that are closed meanwhile."""
