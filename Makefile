@@ -8,8 +8,10 @@ JOBS ?=
 GAMES ?=
 DATA ?= SGF files
 POSITIONS ?=
-# Two more than cores: while tests wait for a server, or for a process to end, others run.
-TESTERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+TESTERS ?= $(CORES)
+# While slow tests wait for a server, or for a process to end, others run.
+SLOW_TESTERS ?= $(shell expr $(CORES) + 2)
 A ?= HEAD
 B ?= workspace
 export DO_NOT_TRACK = 1
@@ -18,6 +20,8 @@ export PREFECT_SERVER_ANALYTICS_ENABLED = false
 # Not activated, the environment still has to be what dvc's stages run in.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONPATH
+# Tests and stages start many processes, and without compiled files each would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup repro compare test test-slow test-all check lock docs build bench pictures measure-amazons_engine measure-amazons_net measure-crawl measure-gomoku_engine measure-gomoku_zero measure-growing_boards measure-joseki measure-levels measure-reliability measure-search_depth audit rehearse serve clean
 
@@ -42,13 +46,13 @@ repro: $(STAMP)  ## Run the whole graph on all cores: make repro [PROFILE=NAME, 
 compare: $(STAMP)  ## Compare two versions: make compare A=REV B=REV; by default A is HEAD and B the working tree.
 	$(BIN)/zugwerk compare '$(A)' '$(B)'
 
-PYTEST := $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
 test: $(STAMP)  ## Run the tests on all cores, without the slow ones.
-	$(PYTEST) -m 'not slow'
+	$(PYTEST) --numprocesses $(TESTERS) -m 'not slow'
 
 test-slow: $(STAMP)  ## Run the tests that start servers, browsers, clusters or other slow processes, or compile kernels.
-	$(PYTEST) -m slow
+	$(PYTEST) --numprocesses $(SLOW_TESTERS) -m slow
 
 test-all: test test-slow  ## Run all tests.
 

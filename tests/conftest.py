@@ -27,9 +27,10 @@ settings.load_profile("zugwerk")
 LONGEST = (
     *("flows/test_reproduce", "rehearsal/test_rehearsal", "web/test_trouble", "arena/test_preparation"),
     *("players/test_ready", "learning/test_ranks", "arena/test_conformance", "spiders/test_stop"),
-    *("web/test_players_browser", "jit/test_cache"),
+    *("web/test_players_browser", "jit/test_cache", "web/test_play_browser", "spiders/test_scrapy_commands"),
+    *("systems/amazons_net/test_train", "search/gomoku/test_threats", "systems/growing_boards/test_growth"),
 )
-"""Files of half a minute and more. Those that wait and those that compute take turns."""
+"""The longest files of both suites. Those that wait and those that compute take turns."""
 
 
 def pytest_collection(session):
@@ -48,8 +49,15 @@ def pytest_collection(session):
             importlib.import_module(".".join(file.relative_to(folder.parent).with_suffix("").parts))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """The longest files come first, then others with slow tests: side by side, no core waits for the last of them."""
+    """Tests in the browser are slow ones.
+
+    The longest files come first, then others with slow tests: side by side, no core waits for the last of them.
+    """
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     places = {Path(__file__).parent / f"{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (places.get(item.path, len(places)), item.path not in slow))

@@ -27,6 +27,7 @@ CRAWL = ["pipeline_src.cli", "crawl", "amazons"]
 STAGE = ["pipeline_src.stages.joseki_crawl"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "module"),
     [

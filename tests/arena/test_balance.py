@@ -76,9 +76,9 @@ def test_the_form_is_that_of_all_eight_symmetries_and_tells_the_side():
 
 
 def test_each_side_wins_one_of_the_games_played_from_an_opening(monkeypatch):
-    monkeypatch.setattr(openings, "ATTEMPTS", 40)
-    start, played = gomoku.initial_state(11), [60, 120, 240]
-    found = balanced_openings("gomoku", start, 2, 5, [1], "engine:nodes=100", 3000, central_cells(11, 7), played)
+    monkeypatch.setattr(openings, "ATTEMPTS", 10)
+    start, played = gomoku.initial_state(9), [30, 60, 120]
+    found = balanced_openings("gomoku", start, 2, 5, [1], "engine:nodes=30", 3000, central_cells(9, 7), played)
     for opening in found:
         winners = set()
         for nodes in played:
@@ -89,4 +89,4 @@ def test_each_side_wins_one_of_the_games_played_from_an_opening(monkeypatch):
         assert winners >= {"first", "second"}
     four = gomoku.initial_state(7, "freestyle-4")  # who moves next wins it at once
     with pytest.raises(ZugwerkError, match="calls balanced"):
-        balanced_openings("gomoku", four, 1, 2, [1], "engine:nodes=300", 20_000, central_cells(7, 3), [100])
+        balanced_openings("gomoku", four, 1, 2, [1], "engine:nodes=30", 20_000, central_cells(7, 3), [100])

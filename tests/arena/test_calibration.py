@@ -97,13 +97,14 @@ def models(tmp_path):
 CASES = [("amazons", None, "nets.pt"), ("amazons", None, "published.pt"), ("gomoku", "exact", "zero.pt")]
 
 
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("game", "variant", "name"), CASES)
-def test_a_net_is_measured_by_its_own_games_alike_each_time(models, game, variant, name):
+def test_a_net_is_measured_by_its_own_games_alike_each_time(models, game, variant, name, workers):
     board = Board(game, 6, variant)
     found = measure_calibration(board, models / name, FEW, 3, ONE)
     assert isinstance(found, Calibration)
     assert found.games == 5
-    assert found == measure_calibration(board, models / name, FEW, 3, Parallel(workers=2))
+    assert found == measure_calibration(board, models / name, FEW, 3, Parallel(workers=workers))
     assert found != measure_calibration(board, models / name, FEW, 4, ONE)
     start = board.start()
     player = pool.player(game, f"{'puct' if game == 'amazons' else 'zero'}:{models / name},simulations=4")

@@ -41,11 +41,13 @@ def test_a_good_program_passes_every_check(monkeypatch):
     assert len(found) == 12
 
 
+@pytest.mark.slow
 def test_messages_before_an_answer_are_passed_over(monkeypatch):
     found = findings("chatty", monkeypatch)
     assert {one.verdict for one in found.values()} == {"good"}, found
 
 
+@pytest.mark.slow
 def test_what_need_not_be_played_is_told(monkeypatch):
     found = findings("fifteen", monkeypatch)
     assert found["5x5 exact"].verdict == "note"
@@ -54,6 +56,7 @@ def test_what_need_not_be_played_is_told(monkeypatch):
     assert (told.verdict, told.detail) == ("good", "a move on 15x15; refuses 25x25, 20x15")
 
 
+@pytest.mark.slow
 def test_an_engine_that_refuses_commands_at_once_has_this_one_fault(monkeypatch):
     """All other checks make a pause that is long enough, and find nothing."""
     found = findings("race=15", monkeypatch)
@@ -104,11 +107,11 @@ def test_options_reach_the_engine_in_every_check(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("mode", "broken", "said"),
     [
-        ("late=400", "moves of 100 ms", r"at most [4-9]\d\d ms|at most \d{4,} ms"),
+        pytest.param("late=400", "moves of 100 ms", r"at most [4-9]\d\d ms|at most \d{4,} ms", marks=pytest.mark.slow),
         ("refuses", "15x15 freestyle", "ERROR too big"),
         ("crash", "a game to its end", r"crashed \(status 3\)"),
         ("outside", "boards of all sizes", "plays 77,3: no cell 77,3 on a board of 15x15"),
-        ("stays", "leaves after END", "not within 2 s"),
+        pytest.param("stays", "leaves after END", "not within 2 s", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
@@ -117,6 +120,7 @@ def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
     assert re.search(said, found[broken].detail)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
 def test_memory_that_a_program_starts_counts(monkeypatch):
     """More than it was told to keep to, in a process of its own."""

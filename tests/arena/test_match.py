@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -71,6 +72,7 @@ def test_the_number_of_pairs_leaves_earlier_pairs_as_they_are():
     assert play("one_ply:noise=2", "random", pairs=4).games == many[:8]
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(model):
     """Nets play the same moves in this process, whatever torch's threads here, as in workers."""
     threads = torch.get_num_threads()
@@ -180,15 +182,13 @@ def test_a_killed_match_loses_no_finished_pair(tmp_path):
         end = time.monotonic() + 200
         while not (journal.exists() and journal.read_bytes().count(b"\n") > 3) and time.monotonic() < end:
             time.sleep(0.005)
-        children = _children(process.pid)
+        children = psutil.Process(process.pid).children()
         process.kill()
     assert len(children) >= 2
     assert not out.exists()
     before = journal.read_bytes().split(b"\n")[:-1]
-    end = time.monotonic() + 60
-    while any(map(_alive, children)) and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not any(map(_alive, children))
+    _, alive = psutil.wait_procs(children, timeout=60)
+    assert not alive
     whole = run_match(spec, out)
     lines = journal.read_bytes().split(b"\n")[:-1]
     assert lines[: len(before)] == before
@@ -382,7 +382,7 @@ def test_minimax_searches_to_its_depth_on_a_clock_too():
 
 
 def test_a_match_against_an_engine_of_another_dialect():
-    found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2))
+    found = run_match(MatchSpec("amazons", uci("pairs", options="movetime=100"), "random", games=2, size=6))
     assert found.side(0).forfeits == {}
     assert {game.ended for game in found.games} == {"board"}
     assert found.no_result == ""
@@ -410,22 +410,3 @@ def test_out_is_no_folder(tmp_path, monkeypatch):
 def test_bad_matches_are_refused(changes):
     with pytest.raises(ZugwerkError):
         dataclasses.replace(SPEC, **changes)
-
-
-def _children(pid):
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
-                    found.append(int(entry.name))
-            except OSError:
-                continue
-    return found
-
-
-def _alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False

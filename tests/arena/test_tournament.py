@@ -118,7 +118,8 @@ def test_players_that_the_movetime_makes_the_same_are_refused(file):
         run_tournament(read_tournament(file))
 
 
-def test_a_sequential_test_ends_a_meeting_and_no_other(file, tmp_path):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_sequential_test_ends_a_meeting_and_no_other(file, tmp_path, workers):
     """And workers do not decide which games are played."""
     players = FILE.replace("flat: alphabeta:depth=1", "twin: alphabeta:depth=2,width=300")
     file.write_text(players.replace("games: 4", "games: 40") + "sprt: [0, 300]\n")
@@ -135,7 +136,7 @@ def test_a_sequential_test_ends_a_meeting_and_no_other(file, tmp_path):
     ]
     again = run_tournament(read_tournament(file), tmp_path / "out")
     assert moves(again) == moves(found)
-    assert moves(run_tournament(read_tournament(file), parallel=Parallel(workers=2))) == moves(found)
+    assert moves(run_tournament(read_tournament(file), parallel=Parallel(workers=workers))) == moves(found)
 
 
 def test_a_meeting_that_was_not_played_to_its_end_says_so(file, monkeypatch):

@@ -250,6 +250,7 @@ def test_the_end_of_the_input_ends_a_search_and_the_engine():
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_user_whose_pipe_breaks_gets_no_traceback():
     """The reader dies in mid-search; the input stays open, or not."""
     for ends in (False, True):

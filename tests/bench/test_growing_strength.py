@@ -1,9 +1,15 @@
 import numpy as np
 import pytest
 
+from bench.strength import growing_boards
 from bench.strength.growing_boards import Point, figures, time_to_goal
 
 PAIRS = 40
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr(growing_boards, "RESAMPLES", 400)
 
 
 def point(run, seed, spent, score):

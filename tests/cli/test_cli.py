@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import STANDARD
 from pipeline_src.project.profile import profile_names
@@ -17,12 +18,6 @@ OVER = "q*8/**8/10/10/10/10/10/10/10/10 b"
 
 def run(*words):
     return CliRunner().invoke(app, words)
-
-
-def zugwerk(*words):
-    """The command as a user runs it: exit status and stderr are part of it."""
-    program = Path(sys.executable).with_name("zugwerk")
-    return subprocess.run([program, *words], capture_output=True, text=True)
 
 
 def test_perft_prints_the_count_last():
@@ -51,19 +46,27 @@ def test_features_are_unrounded_json():
         (["amazons", "move", "--fen", "3"], "bad FEN '3'"),
         (
             ["profile", "desktop"],
-            "no profile 'desktop'; there are: as_printed, laptop, overnight, paper, published_run, smoke",
+            "no profile 'desktop'; there are: as_printed, laptop, overnight, paper, published_run, smoke$",
         ),
     ],
 )
 def test_errors_are_one_line_and_a_status(words, message):
-    done = zugwerk(*words)
-    assert done.returncode == 1
-    assert re.search(message, done.stderr), done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    done = run(*words)
+    assert done.exit_code == 1
+    assert isinstance(done.exception, ZugwerkError)
+    assert re.search(message, str(done.exception))
+    assert "\n" not in str(done.exception)
+
+
+def test_an_error_of_the_command_itself_is_one_line_of_stderr():
+    program = Path(sys.executable).with_name("zugwerk")
+    done = subprocess.run([program, "amazons", "perft", "2", "--fen", "nonsense"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"error: bad FEN 'nonsense'.*\n", done.stderr)
 
 
 def test_profiles_in_the_help_are_those_of_the_project():
-    told = " ".join(zugwerk("profile", "-h").stdout.replace("│", " ").split())
+    told = " ".join(run("profile", "-h").stdout.replace("│", " ").split())
     assert "Profile: as_printed, laptop, overnight, paper, published_run, smoke." in told
     assert {path.stem for path in Path("profiles").glob("*.yaml")} == {*profile_names()} - {"laptop"}
 
@@ -82,14 +85,29 @@ def test_outside_a_project_the_packaged_nets_play_and_profiles_are_not_there(tmp
     assert "no dvc.yaml here; run this in a checkout: `zugwerk new FOLDER` writes one" in str(profile.exception)
 
 
-@pytest.mark.parametrize("words", [[], ["amazons"], ["amazons", "perft"], ["amazons", "move"], ["profile"], ["report"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("", "amazons", "amazons perft", "amazons move", "profile", "report", "gomoku", "gomoku perft", "gomoku move"),
+        *("gomoku show", "gomoku solve", "gomoku openings"),
+    ],
+)
 def test_help_shows_an_example(words):
-    assert "Example: zugwerk" in re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
+    told = re.sub(r"\s+", " ", run(*words.split(), "--help").stdout.replace("│", " "))
+    assert f"Example: zugwerk {words.partition(' ')[0]}" in told
 
 
-def test_report_prints_the_verdict_then_figures_in_words_with_their_profiles(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
-    told = re.sub(r"\s+", " ", run("report").stdout)
+def report(columns):
+    return CliRunner().invoke(app, ["report"], env={"COLUMNS": str(columns)}).stdout
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return report(300)
+
+
+def test_report_prints_the_verdict_then_figures_in_words_with_their_profiles(wide):
+    told = re.sub(r"\s+", " ", wide)
     assert told.index("system published this run best measurement verdict") < told.index("not reached: ")
     assert told.index("not reached: ") < told.index("figure published ours 95 % CI n profile")
     assert "Search depth chosen by a net" in told
@@ -97,21 +115,15 @@ def test_report_prints_the_verdict_then_figures_in_words_with_their_profiles(mon
 
 
 @pytest.mark.parametrize("columns", [30, 40, 60, 80, 100])
-def test_report_cuts_nothing_in_a_narrow_window(columns, monkeypatch):
-    def words(width):
-        monkeypatch.setenv("COLUMNS", str(width))
-        return run("report").stdout
-
-    wide, narrow = words(300), words(columns)
+def test_report_cuts_nothing_in_a_narrow_window(columns, wide):
+    narrow = report(columns)
     assert max(map(len, narrow.splitlines())) <= columns
     numbers = [re.findall(r"\d[\d,.]*\d", text.replace("95 % CI", "")) for text in (wide, " ".join(narrow.split()))]
     assert sorted(numbers[0]) == sorted(numbers[1])
     assert "…" not in narrow
     if columns < 80:  # each figure is a line of its own
-        names = {found[1] for line in wide.splitlines() if (found := re.match(r" ?(\w.*?)  ", line))} - {
-            "figure",
-            "system",
-        }
+        found = (re.match(r" ?(\w.*?)  ", line) for line in wide.splitlines())
+        names = {one[1] for one in found if one} - {"figure", "system"}
         flat = " ".join(narrow.split())
         assert len(names) > 20
         assert [name for name in names if name not in flat] == []

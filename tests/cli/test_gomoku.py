@@ -1,5 +1,4 @@
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -195,12 +194,6 @@ def test_openings_are_level_and_a_match_reads_them(tmp_path, variant):
         assert state.turn[PLY] == 3
         assert abs(engine.search(state, Limit(nodes=300)).value) <= 900
     assert run(*words).stdout == path.read_text()
-
-
-@pytest.mark.parametrize("words", [[], ["perft"], ["move"], ["show"], ["solve"], ["openings"]])
-def test_help_shows_an_example(words):
-    shown = re.sub(r"\s+", " ", run(*words, "--help").stdout.replace("│", " "))
-    assert "Example: zugwerk gomoku" in shown
 
 
 @pytest.mark.parametrize(

@@ -158,19 +158,8 @@ def test_move_of_any_player():
 
 def test_a_match_of_gomoku(tmp_path):
     out = tmp_path / "games.parquet"
-    words = [
-        "match",
-        "gomoku",
-        "alphabeta:depth=1",
-        "random",
-        "--games",
-        "4",
-        "--size",
-        "5",
-        "--variant",
-        "freestyle-4",
-    ]
-    done = run(*words, "--out", str(out), "--json")
+    words = "match gomoku alphabeta:depth=1 random --games 4 --size 5 --variant freestyle-4 --json"
+    done = run(*words.split(), "--out", str(out))
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["games"] == 4
     assert {(record.game, record.variant, record.width) for record in read_records(out)} == {

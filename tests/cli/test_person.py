@@ -260,6 +260,7 @@ def test_nets_say_on_which_board_they_play():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_save_the_game(here, number):
     root = Path(__file__).parents[2]

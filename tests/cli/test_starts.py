@@ -18,7 +18,13 @@ def test_help_needs_neither_numpy_nor_models():
 
 
 @pytest.mark.parametrize(
-    ("game", "text"), [("gomoku", "zero"), ("amazons", "puct"), ("amazons", "nets"), ("gomoku", "zero:solver=20")]
+    ("game", "text"),
+    [
+        ("gomoku", "zero"),
+        ("amazons", "nets"),
+        pytest.param("amazons", "puct", marks=pytest.mark.slow),
+        pytest.param("gomoku", "zero:solver=20", marks=pytest.mark.slow),
+    ],
 )
 def test_packaged_nets_play_without_what_training_needs(game, text):
     program = (

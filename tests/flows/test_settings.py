@@ -2,9 +2,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 import flows
 
 
+@pytest.mark.slow
 def test_settings_are_prefects_own_and_what_is_set_already_wins():
     program = (
         "import flows; from prefect.settings import get_current_settings; "

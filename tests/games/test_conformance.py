@@ -1,7 +1,11 @@
 """What every game promises (`pipeline_src.games.game.Game`, `pipeline_src.games.kernels`), on random games of each."""
 
+import os
 import random
+import subprocess
+import sys
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +14,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.games import perft as any_perft
 from pipeline_src.games.game import GAMES, get_game
+from pipeline_src.jit import njit
+from tests.games.perft_file import read_perft_file
 
 CASES = [
     ("amazons", 6, "standard"),
@@ -24,6 +30,12 @@ CASES = [
 ]
 PLAYED = 2
 """Random games a case."""
+HERE = Path(__file__).parent
+PERFT = [
+    pytest.param(name, *entry, marks=[pytest.mark.slow] * (name == "amazons" and entry[1] > 2))
+    for name in GAMES
+    for entry in read_perft_file(HERE / "perft" / f"{name}.txt")
+]
 
 
 @lru_cache
@@ -95,6 +107,15 @@ def test_legal_actions_are_those_that_are_legal(case):
         assert [rules.is_legal(state, action) for action in tried] == [action in legal for action in tried]
 
 
+@pytest.mark.parametrize("name", ["gomoku", "go"])
+def test_playing_what_is_not_legal_is_refused(name):
+    rules = get_game(name)
+    state = rules.play(rules.initial_state(9), 40)
+    for action in (40, -1, 82, 1 << 40):
+        with pytest.raises(ZugwerkError, match=f"action {action} is not legal"):
+            rules.play(state, action)
+
+
 def test_playing_leaves_the_state_as_it_was(case):
     rules, games = case
     for states, actions in games:
@@ -151,10 +172,11 @@ def test_bad_move_text_is_refused(case, text):
         rules.parse_move(text, *games[0][0][0].board.shape)
 
 
-@pytest.mark.parametrize("fen", ["", "?", "8/8 w", "3/3/3 x"])
-def test_bad_fen_is_refused(case, fen):
-    with pytest.raises(ZugwerkError):
+@pytest.mark.parametrize("fen", ["", "?", "8/8 w", "3/3/3 x", "x" * 10**6])
+def test_bad_fen_is_refused_in_few_words(case, fen):
+    with pytest.raises(ZugwerkError) as caught:
         case[0].from_fen(fen)
+    assert len(str(caught.value)) < 1000
 
 
 def test_kernels_play_and_take_back_what_the_game_does(case):
@@ -225,3 +247,105 @@ def test_perft_counts_sequences(case):
             assert rules.perft(state, 2) == sum(expected.values())
             assert rules.perft(state, 3) == any_perft.perft(state, 3)
             assert rules.divide(state, 3) == any_perft.divide(state, 3)
+
+
+@pytest.mark.parametrize(("name", "fen", "depth", "count"), PERFT)
+def test_perft_file(name, fen, depth, count):
+    rules = get_game(name)
+    state = rules.from_fen(fen)
+    assert rules.perft(state, depth) == count, rules.divide(state, 1)
+    assert rules.to_fen(state) == fen
+
+
+@pytest.mark.parametrize("depth", [-1, 13])
+@pytest.mark.parametrize("name", ["gomoku", "go"])
+def test_perft_refuses_other_depths(name, depth):
+    rules = get_game(name)
+    with pytest.raises(ZugwerkError, match="depth"):
+        rules.perft(rules.initial_state(9), depth)
+    with pytest.raises(ZugwerkError, match="depth of 1 to 12"):
+        rules.divide(rules.initial_state(9), depth)
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "board"), [("amazons", 2020, [10]), ("gomoku", 2020, [9]), ("go", 2007, [5, "komi-0.5"])]
+)
+def test_playthrough_file_is_regenerated(name, seed, board):
+    """A recorded random game: any change of rules, numbering or text shows as a diff of this file."""
+    rules, rng = get_game(name), random.Random(seed)
+    state, lines = rules.initial_state(*board), []
+    while rules.winner(state) is None:
+        legal = rules.legal_actions(state)
+        action = int(legal[rng.randrange(len(legal))])
+        position = f"{rules.to_fen(state)} | {len(legal)} legal, {legal.sum(dtype=np.int64)}"
+        hashed = f"hash {int(kernels.position_hash(state)):016x}"
+        lines.append(f"{position}, {hashed} | {action} {rules.format_move(action, *state.board.shape)}")
+        state = rules.play(state, action)
+    lines.append(f"{rules.to_fen(state)} | {rules.winner(state)} wins")
+    recorded, text = HERE / name / "playthrough.txt", "\n".join(lines) + "\n"
+    if not recorded.exists():  # delete it to record anew; the run that writes it fails, so that nobody does it unawares
+        recorded.write_text(text)
+        pytest.fail(f"wrote {recorded}; look at it and run again")
+    assert recorded.read_text() == text
+
+
+PLAY = """
+import random
+from pipeline_src.games import get_game, kernels
+rules, rng, played = get_game({!r}), random.Random(3), []
+state = rules.initial_state({}, {!r})
+while rules.winner(state) is None and len(played) < 60:
+    played.append(int(rng.choice(rules.legal_actions(state))))
+    kernels.play(state, played[-1])
+print(rules.to_fen(state), state.hash[0], *map(float, kernels.outcome(state)))
+for action in reversed(played):
+    kernels.take_back(state, action)
+print(rules.to_fen(state), state.hash[0], rules.perft(state, 1), *map(float, kernels.outcome(state)))
+"""
+
+
+@pytest.mark.parametrize("board", [("amazons", 6, "standard"), ("gomoku", 7, "exact-4"), ("go", 5, "komi-0")])
+def test_without_a_compiler_the_kernels_play_the_same_game(board, capsys):
+    program, env = PLAY.format(*board), {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    exec(program, {})
+    command = [sys.executable, "-W", "error", "-c", program]
+    found = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+    assert found == capsys.readouterr().out
+
+
+@njit(allocates=True)
+def played_and_taken_back(state, numbers, actions):
+    """Play on by ``numbers``, one a ply, then take all of it back; return (plies, hash at the end)."""
+    played = np.empty(numbers.size, np.int32)
+    plies = 0
+    while not kernels.outcome(state)[0]:
+        count = kernels.write_actions(state, actions)
+        played[plies] = actions[numbers[plies] % count]
+        kernels.play(state, played[plies])
+        plies += 1
+    end = kernels.position_hash(state)
+    for ply in range(plies - 1, -1, -1):
+        kernels.take_back(state, played[ply])
+    return plies, end
+
+
+@pytest.mark.parametrize("size", [6, 8, 10])
+def test_compiled_code_plays_a_game_through_the_generic_functions(size):
+    rules = get_game("amazons")
+    start = rules.initial_state(size)
+    state, by_python = copied(start), copied(start)
+    numbers = np.random.default_rng(size).integers(0, 1 << 20, 200)
+    plies, end = played_and_taken_back(state, numbers, np.empty(kernels.max_actions(state), np.int32))
+    assert plies > 8
+    assert end != start.hash[0]
+    assert_equal(state, start)
+    for ply in range(plies):
+        legal = rules.legal_actions(by_python)
+        kernels.play(by_python, int(legal[numbers[ply] % len(legal)]))
+    assert kernels.position_hash(by_python) == end
+    assert kernels.outcome(by_python) == (True, -1.0)
+
+
+def test_states_of_no_game_are_refused():
+    with pytest.raises(TypeError, match="tuple"):
+        kernels.play((1, 2), 3)

@@ -93,6 +93,7 @@ def test_what_would_have_to_let_go_of_an_array_is_refused(name):
         njit(REFUSED[name])(np.arange(12).reshape(3, 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_and_allowed_where_references_are_counted(name):
     a = np.arange(12).reshape(3, 4)
@@ -114,6 +115,7 @@ def test_the_refusal_names_the_function():
     assert f"{makes.__module__}.{makes.__qualname__}: {MAKES_ARRAYS}" in str(refused.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allocates", [False, True])
 @pytest.mark.parametrize("name", BORROWED)
 def test_what_only_borrows_gives_what_python_gives_and_keeps_nothing(name, allocates):
@@ -126,6 +128,7 @@ def test_what_only_borrows_gives_what_python_gives_and_keeps_nothing(name, alloc
     assert sys.getrefcount(a) == before
 
 
+@pytest.mark.slow
 def test_arrays_go_through_kernels_of_both_kinds_and_all_are_let_go():
     @njit
     def sizes(pair):
@@ -152,6 +155,7 @@ def test_arrays_go_through_kernels_of_both_kinds_and_all_are_let_go():
     assert after.alloc - blocks.alloc == after.free - blocks.free >= 100
 
 
+@pytest.mark.slow
 def test_an_error_in_a_kernel_without_counts_leaves_no_reference():
     @njit
     def fails(pair):

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
@@ -32,6 +32,7 @@ def test_results_and_their_order_do_not_depend_on_the_workers():
     assert run_tasks(DRAW, tasks, TWO, "test") == alone
 
 
+@settings(max_examples=25)
 @given(st.data())
 def test_any_split_of_the_tasks_hands_out_each_once_and_keeps_their_order(data):
     """Whatever the batches took, whoever died meanwhile and in whatever order they finished."""

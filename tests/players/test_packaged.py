@@ -12,6 +12,7 @@ from pipeline_src.arena.calibration import CONSTANT, MOST_AT_START, MOST_BIAS
 from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.game import get_game
+from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.players import packaged
 from pipeline_src.players.by_board import ByBoard
 from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL, OneBoard, packaged_nets
@@ -105,7 +106,8 @@ def test_a_board_without_a_net_is_told_with_those_that_have_one():
     build_player("amazons", "nets").check(get_game("amazons").initial_state(10, "cross"))
 
 
-def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path):
+def test_a_net_that_is_added_is_taken_on_its_board(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv(MOST_WORKERS, "1")
     net = fresh(SMALL["plain"])
     torch.nn.init.zeros_(net.value.weight)
     torch.nn.init.zeros_(net.value.bias)

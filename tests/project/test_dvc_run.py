@@ -39,6 +39,7 @@ def test_tells_what_became_of_a_target_and_streams_its_lines(
     assert not (checkout / "reports").exists()
 
 
+@pytest.mark.slow
 def test_what_the_cache_of_earlier_runs_has_is_restored(checkout: Path, lines: list[str], children: Children) -> None:
     (checkout / "dvc.yaml").write_text(
         "stages:\n  toy_copy:\n    cmd: cp in.txt out.txt\n    deps: [in.txt]\n    outs: [out.txt]\n"
@@ -57,6 +58,7 @@ def test_a_stage_is_told_how_many_workers_it_may_have(checkout: Path, lines: lis
     assert "workers 3" in lines
 
 
+@pytest.mark.slow
 def test_status_knows_of_code_that_was_edited_since_the_last_run(
     checkout: Path, lines: list[str], children: Children
 ) -> None:
@@ -114,6 +116,7 @@ def test_an_unknown_target_is_an_error_of_dvc(checkout: Path, lines: list[str], 
         repro("toy_unknown", checkout, lines.append, children)
 
 
+@pytest.mark.slow
 def test_pushes_the_outputs_of_its_targets(checkout: Path, lines: list[str], children: Children) -> None:
     remote = add_remote(checkout)
     repro("toy_crawl", checkout, lines.append, children)
@@ -125,6 +128,7 @@ def test_pushes_the_outputs_of_its_targets(checkout: Path, lines: list[str], chi
     assert "1 file pushed" in lines
 
 
+@pytest.mark.slow
 def test_a_remote_that_takes_nothing_is_an_error(checkout: Path, lines: list[str], children: Children) -> None:
     add_remote(checkout).write_text("no folder")
     repro("toy_save", checkout, lines.append, children)
@@ -153,6 +157,7 @@ def test_the_time_limit_ends_the_whole_family(
     assert is_gone(checkout)
 
 
+@pytest.mark.slow
 def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: Path, children: Children) -> None:
     class Cancelled(BaseException):
         pass
@@ -170,6 +175,7 @@ def test_an_exception_ends_the_whole_family_and_the_next_run_goes_on(checkout: P
     assert repro("toy_crawl", checkout, cancel, children) == "ran"
 
 
+@pytest.mark.slow
 def test_the_end_of_all_ends_those_of_other_threads_and_starts_no_more(checkout: Path, lines: list[str]) -> None:
     add_stage(checkout, "toy_hang", "python family.py")
     add_stage(checkout, "toy_sleep", "echo asleep && sleep 600")
@@ -195,6 +201,7 @@ def test_sigkill_of_the_owner_leaves_nothing(checkout: Path) -> None:
         assert not holds_lock(checkout, "toy_hang")
 
 
+@pytest.mark.slow
 def test_sigkill_of_the_supervisor_still_ends_at_the_limit(checkout: Path) -> None:
     add_stage(checkout, "toy_hang", "touch begun && sleep 600")
     with owner_of("toy_hang", checkout, limit_s=600, timer=FIRST_KILLED) as owner:

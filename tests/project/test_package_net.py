@@ -14,6 +14,7 @@ from pipeline_src.arena.calibration_params import CalibrationParams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.games import gomoku
+from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.project import package_net as module
 from pipeline_src.systems.amazons_net.models import save_nets
@@ -42,8 +43,9 @@ def level_zero(seed=1):
 
 
 @pytest.fixture
-def checkout(tmp_path):
+def checkout(tmp_path, monkeypatch):
     """The laptop's params as committed, a gomoku model as the last generation left it, and its score."""
+    monkeypatch.setenv(MOST_WORKERS, "1")
     folder = tmp_path / "checkout"
     save_model(folder / "artifacts/models/gomoku/10/best.pt", level_zero(), variant="exact")
     shutil.copy(ROOT / "params.yaml", folder)

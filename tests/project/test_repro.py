@@ -102,6 +102,7 @@ def test_brings_the_graph_up_to_date_once(checkout: Path, processes: list[str]) 
     assert (checkout / "pages.txt").read_text() == "page\n" * 2
 
 
+@pytest.mark.slow
 def test_dvc_is_asked_once_for_unaffected_targets(checkout: Path, processes: list[str]) -> None:
     """As stage `code` of the real graph: of its output each other stage reads a key, and few keys change at a time."""
     text = "stages:\n  code: {cmd: cp source code.json, deps: [source], outs: [code.json: {cache: false}]}\n"
@@ -122,6 +123,7 @@ def test_independent_targets_run_at_the_same_time(checkout: Path) -> None:
     assert states(checkout, targets=["toy_one", "toy_two"]) == {"toy_one": "ran", "toy_two": "ran"}
 
 
+@pytest.mark.slow
 def test_one_job_is_one_target_at_a_time(checkout: Path) -> None:
     for name in ("toy_one", "toy_two", "toy_three"):
         add_stage(checkout, name, "mkdir alone && sleep 0.3 && rmdir alone")
@@ -188,6 +190,7 @@ def test_after_a_failure_running_targets_finish_and_no_other_starts(checkout: Pa
     assert not (checkout / "third").exists()
 
 
+@pytest.mark.slow
 def test_two_failures_are_both_reported(checkout: Path) -> None:
     add_failing(checkout, "exit 1")
     text = (checkout / "dvc.yaml").read_text()
@@ -207,6 +210,7 @@ run_main(main)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_reported_and_the_next_run_resumes(checkout: Path) -> None:
     (checkout / "full.py").write_text(FULL)
@@ -239,6 +243,7 @@ def running(checkout: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
             one.kill()  # where the test has failed: it would wait for ever
 
 
+@pytest.mark.slow
 def test_the_command_prints_progress_and_fails_with_status_1(checkout: Path) -> None:
     with running(checkout, "toy_count") as one:
         told = one.communicate(timeout=240)[0].splitlines()

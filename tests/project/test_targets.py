@@ -48,6 +48,7 @@ def test_errors_in_dvc_yaml_are_named(checkout: Path, children: Children, text: 
         read_targets(checkout, children)
 
 
+@pytest.mark.slow
 def test_targets_of_the_graph_match_dvc_yaml(children: Children) -> None:
     targets, graph = read_targets(ROOT, children), read_graph(ROOT / "dvc.yaml")
     assert {name.partition("@")[0] for name in targets} == graph.keys()

@@ -61,6 +61,7 @@ def test_new_outputs_are_undamaged(project):
     assert verify(project) == (FILES, [], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["report.json", "folder/deep/b.txt"])
 def test_an_output_with_a_flipped_bit_is_named_and_dvc_notices_it(project, name):
     run_dvc(project, "status")  # so that DVC has all of the copy's files in mind
@@ -73,6 +74,7 @@ def test_an_output_with_a_flipped_bit_is_named_and_dvc_notices_it(project, name)
     assert (project / name).read_text() == f'"{name}"'
 
 
+@pytest.mark.slow
 def test_a_damaged_file_of_the_cache_is_removed(project):
     damaged = in_cache(project, '"folder/a.txt"')
     turn_a_bit(damaged)

@@ -171,6 +171,7 @@ def test_an_own_folder(tmp_path):
     assert "nowhere: no such games" in said
 
 
+@pytest.mark.slow
 def test_what_was_crawled_is_copied_without_asking_anybody(tmp_path):
     with serving(games()[:9], tmp_path) as (url, _):
         assert crawl(tmp_path, url)[0] == 0
@@ -206,6 +207,7 @@ def test_words_that_were_sources_once_are_explained(tmp_path, source):
     assert "source must be a path" in said
 
 
+@pytest.mark.slow
 def test_a_game_that_goes_on_is_fetched_and_fetched_again(tmp_path):
     running = dataclasses.replace(
         games()[3], actions=games()[3].actions[:9], resigned=False, winner=None, source="file"

@@ -43,6 +43,7 @@ def records_asked_for(asked):
     return [gid for target in asked if (gid := gid_of(target))]
 
 
+@pytest.mark.slow
 def test_only_what_is_new_and_over_is_fetched(tmp_path):
     running = dataclasses.replace(games()[7], actions=games()[7].actions[:9], resigned=False, winner=None)
     with serving([*games()[:7], running], tmp_path) as (url, _):
@@ -99,6 +100,7 @@ def test_no_change_of_params_asks_for_a_finished_game_twice(tmp_path):
         assert len(asked) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [{}, {"ways": ["text"]}])
 def test_two_sites_in_one_checkout_are_not_mixed(tmp_path, second):
     """Their numbers overlap; each store has its own games, and the copy in the checkout those of the first."""
@@ -147,6 +149,7 @@ def test_an_interface_of_another_site_is_not_asked(tmp_path):
         assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.slow
 def test_a_crawl_in_portions_reads_lists_as_it_needs_them(tmp_path):
     with serving(games(), tmp_path) as (url, asked):
         for most, lists in ((1, 1), (9, 1), (20, 3)):
@@ -340,6 +343,7 @@ def test_a_robots_txt_that_is_not_there_forbids_nothing(tmp_path, status):
     assert len(crawled(tmp_path)) == 3
 
 
+@pytest.mark.slow
 def test_a_crawl_delay_is_obeyed(tmp_path):
     """Even of a host that has no delay otherwise."""
     routes, times = Routes(site_of(games()[:3], tmp_path)), []
@@ -355,6 +359,7 @@ def test_a_crawl_delay_is_obeyed(tmp_path):
     assert min(after - before for before, after in itertools.pairwise(times)) >= 0.4
 
 
+@pytest.mark.slow
 def test_a_foreign_host_gets_time_to_breathe(tmp_path):
     """The delay after each answer, and as long as the answer took; a closed connection is not tried again at once."""
     routes, times = Routes(site_of(games()[:4], tmp_path)), {}

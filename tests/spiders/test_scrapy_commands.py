@@ -16,12 +16,14 @@ def scrapy(*words, folder=ROOT, **more):
     return subprocess.run(command, cwd=folder, env={**ENVIRONMENT, **more}, capture_output=True, text=True, timeout=240)
 
 
+@pytest.mark.slow
 def test_the_spider_is_listed():
     done = scrapy("list")
     assert (done.stdout, done.returncode) == ("littlegolem\n", 0)
     assert "active project: zugwerk" in scrapy().stdout
 
 
+@pytest.mark.slow
 def test_crawl_stores_the_games_as_zugwerk_crawl_does(tmp_path):
     with serving(games(), tmp_path) as (url, _):
         write_params(tmp_path, url)
@@ -32,6 +34,7 @@ def test_crawl_stores_the_games_as_zugwerk_crawl_does(tmp_path):
     assert fetches(tmp_path)
 
 
+@pytest.mark.slow
 def test_crawl_fails_where_no_site_answers(tmp_path):
     write_params(tmp_path)
     done = scrapy("crawl", "littlegolem", "-a", "system=amazons", folder=tmp_path, **SETTINGS)
@@ -47,6 +50,7 @@ def test_crawl_asks_no_foreign_host_without_a_contact(tmp_path):
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -67,6 +71,7 @@ def test_what_crawl_cannot_do_is_named_and_nothing_asked(words, named, tmp_path)
     assert not asked
 
 
+@pytest.mark.slow
 def test_a_single_page_is_fetched_politely(tmp_path):
     with serving(games(), tmp_path) as (url, asked):
         done = scrapy("fetch", "--nolog", f"{url}/servlet/sgf/9981/game9981.txt")
@@ -74,6 +79,7 @@ def test_a_single_page_is_fetched_politely(tmp_path):
     assert asked == ["/robots.txt", "/servlet/sgf/9981/game9981.txt"]
 
 
+@pytest.mark.slow
 def test_a_single_page_of_a_foreign_host_needs_a_contact():
     done = scrapy("fetch", "http://site.invalid/page")
     assert "http://site.invalid/page is not asked for: the user agent names no contact. Give one" in done.stderr

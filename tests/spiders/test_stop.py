@@ -37,6 +37,7 @@ from tests.spiders.sites import (
     write_params,
 )
 
+pytestmark = pytest.mark.slow
 LIMIT_S = 5.0
 RESOLVED = [sys.executable, "-m", "tests.rehearsal.resolved", *CRAWL[2:]]
 MANY = 5_000
@@ -157,7 +158,6 @@ def test_games_that_a_stop_left_unstored_are_taken_from_their_page(tmp_path, way
     assert crawled(tmp_path).keys() == small().games.keys()
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("kind", "part"), [("list of games", 1.0), ("page of records", 0.99), ("page of records", 1.0)]
@@ -229,7 +229,6 @@ def test_a_second_signal_does_not_wait_for_the_answer_on_its_way(tmp_path):
     assert (seconds < LIMIT_S, status) == (True, 1)
 
 
-@pytest.mark.slow
 def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
     """Before the site is asked: at a moment that the lock's file tells, and at some after it."""
     seats = (Seat(1, "a", "won"), Seat(2, "b", "lost"))

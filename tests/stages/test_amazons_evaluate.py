@@ -69,7 +69,8 @@ def test_the_nets_figures(project, monkeypatch, model):
     assert evaluate(model, monkeypatch) == files
 
 
-def test_the_baselines_figures(project):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_baselines_figures(project, workers):
     files = baselines()
     assert set(files) == {"baselines.json", "one_ply.phases.csv", "one_ply.calibration.csv", "uniform.phases.csv"}
     report = json.loads(files["baselines.json"])
@@ -77,7 +78,7 @@ def test_the_baselines_figures(project):
     assert report["uniform"]["value_brier"]["value"] == 0.25
     assert 0 < report["uniform"]["turn_top1"]["value"] < 0.5
     assert 0.1 <= report["one_ply_scale"] <= 1_000
-    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"parallel": {"workers": 2}}))
+    (project / "params.yaml").write_text(yaml.safe_dump(PARAMS | {"parallel": {"workers": workers}}))
     assert baselines() == files
 
 

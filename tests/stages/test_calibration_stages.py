@@ -38,7 +38,8 @@ def run(stage, **changes):
     return [(stage.REPORTS / f"calibration.{ending}").read_bytes() for ending in ("json", "csv")]
 
 
-def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path, workers):
     once = run(stage)
     found = json.loads(once[0])
     assert found["games"] == 4
@@ -48,7 +49,7 @@ def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path):
         rows = list(csv.DictReader(file))
     assert sum(int(row["turns"]) for row in rows) == found["value_brier"]["n"]
     assert not list((tmp_path / "work").iterdir())
-    assert run(stage, parallel={"workers": 2}) == once
+    assert run(stage, parallel={"workers": workers}) == once
     assert run(stage, seed=2) != once
 
 

@@ -44,6 +44,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_made_games_are_the_same_whatever_the_workers(project):
     write_params(project, "made")
     stage.main()
@@ -84,7 +85,8 @@ def write_archive(folder):
         (folder / name).write_text(text)
 
 
-def test_a_folder_and_a_tar_of_it_give_the_same_games(project):
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_folder_and_a_tar_of_it_give_the_same_games(project, workers):
     write_archive(project / "games")
     write_params(project, "games")
     stage.main()
@@ -105,7 +107,7 @@ def test_a_folder_and_a_tar_of_it_give_the_same_games(project):
     with tarfile.open("games.tar.gz", "w:gz") as tar:
         for path in sorted((project / "games").iterdir()):
             tar.add(path, arcname=f"../{path.name}")
-    write_params(project, "games.tar.gz", workers=2)
+    write_params(project, "games.tar.gz", workers=workers)
     stage.main()
     assert stage.GAMES.read_bytes() == first
     assert rejects()[1]["detail"].startswith("../d.sgf: ")
@@ -129,6 +131,7 @@ def test_sources_that_are_not_there_are_named(project):
         stage.main()
 
 
+@pytest.mark.slow
 def test_games_crawled_from_a_site_by_the_spider(project):
     """The spider is the Amazons' with another game type; a replica serves the folder."""
     (project / "site").mkdir()

@@ -39,12 +39,26 @@ def web_folder(tmp_path_factory):
     return tmp_path_factory.mktemp("folder").resolve()
 
 
-@pytest.fixture
-def client(web_folder):
-    """Asks the application as a program would, with a Host that it answers to; ``client.app.app`` is what answers."""
+@pytest.fixture(scope="session")
+def application(web_folder):
+    """What `client` asks; its processes take a second to start, and serve all tests."""
     with TestClient(Late(Settings(folders=(web_folder,), engines=2)), base_url=BASE) as one:
         one.get("/api/none")  # it begins when it is first asked
         yield one
+
+
+@pytest.fixture
+def client(application):
+    """Asks the application as a program would, with a Host that it answers to; ``client.app.app`` is what answers.
+
+    The games of a test are closed at its end, and its searches are over.
+    """
+    yield application
+    games = application.app.app.state.games
+    for game in list(games._sessions.values()):
+        application.portal.call(game.close)
+    games._sessions.clear()
+    wait(lambda: games.engines._free == 2)
 
 
 @pytest.fixture(scope="session")

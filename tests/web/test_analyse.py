@@ -320,6 +320,7 @@ def test_closing_the_socket_ends_the_process(client):
     wait(lambda: engines._free == 2, 5)
 
 
+@pytest.mark.slow
 def test_an_analysis_that_loses_its_process_is_told_and_can_go_on(client, short_game):
     wanted = {"place": place_of(short_game), "player": "alphabeta:width=2"}
     with client.websocket_connect("/api/analyse/watch", headers={"host": "127.0.0.1"}) as socket:

@@ -108,15 +108,18 @@ def test_a_bad_question_or_net_is_told(client, nets, query, words):
     assert words in ask(client, "nets/view", 400, **(query | {"model": model}))["error"]
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_told_and_the_next_question_has_another(client, nets):
     model = f"file:{nets}/gomoku/02/best.pt"
     ask(client, "nets/view", model=model, simulations=5)
-    (engine,) = client.app.app.state.engines._all
-    os.kill(engine.process.pid, signal.SIGKILL)
-    wait(lambda: not engine.alive)
+    engines = client.app.app.state.engines._all
+    for engine in engines:
+        os.kill(engine.process.pid, signal.SIGKILL)
+    wait(lambda: not any(engine.alive for engine in engines))
     assert ask(client, "nets/view", model=model, simulations=5)["simulations"] == 5
 
 
+@pytest.mark.slow
 def test_the_page_waits_while_players_are_loaded_for_nobody_yet(web_folder, nets):
     with TestClient(Late(Settings(folders=(web_folder,), engines=1, ahead=True)), base_url=BASE) as client:
         client.get("/api/none")

@@ -22,6 +22,12 @@ def set_up(page, **setup):
     page.wait_for_selector(".seat.to-move")
 
 
+def put_stones(page, *cells):
+    for cell in cells:
+        page.locator(f"[data-cell={cell}]").click()
+        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+
+
 def moves(page):
     return page.locator(".moves .move").all_inner_texts()
 
@@ -29,9 +35,7 @@ def moves(page):
 def test_a_whole_game_of_gomoku_by_mouse(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
-    for cell in ("a1", "a5", "b1", "b5", "c1"):
-        page.locator(f"[data-cell={cell}]").click()
-        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+    put_stones(page, "a1", "a5", "b1", "b5", "c1")
     page.get_by_text("Black has won.").first.wait_for()
     assert moves(page) == ["a1", "a5", "b1", "b5", "c1"]
     with page.expect_download() as saved:
@@ -45,9 +49,7 @@ def test_a_whole_game_of_gomoku_by_mouse(open_page):
 def test_a_game_that_is_over_is_analysed_with_one_click(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
-    for cell in ("a1", "a5", "b1"):
-        page.locator(f"[data-cell={cell}]").click()
-        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+    put_stones(page, "a1", "a5", "b1")
     page.get_by_role("button", name="Resign").click()
     page.get_by_text("Black has won.").first.wait_for()
     page.set_viewport_size(PHONE)
@@ -150,17 +152,23 @@ def test_a_reload_finds_the_game_again_and_a_link_shares_it(open_page):
     other.get_by_text("White to move.").wait_for()
 
 
+def go_on_without_the_server(page):
+    """Go on with the page's game as one that the server has lost, and whose setting is not kept."""
+    page.evaluate(
+        """() => { const key = Object.keys(localStorage).find((one) => one.startsWith("zugwerk.game."));
+            localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key));
+            localStorage.removeItem("zugwerk.play.setup"); location.hash = "#/play?id=gone"; }"""
+    )
+    page.get_by_text("The server has no such game.").wait_for()
+    page.get_by_role("link", name="Go on from where it stood").click()
+
+
 def test_a_game_that_the_server_has_lost_goes_on_from_what_the_page_remembers(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
     page.locator("[data-cell=d4]").click()
     page.get_by_text("White to move.").wait_for()
-    page.evaluate(
-        """() => { const key = Object.keys(localStorage).find((one) => one.startsWith("zugwerk.game."));
-            localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key)); location.hash = "#/play?id=gone"; }"""
-    )
-    page.get_by_text("The server has no such game.").wait_for()
-    page.get_by_role("link", name="Go on from where it stood").click()
+    go_on_without_the_server(page)
     page.get_by_role("gridcell", name="d4, black stone, last move").wait_for()
 
 
@@ -169,13 +177,7 @@ def test_players_and_their_options_survive_a_server_that_has_lost_the_game(open_
     player = "alphabeta:movetime=50,width=3"
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="player", side=1, **{"player gomoku": player})
     turn(page).wait_for()
-    page.evaluate(
-        """() => { const key = Object.keys(localStorage).find((one) => one.startsWith("zugwerk.game."));
-            localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key));
-            localStorage.removeItem("zugwerk.play.setup"); location.hash = "#/play?id=gone"; }"""
-    )
-    page.get_by_text("The server has no such game.").wait_for()
-    page.get_by_role("link", name="Go on from where it stood").click()
+    go_on_without_the_server(page)
     page.get_by_text("A shared position of Gomoku, after 1 moves.").wait_for()
     assert page.get_by_label("White (second)").is_checked()
     page.get_by_role("button", name="Play", exact=True).click()
@@ -192,9 +194,7 @@ def test_players_and_their_options_survive_a_server_that_has_lost_the_game(open_
 def test_an_earlier_position_says_that_it_is_one(open_page):
     page = open_page()
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
-    for cell in ("d4", "e5"):
-        page.locator(f"[data-cell={cell}]").click()
-        page.get_by_role("gridcell", name=re.compile(f"^{cell}, .* stone, last move")).wait_for()
+    put_stones(page, "d4", "e5")
     page.get_by_role("button", name="d4", exact=True).click()
     page.get_by_text("Looking at move 1 of 2.").wait_for()
     page.get_by_role("button", name="Back to the game").click()

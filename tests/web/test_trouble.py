@@ -72,6 +72,11 @@ def test_a_missing_model_is_told_before_the_game_and_in_it(open_page, web_folder
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no net")
     page = open_page()
+
+    def turn():
+        for cell in ("d1", "d7", "g7"):
+            page.locator(f"[data-cell={cell}]").click()
+
     page.expected = ["400"]
     page.get_by_label("Opponent").select_option("nets")
     page.get_by_label("Model").select_option(str(path))
@@ -81,16 +86,12 @@ def test_a_missing_model_is_told_before_the_game_and_in_it(open_page, web_folder
     page.wait_for_url("**id=*")
     page.get_by_text("Your turn.").wait_for()
     assert page.get_by_role("button", name="Undo").is_disabled()
-    page.locator("[data-cell=d1]").click()
-    page.locator("[data-cell=d7]").click()
-    page.locator("[data-cell=g7]").click()
+    turn()
     page.get_by_role("alert").get_by_text(str(path)).wait_for()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Your turn.").wait_for()
     path.unlink()
-    page.locator("[data-cell=d1]").click()
-    page.locator("[data-cell=d7]").click()
-    page.locator("[data-cell=g7]").click()
+    turn()
     page.get_by_role("alert").get_by_text("no such model").wait_for()
 
 

@@ -1,6 +1,5 @@
 import random
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,28 +7,6 @@ import pytest
 from pipeline_src.games import amazons
 from pipeline_src.games.amazons import board, moves, notation, turns
 from tests.games.amazons.reference import SlowAmazons
-from tests.games.perft_file import read_perft_file
-
-PERFT = read_perft_file(Path(__file__).parents[1] / "perft" / "amazons.txt")
-
-
-@pytest.mark.parametrize(("fen", "depth", "count"), [e for e in PERFT if e[1] <= 2])
-def test_perft_file(fen, depth, count):
-    found = amazons.perft(board.from_fen(fen), depth)
-    assert found == count, amazons.divide(board.from_fen(fen), 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("fen", "depth", "count"), [e for e in PERFT if e[1] > 2])
-def test_deep_perft_file(fen, depth, count):
-    assert amazons.perft(board.from_fen(fen), depth) == count
-
-
-def test_divide_adds_up_to_perft():
-    fen = PERFT[-4][0]
-    divided = amazons.divide(board.from_fen(fen), 2)
-    assert sum(divided.values()) == amazons.perft(board.from_fen(fen), 2)
-    assert sorted(divided) == sorted(amazons.legal_actions(board.from_fen(fen)))
 
 
 @pytest.mark.parametrize("size", amazons.SIZES)

@@ -1,13 +1,9 @@
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go, kernels
 from pipeline_src.games.go import board, moves
 from pipeline_src.games.go.replay import play_actions, replay
@@ -15,10 +11,8 @@ from pipeline_src.games.go.turns import lead
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
 from tests.games.go.reference import SlowGo
-from tests.games.perft_file import read_perft_file
 
 REAL = Path(__file__).parents[3] / "../shared/data/go_507_games.tar.gz"
-PERFT = read_perft_file(Path(__file__).parents[1] / "perft" / "go.txt")
 STARTS = ["3/3/3 b", "4/4/4 b komi-0", "5/5/5/5/5 b", "7/7/7/7/7/7/7 w komi-0.5", "9/9/9/9/9/9/9/9/9 b"]
 
 
@@ -27,13 +21,6 @@ def played(fen, *texts):
     for text in texts:
         state = go.play(state, go.parse_move(text, *state.board.shape))
     return state
-
-
-@pytest.mark.parametrize(("fen", "depth", "count"), PERFT)
-def test_perft_file(fen, depth, count):
-    state = go.from_fen(fen)
-    assert go.perft(state, depth) == count, go.divide(state, 1)
-    assert go.to_fen(state) == fen
 
 
 @pytest.mark.parametrize("fen", STARTS)
@@ -169,29 +156,3 @@ def test_random_games_give_the_boards_of_sgfmill():
             expected = [[".bw".index(theirs.get(8 - row, column) or ".") for column in range(9)] for row in range(9)]
             np.testing.assert_array_equal(state.board, expected)
             assert state.turn[board.KO] == (board.NOWHERE if ko is None else (8 - ko[0]) * 9 + ko[1])
-
-
-def test_playing_what_is_not_legal_is_refused():
-    state = go.play(go.initial_state(9), 40)
-    for action in (40, -1, 82, 1 << 40):
-        with pytest.raises(ZugwerkError, match=f"action {action} is not legal"):
-            go.play(state, action)
-
-
-def test_without_a_compiler_the_kernels_play_the_same_game():
-    code = (
-        "import random; from pipeline_src.games import go, kernels; "
-        "rng, s = random.Random(3), go.initial_state(5, 'komi-0'); played = []\n"
-        "while len(go.legal_actions(s)) > 1:\n"
-        "    played.append(int(rng.choice(go.legal_actions(s)[:-1]))); kernels.play(s, played[-1])\n"
-        "print(go.to_fen(s), s.hash[0])\n"
-        "for action in reversed(played): kernels.take_back(s, action)\n"
-        "print(go.to_fen(s), s.hash[0], go.perft(s, 2), kernels.outcome(s))"
-    )
-    outs = []
-    for disable in ("0", "1"):
-        env = {**os.environ, "NUMBA_DISABLE_JIT": disable}
-        command = [sys.executable, "-W", "error", "-c", code]
-        outs.append(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout)
-    assert outs[0] == outs[1]
-    assert outs[0].splitlines()[1] == "5/5/5/5/5 b komi-0 0 651 (False, 0.0)"

@@ -1,5 +1,4 @@
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -124,12 +123,6 @@ def test_bad_fen_says_what_is_wrong(fen, message):
         go.from_fen(fen)
 
 
-def test_messages_stay_short():
-    with pytest.raises(ZugwerkError) as caught:
-        go.from_fen("x" * 10**6)
-    assert len(str(caught.value)) < 1000
-
-
 def test_diagram_marks_the_last_stone():
     state = go.initial_state(3)
     for move in ("b2", "c3"):
@@ -148,22 +141,3 @@ def test_diagram_marks_the_last_stone():
     assert standing(passed) == "White to move after 3 plies and a pass"
     assert standing(go.play(passed, 9)) == "White won by 7.5 after 4 plies"
     assert standing(go.from_fen("3/3/3 b pass-2 komi-0")) == "Drawn after 0 plies"
-
-
-def test_playthrough_file_is_regenerated():
-    """A recorded random game: any change of rules, numbering or text shows as a diff of this file."""
-    rng = random.Random(2007)
-    state, lines = go.initial_state(5, "komi-0.5"), []
-    while go.winner(state) is None:
-        legal = go.legal_actions(state)
-        action = int(legal[rng.randrange(len(legal))])
-        move = f"{action} {go.format_move(action, 5, 5)}"
-        lines.append(f"{go.to_fen(state)} | {len(legal)} legal, {legal.sum()}, hash {state.hash[0]:016x} | {move}")
-        state = go.play(state, action)
-    lines.append(f"{go.to_fen(state)} | {go.winner(state)} wins")
-    recorded = Path(__file__).with_name("playthrough.txt")
-    text = "\n".join(lines) + "\n"
-    if not recorded.exists():  # delete it to record anew; the run that writes it fails, so that nobody does it unawares
-        recorded.write_text(text)
-        pytest.fail(f"wrote {recorded.name}; look at it and run again")
-    assert recorded.read_text() == text

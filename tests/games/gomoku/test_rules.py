@@ -1,19 +1,12 @@
-import os
 import random
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku import board, moves, setup
 from tests.games.gomoku.reference import SlowGomoku
-from tests.games.perft_file import read_perft_file
 
-PERFT = read_perft_file(Path(__file__).parents[1] / "perft" / "gomoku.txt")
 EMPTY = [
     "3/3/3 b freestyle-3",
     "4/4/4/4 b exact-3",
@@ -29,27 +22,6 @@ EMPTY = [
     "5/5/5/5/5 b caro-4",
     "9/9/9/9/9/9/9/9/9 b caro",
 ]
-
-
-@pytest.mark.parametrize(("fen", "depth", "count"), PERFT)
-def test_perft_file(fen, depth, count):
-    state = setup.from_fen(fen)
-    assert gomoku.perft(state, depth) == count, gomoku.divide(state, 1)
-
-
-def test_divide_adds_up_to_perft():
-    fen, depth, count = next(entry for entry in PERFT if entry[1] == 4)
-    divided = gomoku.divide(setup.from_fen(fen), depth)
-    assert list(divided) == gomoku.legal_actions(setup.from_fen(fen)).tolist()
-    assert sum(divided.values()) == count
-
-
-@pytest.mark.parametrize("depth", [-1, 13])
-def test_perft_refuses_other_depths(depth):
-    with pytest.raises(ZugwerkError, match="depth"):
-        gomoku.perft(setup.initial_state(3, "freestyle-3"), depth)
-    with pytest.raises(ZugwerkError, match="depth of 1 to 12"):
-        gomoku.divide(setup.initial_state(3, "freestyle-3"), depth)
 
 
 @pytest.mark.parametrize("fen", EMPTY)
@@ -170,29 +142,3 @@ def test_the_hash_is_of_the_position_not_of_its_history():
         swapped = setup.from_board(found[0].board, board.SECOND)
         assert swapped.hash != found[0].hash, "the side to move is part of it"
     np.testing.assert_array_equal(found[0].board, found[1].board)
-
-
-def test_playing_what_is_not_legal_is_refused():
-    state = gomoku.play(setup.initial_state(9), 40)
-    for action in (40, -1, 81, 1 << 40):
-        with pytest.raises(ZugwerkError, match=f"action {action} is not legal"):
-            gomoku.play(state, action)
-
-
-def test_without_a_compiler_the_kernels_play_the_same_game():
-    code = (
-        "import random; from pipeline_src.games import gomoku, kernels; "
-        "rng, s = random.Random(3), gomoku.initial_state(7, 'exact-4'); played = []\n"
-        "while gomoku.winner(s) is None:\n"
-        "    played.append(int(rng.choice(gomoku.legal_actions(s)))); kernels.play(s, played[-1])\n"
-        "print(gomoku.to_fen(s), s.hash[0])\n"
-        "for action in reversed(played): kernels.take_back(s, action)\n"
-        "print(gomoku.to_fen(s), s.hash[0], gomoku.perft(s, 2))"
-    )
-    outs = []
-    for disable in ("0", "1"):
-        env = {**os.environ, "NUMBA_DISABLE_JIT": disable}
-        command = [sys.executable, "-W", "error", "-c", code]
-        outs.append(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout)
-    assert outs[0] == outs[1]
-    assert outs[0].splitlines()[1] == "7/7/7/7/7/7/7 b exact-4 0 2352"

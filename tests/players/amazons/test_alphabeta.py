@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
@@ -32,23 +31,6 @@ def test_options_are_read():
     assert (options.table_mb, options.killers, options.scout, options.aspiration) == (2.0, 1, False, 1.5)
     standard = make("alphabeta").searcher.searcher.options.widths
     assert make("alphabeta:width3=9").searcher.searcher.options.widths == (standard[0], 9, 9)
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("alphabeta:strong", "takes no 'strong'"),
-        ("alphabeta:size=3", "its options: depth, nodes, movetime, width"),
-        ("alphabeta:width=2.5", "width must be a whole number, not 2.5"),
-        ("alphabeta:killers=-1", "killers"),
-        ("alphabeta:table_mb=-1", "table_mb"),
-        ("alphabeta:table_mb=inf", "table_mb"),
-        ("alphabeta:depth=0", "depth must be at least 1, not 0"),
-    ],
-)
-def test_what_cannot_be_read_is_named(text, complaint):
-    with pytest.raises(ZugwerkError, match=complaint):
-        make(text)
 
 
 def test_it_plays_the_answer_of_its_search_and_the_generator_changes_nothing():

@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import amazons
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
@@ -33,20 +31,3 @@ def test_the_text_sets_limits_and_options():
     search = found.searcher.searcher
     assert (search.options.c, search.options.keep, search.nodes) == (0.25, 9, 100)
     assert player("uct").limit == Limit(movetime_ms=1000)
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("uct:fast", "takes no 'fast'"),
-        ("uct:nodes=0", "nodes must be at least 1"),
-        ("uct:nodes=5,iterations=5", "one option"),
-        ("uct:keep=2.5", "keep must be a whole number, not 2.5"),
-        ("uct:tree=0", "tree must be at least 1"),
-        ("uct:minimax=2", "minimax must be 0 to 1, not 2.0"),
-        ("uct:speed=2", "no option 'speed'"),
-    ],
-)
-def test_wrong_texts_are_refused(text, complaint):
-    with pytest.raises(ZugwerkError, match=complaint):
-        player(text)

@@ -192,20 +192,6 @@ def test_after_a_fault_it_is_told_the_whole_position(player, tmp_path):
     assert brain.choose([position([7, 8])]) == [0]
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("brain", "needs a command, as in brain:"),
-        ("brain:'x", "command is not a command line"),
-        ("brain:x,movetime=0", "movetime must be at least 1"),
-        ("brain:x,depth=3", "has no option 'depth'"),
-    ],
-)
-def test_texts_that_cannot_be_read(words, complaint):
-    with pytest.raises(ZugwerkError, match=complaint):
-        make_player("gomoku", words)
-
-
 def test_rules_without_a_number(player):
     with pytest.raises(ZugwerkError, match="freestyle, exact, renju, caro, not freestyle-4"):
         player("good").choose([position(start=gomoku.initial_state(5, "freestyle-4"))])
@@ -231,11 +217,13 @@ def test_faults_lose_games_of_a_match(mode, fault):
     assert found.side(1).forfeits == {fault: 2}
 
 
+@pytest.mark.slow
 def test_the_second_that_a_brain_is_told_is_policed_without_any_option():
     found = run_match(MatchSpec("gomoku", "random", text("late=1300", options="first=0"), 2, "random:2", 5))
     assert found.side(1).forfeits == {"time": 2}
 
 
+@pytest.mark.slow
 def test_a_first_move_may_take_longer():
     """Some begin anew on BOARD; with no such time the game is lost."""
     for first, forfeits in (("", {}), (",first=0", {"time": 2})):
@@ -286,6 +274,7 @@ def test_a_refused_move_is_asked_for_once_more_by_board(player, tmp_path, caplog
         player("error").choose([position([0])])
 
 
+@pytest.mark.slow
 def test_pauses_are_on_no_clock():
     """The pauses of a game are longer than a side's whole time; what the engine itself takes counts as ever."""
     for mode, forfeits in (("good", {}), ("late=400", {"time": 2})):
@@ -301,6 +290,7 @@ def test_a_program_that_refuses_what_comes_at_once_loses_no_game_of_a_match(paus
     assert found.side(0).forfeits == {}
 
 
+@pytest.mark.slow
 def test_a_start_that_is_lost_is_sent_again(player, tmp_path, monkeypatch):
     monkeypatch.setattr(brain_module, "LOST_START_S", 0.3)
     brain = player("deaf=2", tmp_path / "log")

@@ -43,19 +43,19 @@ def random_position(rng, size, variant, stones, side=0):
 )
 def test_no_defence_beats_a_proof_on_small_boards(variant, side):
     rng, won = np.random.default_rng(3), 0
-    for _ in range(60):
+    for _ in range(30):
         state = random_position(rng, 7, variant, int(rng.integers(8, 24)), side)
         found = SOLVER.solve(state, Limit(nodes=20_000))
         if found.win:
             won += 1
             assert refutation(SOLVER, state, Limit(nodes=20_000)) is None, gomoku.to_fen(state)
-    assert won > 8
+    assert won > 3
 
 
 @pytest.mark.parametrize("variant", ["freestyle-4", "exact-4", "freestyle-3", "exact-3"])
 def test_what_is_proven_is_won_when_all_is_played_out(variant):
     rng, both = np.random.default_rng(5), [0, 0]
-    for _ in range(60):
+    for _ in range(30):
         state = random_position(rng, 4, variant, int(rng.integers(8, 14)))
         best, found = best_result(gomoku.to_fen(state)), SOLVER.solve(state, Limit(nodes=20_000))
         assert not found.win or best == 1, gomoku.to_fen(state)
@@ -80,7 +80,7 @@ def test_fours_are_found_where_the_slow_search_finds_them(variant):
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "renju", "caro"])
 def test_lines_are_played_to_their_end(size, variant):
     rng, won = np.random.default_rng(size), 0
-    for _ in range(40):
+    for _ in range(20):
         state = random_position(rng, size, variant, int(rng.integers(size * size // 5, size * size // 2)))
         found = SOLVER.solve(state, Limit(nodes=5_000))
         if not found.win:
@@ -91,7 +91,7 @@ def test_lines_are_played_to_their_end(size, variant):
             assert gomoku.winner(state) is None
             state = gomoku.play(state, action)
         assert (gomoku.winner(state), found.plies) == ("first", len(found.line))
-    assert won > 5
+    assert won > 2
 
 
 def test_a_line_against_black_in_renju_has_no_forbidden_stone():

@@ -65,7 +65,7 @@ def test_a_spatial_policy_follows_the_board():
 def test_clipped_gradients_train_otherwise(dataset, tmp_path):
     losses = {}
     for clip in (None, 1e-3):
-        section = params(width=0.1, batch=16, epochs=1, optimizer="sgd").model_copy(update={"gradient_clip": clip})
+        section = params(batch=32, epochs=1, optimizer="sgd").model_copy(update={"gradient_clip": clip})
         done = train(dataset, section, model="cross_entropy", seed=1, folder=tmp_path / str(clip))
         losses[clip] = done.rows[-1]["validation_loss"]
     assert losses[None] != losses[1e-3]

@@ -20,11 +20,11 @@ def module_and_batch(dataset, model, count, **changed):
 
 @pytest.mark.parametrize(("model", "rate"), [("cross_entropy", 3e-4), ("residual", 1e-2)])
 def test_both_nets_learn_one_batch_by_heart(dataset, model, rate):
-    module, batch = module_and_batch(dataset, model, 24, width=0.1, channels=16, schedule="constant", warmup=0.0)
+    module, batch = module_and_batch(dataset, model, 12, width=0.1, channels=16, schedule="constant", warmup=0.0)
     optimizer = module.configure_optimizers()["optimizer"]
     for group in optimizer.param_groups:
         group["lr"] = rate
-    for _ in range(250):
+    for _ in range(150):
         move, arrow = module.answer(batch)
         loss = move.loss + arrow.loss
         optimizer.zero_grad()

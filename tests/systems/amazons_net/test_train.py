@@ -21,7 +21,8 @@ class KilledError(Exception):
 
 
 def run(dataset, folder, model="cross_entropy", **changed):
-    return train(dataset, params(model, **changed), model=model, seed=5, folder=folder)
+    """Eight steps an epoch, a checkpoint after four."""
+    return train(dataset, params(model, **{"batch": 32, **changed}), model=model, seed=5, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def stop_after_saving(monkeypatch, pattern):
     [
         (stop_in_step, 2),
         (stop_in_step, 7),
-        (stop_in_step, 21),
+        (stop_in_step, 11),
         (stop_in_validation, None),
         (stop_after_saving, "best.ckpt"),
         (stop_after_saving, "step=*.ckpt"),
@@ -167,7 +168,7 @@ def test_lightning_keeps_curves_where_dvclive_is_missing(dataset, tmp_path, monk
 
 def test_dvclive_keeps_curves_and_summary_for_those_who_watch(dataset, tmp_path, monkeypatch):
     with monkeypatch.context() as killing:
-        stop_in_step(killing, 21)
+        stop_in_step(killing, 11)
         with pytest.raises(KilledError):
             run(dataset, tmp_path)
     trained = run(dataset, tmp_path)

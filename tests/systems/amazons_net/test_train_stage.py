@@ -69,6 +69,7 @@ def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
     assert not list(amazons_train.WORK.iterdir())
 
 
+@pytest.mark.slow
 def test_as_a_command_it_ends_in_one_line_without_a_data_set(project):
     running = command(project)
     _, errors = running.communicate(timeout=240)

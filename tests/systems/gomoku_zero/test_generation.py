@@ -99,6 +99,7 @@ def test_always_takes_the_new_player(setting, project):
     assert files.best.read_bytes() == files.model.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_no_byte(undisturbed, setting, project):
     for number in (1, 2):
         run_generation(number, setting, TWO, Path("artifacts"))
@@ -247,9 +248,12 @@ def test_a_generation_of_rounds_reports_all_of_them(grown):
     assert read_json(GenerationFiles(2, grown).report)["self_play"]["evaluations"] > 12 * 8
 
 
-def test_neither_workers_nor_units_of_work_nor_a_stop_between_rounds_change_a_byte(grown, project, monkeypatch):
+@pytest.mark.parametrize("parallel", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])
+def test_neither_workers_nor_units_of_work_nor_a_stop_between_rounds_change_a_byte(
+    grown, project, monkeypatch, parallel
+):
     setting = read_setting(write_params(project, **LINES))
-    run_generation(1, setting, TWO, Path("artifacts"))
+    run_generation(1, setting, parallel, Path("artifacts"))
     split_at_random(monkeypatch)
     calls, whole = [], made.learn
 

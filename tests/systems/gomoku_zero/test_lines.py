@@ -79,11 +79,9 @@ def test_windows_are_those_that_a_board_has(length: int) -> None:
     for left in range(half + 1):  # cells off the board at either end
         for right in range(half + 1):
             inside = length - left - right
-            for code in range(3**inside):
+            for code in range(0, 3**inside, 1 if inside <= 9 else 101):  # enough of the larger ones
                 digits = [3] * left + [code // 3**k % 3 for k in range(inside)] + [3] * right
                 seen.add(tuple(digits))
-            if length == 11 and inside > 8:
-                break  # enough of the larger ones
     codes = {sum(digit << 2 * p for p, digit in enumerate(window)) for window in seen}
     rows = found.rows[sorted(codes)]
     assert (rows >= 0).all()
@@ -292,8 +290,8 @@ def test_the_value_learns_beside_the_policy() -> None:
     crowd[:, 0][torch.from_numpy(planes[:, :2].sum(1) > 0)] = -1
     best, batch, value = crowd.flatten(1).argmax(1), torch.from_numpy(planes), torch.from_numpy(more).float()
     optimizer, losses = torch.optim.AdamW(net.parameters(), lr=6e-3), []
-    for _ in range(150):
-        some = torch.from_numpy(rng.choice(len(states), 128))
+    for _ in range(100):
+        some = torch.from_numpy(rng.choice(len(states), 64))
         logits, values = net(batch[some])
         error = (values - value[some]).square().mean()
         loss = functional.cross_entropy(logits, best[some]) + error

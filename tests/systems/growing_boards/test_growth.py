@@ -88,7 +88,7 @@ def test_the_larger_board_begins_with_the_smaller_one_s_hidden_layers(undisturbe
     assert all(torch.equal(last[name], start[name]) for name in hidden)
 
 
-@pytest.mark.parametrize("parallel", [ONE, TWO])
+@pytest.mark.parametrize("parallel", [ONE, pytest.param(TWO, marks=pytest.mark.slow)])
 def test_stopped_after_each_generation_it_ends_in_the_same_bytes(undisturbed, project, parallel):
     for board, setting in zip((SMALL, LARGE), settings(project), strict=True):
         asked = iter([True, False])  # for the second generation
