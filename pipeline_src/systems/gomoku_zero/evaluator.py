@@ -15,15 +15,15 @@ from pipeline_src.files import written_aside
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku.line_net import LineNet, LineTable, evaluate_all, make_line_net, read_table, write_table
 from pipeline_src.search.mcts.batches import stack
-from pipeline_src.systems.gomoku_zero.backend import (
+from pipeline_src.systems.gomoku_zero.backends import (
     Backend,
     BackendName,
     Floats,
     ModelInfo,
     Planes,
-    Run,
+    open_backend,
+    resolve,
 )
-from pipeline_src.systems.gomoku_zero.backends import open_backend, resolve
 from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, planes_need, zero_planes
 
 Ints = npt.NDArray[np.int32]
@@ -44,11 +44,11 @@ class ZeroEvaluator:
     position, nor on how many there are.
     """
 
-    def __init__(self, run: Backend | Run, positions: int, chunk: int) -> None:
+    def __init__(self, backend: Backend, positions: int, chunk: int) -> None:
         """Set the net and its batches.
 
         Args:
-            run: a backend, or a function from planes float32 [chunk, C, H, W] to policy logits and values.
+            backend: runs the net.
             positions: of history that the net sees.
             chunk: rows of a batch of the net.
 
@@ -57,7 +57,7 @@ class ZeroEvaluator:
         """
         if chunk < 1:
             raise ZugwerkError(f"a net's batch must have at least 1 row, not {chunk}")
-        self.backend, self.positions, self.chunk = run, positions, chunk
+        self.backend, self.positions, self.chunk = backend, positions, chunk
         self.evaluated = 0
         """Number of positions evaluated so far."""
         self._planes: Planes = np.empty((0, 0, 0, 0), np.float32)
@@ -80,8 +80,10 @@ class ZeroEvaluator:
         count, height, width = states.board.shape
         shape = (self.chunk, plane_count(self.positions), height, width)
         if self._planes.shape != shape:
-            self._check(height, width)
-            self._planes = np.empty(shape, self._dtype)
+            own = self.backend.info.height, self.backend.info.width
+            if own != (height, width):
+                raise ZugwerkError(f"a {height}x{width} board, but this model plays on {own[0]}x{own[1]}")
+            self._planes = np.empty(shape, self.backend.dtype)
         self.evaluated += count
         chunks = []
         for at in range(0, count, self.chunk):
@@ -89,7 +91,7 @@ class ZeroEvaluator:
             n = len(some.board)
             zero_planes(some, self.positions, self._planes[:n])
             self._planes[n:] = 0
-            chunks.append(self.backend(self._planes) if callable(self.backend) else self.backend.submit(self._planes))
+            chunks.append(self.backend.submit(self._planes))
         return Pending(chunks, steps, counts)
 
     def wait(self, pending: Pending) -> tuple[Floats, Floats]:
@@ -98,7 +100,7 @@ class ZeroEvaluator:
         priors, values = np.empty(steps.shape, np.float32), np.empty(len(counts), np.float32)
         for k, handle in enumerate(pending.chunks):
             rows = slice(k * self.chunk, min((k + 1) * self.chunk, len(counts)))
-            logits, found = handle if callable(self.backend) else self.backend.wait(handle)
+            logits, found = self.backend.wait(handle)
             legal_priors(logits, steps[rows], counts[rows], priors[rows])
             values[rows] = found[: len(counts[rows])]
         if not np.isfinite(values).all():
@@ -107,22 +109,7 @@ class ZeroEvaluator:
 
     def needs(self, state: Any) -> list[Need]:
         """Kernels that it calls for states of such a type."""
-        return planes_need(stack(state, 1), np.empty((1, 1, 1, 1), self._dtype))
-
-    @property
-    def _dtype(self) -> Any:
-        """Type of the planes."""
-        return np.float32 if callable(self.backend) else self.backend.dtype
-
-    def _check(self, height: int, width: int) -> None:
-        if callable(self.backend):
-            return
-        if (self.backend.info.height, self.backend.info.width) != (height, width):
-            _refuse_board(self.backend.info, height, width)
-
-
-def _refuse_board(info: ModelInfo, height: int, width: int) -> None:
-    raise ZugwerkError(f"a {height}x{width} board, but this model plays on {info.height}x{info.width}")
+        return planes_need(stack(state, 1), np.empty((1, 1, 1, 1), self.backend.dtype))
 
 
 class LineEvaluator:
@@ -206,8 +193,7 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
         ZugwerkError: no model there, or a damaged one.
     """
     from pipeline_src.systems.gomoku_zero.lines import LinesNet
-    from pipeline_src.systems.gomoku_zero.models import load_model
-    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+    from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model
 
     loaded = load_model(model)
     if isinstance(loaded.net, LinesNet) and backend == "auto":

@@ -1,4 +1,4 @@
-"""Params of growing boards: the boards and their convergence.
+"""Params of growing boards, the boards and their convergence; and the paths of their files.
 
 Net, self-play, training and gate are the models of `pipeline_src.systems.gomoku_zero.params` in sections ``growing_*``.
 """
@@ -23,6 +23,7 @@ from pipeline_src.project.params import (
     read_tree,
     read_value,
 )
+from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, Side
 
 FIRST, SECTION = "growing_first", "growing_larger"
@@ -112,3 +113,61 @@ class GrowingConvergence(Params):
     """The loss improves if its mean over the last span is lower than over the span before by more than this share."""
     score_gain: Annotated[float, Field(ge=0, le=0.5)] = 0.05
     """The gate improves if the new players of the last span together scored more than one half plus this number."""
+
+
+CURVE = (
+    "generation",
+    "games",
+    "positions",
+    "mean_plies",
+    "loss",
+    "policy_loss",
+    "value_loss",
+    "gate_score",
+    "evaluations",
+    "multiply_adds",
+    "multiply_adds_in_all",
+)
+"""Columns of a board's table of generations."""
+
+
+@dataclass(frozen=True)
+class BoardFiles:
+    """The files of one board."""
+
+    size: int
+    artifacts: Path = ARTIFACTS
+
+    @property
+    def models(self) -> Path:
+        """Folder of the nets of all generations, and of the best player, `best`."""
+        return self.artifacts / "models/growing" / str(self.size)
+
+    def model(self, generation: int) -> Path:
+        """Return the path of a generation's net; 0 is the net at the start of the first generation."""
+        return self.models / f"{generation:02d}.pt"
+
+    @property
+    def best(self) -> Path:
+        """The best player in the end."""
+        return self.models / "best.pt"
+
+    @property
+    def games(self) -> Path:
+        """Folder of the records of all self-play games, a file a generation."""
+        return self.artifacts / "records/growing" / str(self.size)
+
+    @property
+    def report(self) -> Path:
+        """Metrics."""
+        return self.artifacts / "reports/growing/boards" / f"{self.size}.json"
+
+    @property
+    def curve(self) -> Path:
+        """A row a generation, `CURVE`: losses, gate, computing."""
+        return self.report.with_suffix(".csv")
+
+    @property
+    def timings(self) -> Path:
+        """Seconds of each generation's phases."""
+        return self.report.with_suffix(".timings.json")

@@ -5,8 +5,8 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.ranks import Share
 from pipeline_src.learning.symmetry import COUNT, transform_boards
-from pipeline_src.systems.gomoku_zero.batches import Batches
-from pipeline_src.systems.gomoku_zero.positions import Positions
+from pipeline_src.systems.gomoku_zero.train import Batches
+from pipeline_src.systems.gomoku_zero.window import Positions
 from tests.systems.gomoku_zero.small import SIZE, small_positions
 
 

@@ -16,7 +16,7 @@ from pipeline_src.systems.gomoku_zero import generation as made
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import load_model
-from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
 from tests.stages.killed import check_kill, split_at_random
 from tests.systems.gomoku_zero.settings import change, write_params
@@ -161,12 +161,6 @@ def test_a_whole_generation_is_made_again_only_if_something_changed(setting, pro
     assert run_generation(1, setting, ONE, Path("artifacts"), again=False)
     assert not run_generation(1, setting, ONE, Path("artifacts"), again=False)
     assert run_generation(1, change(setting, "train", learning_rate=0.02), ONE, Path("artifacts"), again=False)
-
-
-def test_random_moves_as_the_first_games(setting, project):
-    run_generation(1, change(setting, "self_play", first="random"), ONE, Path("artifacts"))
-    policy = open_window(GenerationFiles(1).window).policy
-    assert (policy.max(axis=1) == 1).all()
 
 
 @pytest.mark.parametrize("name", ["best", "model", "learner"])

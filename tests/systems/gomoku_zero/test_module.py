@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline_src.systems.gomoku_zero.batches import Batch, Batches
-from pipeline_src.systems.gomoku_zero.module import MEASURES, ZeroModule
+from pipeline_src.systems.gomoku_zero.train import MEASURES, Batch, Batches, ZeroModule
 from tests.systems.gomoku_zero.small import SIZE, params, small_net, small_positions
 
 
@@ -36,7 +35,7 @@ def batch():
 def test_the_loss_is_the_published_one(batch):
     torch.manual_seed(2)
     logits, value = torch.randn(4, 6), torch.tensor([0.5, 0.25, -0.5, -1.0])
-    loss, sums = module(Answers(logits, value), value_weight=0.5).answer(batch)
+    loss, sums = module(Answers(logits, value)).answer(batch)
     policy_loss = value_loss = entropy = target = 0.0
     for b in range(4):
         weights = [math.exp(x) for x in logits[b].tolist()]
@@ -46,7 +45,7 @@ def test_the_loss_is_the_published_one(batch):
         entropy -= sum(c * math.log(c) for c in p)
         target -= sum(a * math.log(a) for a in pi if a)
         value_loss += (batch.value[b].item() - value[b].item()) ** 2
-    assert loss.item() == pytest.approx((policy_loss + 0.5 * value_loss) / 4, rel=1e-5)
+    assert loss.item() == pytest.approx((policy_loss + value_loss) / 4, rel=1e-5)
     named, decided = 2, 3
     assert sums.tolist() == pytest.approx([policy_loss, value_loss, entropy, target, named, decided], rel=1e-5)
 

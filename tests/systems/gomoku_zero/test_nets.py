@@ -3,9 +3,8 @@ import torch
 from torch import nn
 
 from pipeline_src.systems.gomoku_zero.models import folded, make_config, make_net
+from pipeline_src.systems.gomoku_zero.nets import Block, PlainConfig, ResidualConfig
 from pipeline_src.systems.gomoku_zero.params import GomokuNet, PlainParams, ResidualParams
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig
-from pipeline_src.systems.gomoku_zero.residual import Block, ResidualConfig
 from tests.systems.gomoku_zero.nets import SMALL, fresh, some_planes
 
 
@@ -36,7 +35,7 @@ def test_shapes_ranges_and_gradients(config: PlainConfig | ResidualConfig) -> No
 
 
 def test_a_fresh_residual_net_learns_in_all_of_its_layers() -> None:
-    config = ResidualConfig(6, 6, 2, 4, 3, (6, 8), 2)
+    config = ResidualConfig(height=6, width=6, positions=2, stem_filters=4, stem_kernel=3, widths=(6, 8), blocks=2)
     torch.manual_seed(1)
     net = make_net(config)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
@@ -91,7 +90,7 @@ def test_16_bits_are_enough_to_play(config: PlainConfig | ResidualConfig) -> Non
 
 def test_params_make_the_config() -> None:
     params = GomokuNet(kind="plain", positions=2, plain=PlainParams(filters=(8, 9), batch_norm=False))
-    assert make_config(params, 9, 7) == PlainConfig(9, 7, 2, (8, 9), batch_norm=False)
+    assert make_config(params, 9, 7) == PlainConfig(height=9, width=7, positions=2, filters=(8, 9), batch_norm=False)
     assert make_config(GomokuNet(kind="residual"), 15, 15) == ResidualConfig()
 
 

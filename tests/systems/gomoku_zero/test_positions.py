@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero.positions import positions
-from pipeline_src.systems.gomoku_zero.window import extend_window, make_games
+from pipeline_src.systems.gomoku_zero.window import extend_window, make_games, positions
 from tests.systems.gomoku_zero.random_games import random_games
 
 

@@ -9,11 +9,10 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint
-from pipeline_src.systems.gomoku_zero.learner import save_learner
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
-from pipeline_src.systems.gomoku_zero.module import ZeroModule
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig
-from pipeline_src.systems.gomoku_zero.positions import Positions
+from pipeline_src.systems.gomoku_zero.nets import PlainConfig
+from pipeline_src.systems.gomoku_zero.train import ZeroModule, save_learner
+from pipeline_src.systems.gomoku_zero.window import Positions
 from tests.systems.gomoku_zero.small import HISTORY, SIZE, run, small_net, small_positions
 
 STEPS = 16
@@ -58,7 +57,7 @@ def test_trains_in_place_and_measures(tmp_path, undisturbed):
 def test_a_trained_net_and_its_file_answer_bit_for_bit_alike(tmp_path):
     """So a cycle in one process plays the games that one over many processes plays."""
     torch.manual_seed(3)
-    net = make_net(PlainConfig(SIZE, SIZE, HISTORY, filters=(8, 8)))
+    net = make_net(PlainConfig(height=SIZE, width=SIZE, positions=HISTORY, filters=(8, 8)))
     run(tmp_path, net=net)
     save_model(tmp_path / "model.pt", net)
     again = load_model(tmp_path / "model.pt").net
@@ -73,22 +72,6 @@ def test_other_seeds_and_params_train_otherwise(tmp_path, undisturbed):
         folder = tmp_path / str(number)
         folder.mkdir()
         assert content(run(folder, **how), folder)[0] != undisturbed[0]
-
-
-@pytest.mark.parametrize("decay", ["linear", "cosine"])
-def test_the_rate_falls_to_nothing_within_a_generation(tmp_path, monkeypatch, decay):
-    rates, step = [], ZeroModule.training_step
-
-    def seen(self, batch, batch_idx):
-        rates.append(self.optimizers().param_groups[0]["lr"])
-        return step(self, batch, batch_idx)
-
-    monkeypatch.setattr(ZeroModule, "training_step", seen)
-    run(tmp_path, decay=decay)
-    assert rates[0] == 5e-3
-    assert rates[STEPS // 2] == pytest.approx(2.5e-3)
-    assert rates == sorted(rates, reverse=True)
-    assert rates[-1] == pytest.approx({"linear": 5e-3 / 16, "cosine": 4.8e-5}[decay], rel=0.01)
 
 
 def stop_in_step(monkeypatch, number):
@@ -141,9 +124,7 @@ run({folder!r})
 @pytest.mark.slow
 def test_a_sigkill_changes_nothing(tmp_path, undisturbed):
     """The process sleeps in step 11, and dies there."""
-    sleeps = (
-        "import time; from pipeline_src.systems.gomoku_zero import module as m; step = m.ZeroModule.training_step\n"
-    )
+    sleeps = "import time; from pipeline_src.systems.gomoku_zero import train as m; step = m.ZeroModule.training_step\n"
     sleeps += "m.ZeroModule.training_step = lambda self, b, i: (\n"
     sleeps += "    self.global_step == 11 and (print('there', flush=True), time.sleep(600)), step(self, b, i))[1]\n"
     command = [sys.executable, "-c", sleeps + PROGRAM.format(folder=str(tmp_path))]

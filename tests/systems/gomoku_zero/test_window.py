@@ -33,16 +33,16 @@ def per_game(games):
 
 @pytest.fixture
 def window(tmp_path):
-    write_window(tmp_path / "07", random_games(4), {"passes": 4})
+    write_window(tmp_path / "07", random_games(4))
     return tmp_path / "07"
 
 
 def test_a_window_is_read_as_it_was_written(tmp_path, window):
     assert same(random_games(4), open_window(window))
     manifest = json.loads((window / "manifest.json").read_text())
-    assert (manifest["games"], manifest["size"], manifest["params"]) == (4, 5, {"passes": 4})
+    assert (manifest["games"], manifest["size"]) == (4, 5)
     assert manifest["positions"] == len(open_window(window).policy)
-    write_window(tmp_path / "again", random_games(4), {"passes": 4})
+    write_window(tmp_path / "again", random_games(4))
     for file in window.iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
 

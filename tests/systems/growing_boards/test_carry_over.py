@@ -1,25 +1,29 @@
-import dataclasses
-
 import pytest
 import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.systems.gomoku_zero.models import make_net
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig
-from pipeline_src.systems.gomoku_zero.residual import ResidualConfig
-from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
-from pipeline_src.systems.growing_boards.carry_over import carry_over, multiply_adds
+from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig, UniformConfig, UniformNet
+from pipeline_src.systems.growing_boards.growth import carry_over, multiply_adds
 from tests.systems.gomoku_zero.nets import fresh, some_planes
 
-PLAIN = PlainConfig(6, 6, 1, (5, 7), signed=True)
+PLAIN = PlainConfig(height=6, width=6, positions=1, filters=(5, 7), signed=True)
 
 
 def grown(small, size):
     torch.manual_seed(3)
-    return carry_over(small, dataclasses.replace(small.config, height=size, width=size))
+    return carry_over(small, small.config.model_copy(update={"height": size, "width": size}))
 
 
-@pytest.mark.parametrize("config", [PLAIN, ResidualConfig(6, 6, 2, 4, 3, (6, 8), 2, value_hidden=3)])
+@pytest.mark.parametrize(
+    "config",
+    [
+        PLAIN,
+        ResidualConfig(
+            height=6, width=6, positions=2, stem_filters=4, stem_kernel=3, widths=(6, 8), blocks=2, value_hidden=3
+        ),
+    ],
+)
 def test_hidden_layers_are_carried_over_and_heads_are_new(config):
     small = fresh(config)
     large = grown(small, 9)
@@ -37,7 +41,7 @@ def test_hidden_layers_are_carried_over_and_heads_are_new(config):
 
 
 def test_a_convolutional_net_is_carried_over_whole():
-    small = fresh(dataclasses.replace(PLAIN, head="convolutional"))
+    small = fresh(PLAIN.model_copy(update={"head": "convolutional"}))
     large = grown(small, 9)
     assert all(torch.equal(tensor, large.state_dict()[name]) for name, tensor in small.state_dict().items())
     planes = torch.zeros(1, 3, 6, 6)
@@ -50,7 +54,7 @@ def test_a_convolutional_net_is_carried_over_whole():
 
 def test_a_convolutional_head_knows_no_size():
     """Its weights are as many on any board, and a shifted stone shifts the policy away from the edges."""
-    config = PlainConfig(15, 15, 1, (5,), signed=True, head="convolutional")
+    config = PlainConfig(height=15, width=15, positions=1, filters=(5,), signed=True, head="convolutional")
     net = fresh(config)
     planes = torch.zeros(2, 3, 15, 15)
     planes[0, 0, 6, 6] = planes[1, 0, 7, 8] = 1
@@ -77,15 +81,17 @@ def test_a_signed_net_sees_only_the_stones():
 
 def test_only_the_same_net_can_grow():
     with pytest.raises(ZugwerkError, match="cannot grow into another"):
-        carry_over(make_net(PLAIN), ResidualConfig(9, 9))
+        carry_over(make_net(PLAIN), ResidualConfig(height=9, width=9))
     with pytest.raises(ZugwerkError, match=r"layer trunk\.0.*another shape"):
-        carry_over(make_net(PLAIN), dataclasses.replace(PLAIN, height=9, width=9, filters=(6, 7)))
+        carry_over(make_net(PLAIN), PLAIN.model_copy(update={"height": 9, "width": 9, "filters": (6, 7)}))
     with pytest.raises(ZugwerkError, match="cannot grow"):
-        carry_over(UniformNet(UniformConfig(6, 6)), dataclasses.replace(PLAIN, height=9, width=9))
+        carry_over(UniformNet(UniformConfig(height=6, width=6)), PLAIN.model_copy(update={"height": 9, "width": 9}))
 
 
 def test_multiply_adds_are_those_of_convolutions_and_dense_layers():
-    config = PlainConfig(6, 7, 2, (5, 8), policy_planes=3, value_planes=2, value_hidden=11)
+    config = PlainConfig(
+        height=6, width=7, positions=2, filters=(5, 8), policy_planes=3, value_planes=2, value_hidden=11
+    )
     cells = 42
     trunk = cells * 9 * (5 * 5 + 5 * 8)
     heads = cells * 8 * (3 + 2) + 3 * cells * cells + 2 * cells * 11 + 11

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline_src.systems.growing_boards.convergence import Progress, has_converged
+from pipeline_src.systems.growing_boards.growth import Progress, has_converged
 from pipeline_src.systems.growing_boards.params import GrowingConvergence
 
 PARAMS = GrowingConvergence(span=3, loss_drop=0.02, score_gain=0.05)

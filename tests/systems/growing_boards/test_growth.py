@@ -10,12 +10,10 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.records.parquet import read_records
-from pipeline_src.systems.gomoku_zero.files import CURVE, BoardFiles
 from pipeline_src.systems.gomoku_zero.models import load_model
-from pipeline_src.systems.gomoku_zero.setting import setting_for
-from pipeline_src.systems.growing_boards.carry_over import multiply_adds
-from pipeline_src.systems.growing_boards.growth import grow
-from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingConvergence
+from pipeline_src.systems.gomoku_zero.params import setting_for
+from pipeline_src.systems.growing_boards.growth import grow, multiply_adds
+from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingBoard, GrowingConvergence
 from tests.systems.gomoku_zero.settings import SECTIONS
 from tests.systems.gomoku_zero.test_generation import contents
 
