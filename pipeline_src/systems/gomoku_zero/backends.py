@@ -158,7 +158,7 @@ CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64
 
 
 class OnnxBackend(Synchronous):
-    """Runs what `systems.gomoku_zero.onnx_graph` exports. Knows nothing of torch."""
+    """Runs what `models.export_onnx` writes. Knows nothing of torch."""
 
     def __init__(self, content: bytes, threads: int = 1, name: str = "ONNX model") -> None:
         """``content`` is the model's file, ``name`` what complaints call it.

@@ -25,72 +25,33 @@ class Made(NamedTuple):
     """Folder of the replay window."""
 
 
-@dataclass(frozen=True)
 class GenerationFiles:
     """The files of one generation; the first is number 1."""
 
-    number: int
-    artifacts: Path = ARTIFACTS
-
-    @property
-    def name(self) -> str:
-        """Two digits."""
-        return f"{self.number:02d}"
-
-    @property
-    def games(self) -> Path:
+    def __init__(self, number: int, artifacts: Path = ARTIFACTS) -> None:
+        self.number, self.name = number, f"{number:02d}"
+        self.games = artifacts / "records/gomoku/self_play" / f"{self.name}.parquet"
         """Records of the self-play games."""
-        return self.artifacts / "records/gomoku/self_play" / f"{self.name}.parquet"
-
-    @property
-    def gate_games(self) -> Path:
+        self.gate_games = artifacts / "records/gomoku/gate" / f"{self.name}.parquet"
         """Records of the games against the best player."""
-        return self.artifacts / "records/gomoku/gate" / f"{self.name}.parquet"
-
-    @property
-    def window(self) -> Path:
+        self.window = artifacts / "samples/gomoku" / self.name
         """Folder of the replay window: the games that this generation trained on."""
-        return self.artifacts / "samples/gomoku" / self.name
-
-    @property
-    def models(self) -> Path:
+        self.models = artifacts / "models/gomoku" / self.name
         """Folder of the models."""
-        return self.artifacts / "models/gomoku" / self.name
-
-    @property
-    def model(self) -> Path:
+        self.model = self.models / "model.pt"
         """The net that this generation trained, whether or not it became the best."""
-        return self.models / "model.pt"
-
-    @property
-    def best(self) -> Path:
+        self.best = self.models / "best.pt"
         """The best player after this generation's gate."""
-        return self.models / "best.pt"
-
-    @property
-    def learner(self) -> Path:
-        """State of the optimiser, with which the next generation goes on."""
-        return self.models / "learner.pt"
-
-    @property
-    def made(self) -> Made:
+        self.learner = self.models / "learner.pt"
+        """State of the optimizer."""
+        self.made = Made(self.model, self.best, self.learner, self.window)
         """The files that the next generation begins with."""
-        return Made(self.model, self.best, self.learner, self.window)
-
-    @property
-    def report(self) -> Path:
+        self.report = artifacts / "reports/gomoku/generations" / f"{self.name}.json"
         """Metrics."""
-        return self.artifacts / "reports/gomoku/generations" / f"{self.name}.json"
-
-    @property
-    def curves(self) -> Path:
+        self.curves = self.report.with_suffix(".csv")
         """Losses by step."""
-        return self.report.with_suffix(".csv")
-
-    @property
-    def timings(self) -> Path:
+        self.timings = self.report.with_suffix(".timings.json")
         """Seconds, hardware and the key of the generation's inputs. Written last, and not an output of the graph."""
-        return self.report.with_suffix(".timings.json")
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,7 @@ def train_generation(
     seed: int,
     generation: int,
     folder: Path,
-    count: int | None = None,
+    count: int,
     learner_state: LearnerState | None = None,
 ) -> TrainedGeneration:
     """Train ``net``, in place, on a replay window; it comes back in evaluation mode.
@@ -302,14 +302,12 @@ def train_generation(
         generation: its number sets the learning rate.
         folder: for checkpoints; this training's own.
         count: number of the newest round in the window; how many positions it brought says how many steps to train.
-            None: that of the generation, for generations of one round.
         learner_state: state of the last generation's training, which is not changed; None for a new one.
 
     Raises:
         ZugwerkError: no positions, a ``learner_state`` of another optimizer or net, or a loss that is no number.
     """
     start = time.perf_counter()
-    count = generation if count is None else count
     new = int((positions.generation == count).sum())
     steps, rate = params.steps(new), params.rate(generation)
     batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=count)

@@ -131,43 +131,24 @@ CURVE = (
 """Columns of a board's table of generations."""
 
 
-@dataclass(frozen=True)
 class BoardFiles:
     """The files of one board."""
 
-    size: int
-    artifacts: Path = ARTIFACTS
-
-    @property
-    def models(self) -> Path:
+    def __init__(self, size: int, artifacts: Path = ARTIFACTS) -> None:
+        self.size = size
+        self.models = artifacts / "models/growing" / str(size)
         """Folder of the nets of all generations, and of the best player, `best`."""
-        return self.artifacts / "models/growing" / str(self.size)
+        self.best = self.models / "best.pt"
+        """The best player in the end."""
+        self.games = artifacts / "records/growing" / str(size)
+        """Folder of the records of all self-play games, a file a generation."""
+        self.report = artifacts / "reports/growing/boards" / f"{size}.json"
+        """Metrics."""
+        self.curve = self.report.with_suffix(".csv")
+        """A row a generation, `CURVE`: losses, gate, computing."""
+        self.timings = self.report.with_suffix(".timings.json")
+        """Seconds of each generation's phases."""
 
     def model(self, generation: int) -> Path:
         """Return the path of a generation's net; 0 is the net at the start of the first generation."""
         return self.models / f"{generation:02d}.pt"
-
-    @property
-    def best(self) -> Path:
-        """The best player in the end."""
-        return self.models / "best.pt"
-
-    @property
-    def games(self) -> Path:
-        """Folder of the records of all self-play games, a file a generation."""
-        return self.artifacts / "records/growing" / str(self.size)
-
-    @property
-    def report(self) -> Path:
-        """Metrics."""
-        return self.artifacts / "reports/growing/boards" / f"{self.size}.json"
-
-    @property
-    def curve(self) -> Path:
-        """A row a generation, `CURVE`: losses, gate, computing."""
-        return self.report.with_suffix(".csv")
-
-    @property
-    def timings(self) -> Path:
-        """Seconds of each generation's phases."""
-        return self.report.with_suffix(".timings.json")

@@ -63,6 +63,7 @@ def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None
         params(**changed),
         seed=seed,
         generation=generation,
+        count=generation,
         learner_state=learner_state,
         folder=Path(folder),
     )

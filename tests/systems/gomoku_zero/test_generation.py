@@ -183,22 +183,6 @@ def test_a_model_of_another_board_is_refused(setting, project):
     assert not GenerationFiles(2).report.exists()
 
 
-@pytest.mark.parametrize(
-    ("sections", "message"),
-    [
-        ({"gomoku_game": {"smaller": {"size": 4, "generations": 1}}}, "smaller needs net.kind: lines; a plain net"),
-        ({"gomoku_game": {"size": 9, "variant": "freestyle-6"}, "gomoku_net": {"kind": "lines"}}, "that takes 11"),
-        (
-            {"gomoku_game": {"smaller": {"size": 4, "generations": 1}}, "gomoku_net": {"kind": "lines"}},
-            "smaller needs gate.always",
-        ),
-    ],
-)
-def test_sections_that_contradict_each_other_are_refused(project, sections, message):
-    with pytest.raises(ZugwerkError, match=message):
-        read_setting(write_params(project, **sections))
-
-
 LINES = {
     "gomoku_game": {"size": 7, "smaller": {"size": 5, "generations": 1}},
     "gomoku_net": {"kind": "lines", "lines": {"units": 8}},
@@ -259,24 +243,6 @@ def test_neither_workers_nor_units_of_work_nor_a_stop_between_rounds_change_a_by
     run_generation(2, setting, ONE, Path("artifacts"))
     assert calls == [0, 1, 1, 2]  # what was not yet marked as done, and what followed
     assert contents("artifacts") == contents(grown)
-
-
-@pytest.mark.parametrize(
-    ("section", "values", "message"),
-    [
-        ("gomoku_self_play", {"rounds": 3}, "rounds must divide games, 10"),
-        ("gomoku_game", {"size": 4, "variant": "freestyle"}, "gomoku_game: a line of 5 .* does not fit"),
-        ("gomoku_game", {"size": 2}, "gomoku_game: size must be 3 to 25"),
-        ("gomoku_train", {"window": 0}, "gomoku_train: window must be at least 1"),
-        ("gomoku_train", {"window": 8}, "window 8 is smaller than batch 16"),
-        ("gomoku_gate", {"games": 5}, "gomoku_gate: games must be even"),
-        ("gomoku_self_play", {"simulations": 0}, "simulations must be at least 1"),
-        ("gomoku_self_play", {"simulatoins": 8}, "gomoku_self_play.simulatoins: unknown key"),
-    ],
-)
-def test_params_that_contradict_each_other_are_refused(project, section, values, message):
-    with pytest.raises(ZugwerkError, match=message):
-        read_setting(write_params(project, **{section: values}))
 
 
 def command(project):
