@@ -164,7 +164,7 @@ def _open(model: Path, system: str) -> Opened:
             f"{model}: a board of {found.config.height}x{found.config.width}; packaged nets have squares"
         )
 
-    about = found.net, found.game, found.config.height, found.variant
+    about = found.net, "gomoku", found.config.height, found.variant
     if found.config.kind == "lines":
         return Opened(*about, TABLE, lambda path: export_table(found, path))
     return Opened(*about, ONNX, lambda path: _write(path, export_onnx(found)))

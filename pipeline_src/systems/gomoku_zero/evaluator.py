@@ -109,7 +109,8 @@ class ZeroEvaluator:
 
     def needs(self, state: Any) -> list[Need]:
         """Kernels that it calls for states of such a type."""
-        return planes_need(stack(state, 1), np.empty((1, 1, 1, 1), self.backend.dtype))
+        planes: Any = np.empty((1, 1, 1, 1), self.backend.dtype)
+        return planes_need(stack(state, 1), planes)
 
 
 class LineEvaluator:
