@@ -38,7 +38,7 @@ class TimedNet(Synchronous):
     def __init__(self) -> None:
         import torch
 
-        from pipeline_src.systems.gomoku_zero.backends import open_backend
+        from pipeline_src.systems.gomoku_zero.evaluator import open_backend
         from pipeline_src.systems.gomoku_zero.models import ZeroModel
         from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 

@@ -10,8 +10,8 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous, open_backend, resolve
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
+from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous
+from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend, resolve
 from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_model
 from tests.systems.gomoku_zero.nets import SMALL, model, some_planes
 
@@ -174,8 +174,7 @@ def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
     path.write_bytes(export_onnx(model(CONFIG)))
     code = (
         "import sys\n"
-        "from pipeline_src.systems.gomoku_zero.backends import open_backend\n"
-        "from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator\n"
+        "from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend\n"
         f"ZeroEvaluator(open_backend({str(path)!r}), 2, 4)\n"
         "assert not {'torch', 'lightning', 'onnx'} & set(sys.modules)\n"
     )
