@@ -14,10 +14,10 @@ from bench.measure import Row, medians, row, seconds
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.parallel.tasks import dismiss
 from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
+from pipeline_src.systems.gomoku_zero.files import Work
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net, save_model
-from pipeline_src.systems.gomoku_zero.rounds import play_games
-from pipeline_src.systems.gomoku_zero.setting import Setting, setting_for
-from pipeline_src.systems.gomoku_zero.work import Work
+from pipeline_src.systems.gomoku_zero.params import Setting, setting_for
+from pipeline_src.systems.gomoku_zero.self_play import play_games
 
 GAMES, TOGETHER, SIMULATIONS, SIZE = 120, 20, 32, 9
 NAME = "selfplay_dask2_speedup"

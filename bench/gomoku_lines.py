@@ -25,7 +25,7 @@ def line_evaluator() -> LineEvaluator:
     from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet, tabulate
 
     torch.manual_seed(0)
-    net = LinesNet(LinesConfig(SIZE, SIZE))
+    net = LinesNet(LinesConfig(height=SIZE, width=SIZE))
     torch.nn.init.normal_(net.policy.weight)
     torch.nn.init.normal_(net.value.weight, std=0.1)
     return LineEvaluator(tabulate(net))

@@ -19,6 +19,7 @@ from bench.measure import Row, row
 from pipeline_src.games.gomoku.setup import initial_state
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
+from pipeline_src.systems.gomoku_zero.backends import Synchronous
 from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
 from pipeline_src.systems.gomoku_zero.planes import plane_count
 
@@ -31,22 +32,25 @@ SLICE = 60
 Planes = npt.NDArray[np.float32]
 
 
-class TimedNet:
+class TimedNet(Synchronous):
     """The net, with the sum of its CPU seconds."""
 
     def __init__(self) -> None:
         import torch
 
-        from pipeline_src.systems.gomoku_zero.backends import open_backend
+        from pipeline_src.systems.gomoku_zero.evaluator import open_backend
         from pipeline_src.systems.gomoku_zero.models import ZeroModel
-        from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
+        from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 
         torch.manual_seed(0)
-        net = PlainNet(PlainConfig(SIZE, SIZE, POSITIONS, FILTERS, batch_norm=False)).eval()
-        self.backend = open_backend(ZeroModel(net, "gomoku", "freestyle", 1), "onnx", threads=1)
+        net = PlainNet(
+            PlainConfig(height=SIZE, width=SIZE, positions=POSITIONS, filters=FILTERS, batch_norm=False)
+        ).eval()
+        self.backend = open_backend(ZeroModel(net, "freestyle"), "onnx", threads=1)
+        super().__init__(self._timed, self.backend.info)
         self.seconds = 0.0
 
-    def __call__(self, planes: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    def _timed(self, planes: Any) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return policy and values of the backend."""
         start = time.process_time()
         found = self.backend.run(planes)
@@ -108,7 +112,7 @@ def opponent() -> Any:
             if key not in self.seen:
                 planes = np.zeros((1, plane_count(POSITIONS), SIZE, SIZE), np.float32)
                 planes[0, :3] = np.asarray(state.observation_tensor(), np.float32).reshape(3, SIZE, SIZE)
-                logits, values = net(planes)
+                logits, values = net.run(planes)
                 self.seen[key] = logits[0], float(values[0])
             return self.seen[key]
 

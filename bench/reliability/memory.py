@@ -25,9 +25,9 @@ from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.report.provenance import hardware
-from pipeline_src.systems.gomoku_zero.rounds import play_games
-from pipeline_src.systems.gomoku_zero.setting import read_setting
-from pipeline_src.systems.gomoku_zero.work import Work
+from pipeline_src.systems.gomoku_zero.files import Work
+from pipeline_src.systems.gomoku_zero.params import read_setting
+from pipeline_src.systems.gomoku_zero.self_play import play_games
 
 MODEL = Path("pipeline_src/nets/gomoku_zero-9x9-freestyle.onnx")
 COMMAND = "python -m bench.reliability.memory"

@@ -32,10 +32,9 @@ from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
 from pipeline_src.report.provenance import processor
-from pipeline_src.systems.gomoku_zero.event import gomoku_event
-from pipeline_src.systems.gomoku_zero.files import BoardFiles
+from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
 from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
-from pipeline_src.systems.growing_boards.params import GrowingBoard, read_boards
+from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, read_boards
 
 ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")
@@ -140,7 +139,9 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
     chosen = load(GrowingEvaluateParams, "growing_evaluate").openings
     chosen = chosen.model_copy(update={"count": max(pairs, 64)})
     on = Board("gomoku", board.size, board.variant)
-    with stage_journal(folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.event", {}) as journal:
+    with stage_journal(
+        folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.evaluation", {}
+    ) as journal:
         event = gomoku_event(texts, on, chosen, [seed, 17], parallel, 40, journal)
         played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
     return [

@@ -42,9 +42,8 @@ def export(
     if hours is not None:
         raise ZugwerkError("--hours is written into a card; add --package SYSTEM, or remove it")
     from pipeline_src.files import written_aside
-    from pipeline_src.systems.gomoku_zero.backends_onnx import OnnxBackend, as_int8
-    from pipeline_src.systems.gomoku_zero.models import load_model, save_model
-    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+    from pipeline_src.systems.gomoku_zero.backends import OnnxBackend, as_int8
+    from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 
     if model.suffix == ".onnx":
         raise ZugwerkError(f"{model}: an ONNX model already; export starts from a model.pt")
@@ -52,7 +51,7 @@ def export(
     if out is not None and out.suffix == ".pt":
         if int8:
             raise ZugwerkError(f"{out}: --int8 makes ONNX models alone; choose a file that ends in .onnx")
-        save_model(out, loaded.net, loaded.game, loaded.variant, half=True)
+        save_model(out, loaded.net, loaded.variant, half=True)
         typer.echo(f"{out}: {out.stat().st_size:,} bytes")
         return
     if loaded.config.kind == "lines":

@@ -156,8 +156,7 @@ def _open(model: Path, system: str) -> Opened:
             lambda content: as_int8(content, str(model)),
         )
     from pipeline_src.systems.gomoku_zero.evaluator import export_table
-    from pipeline_src.systems.gomoku_zero.models import load_model
-    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+    from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model
 
     found = load_model(model)
     if found.config.height != found.config.width:
@@ -165,7 +164,7 @@ def _open(model: Path, system: str) -> Opened:
             f"{model}: a board of {found.config.height}x{found.config.width}; packaged nets have squares"
         )
 
-    about = found.net, found.game, found.config.height, found.variant
+    about = found.net, "gomoku", found.config.height, found.variant
     if found.config.kind == "lines":
         return Opened(*about, TABLE, lambda path: export_table(found, path))
     return Opened(*about, ONNX, lambda path: _write(path, export_onnx(found)))

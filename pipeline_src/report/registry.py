@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from pipeline_src.systems.amazons_net.printed import printed_words
-from pipeline_src.systems.gomoku_zero.evaluation_params import data_words, player_words, teacher_words
+from pipeline_src.systems.gomoku_zero.evaluation_params import data_words, player_words, start_words
 from pipeline_src.systems.growing_boards import evaluation_params as growing
 
 Words = Callable[[Mapping[str, Any]], str]
@@ -213,7 +213,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
         **{f"levels_{size}_standard": _levels(size, "standard") for size in (10, 8, 6)},
     },
     "gomoku_zero": {
-        "generations": _gomoku("generations of self-play", "generations", "generations", 28, player=teacher_words),
+        "generations": _gomoku("generations of self-play", "generations", "generations", 28, player=start_words),
         "score_vs_mcts1000": _gomoku_score("score against MCTS, 1,000 playouts", "mcts1000", ANCHOR),
         "score_vs_minimax": _gomoku_score("score against minimax, 2 plies", "minimax", "minimax:depth=2"),
         "score_vs_alphabeta2": _gomoku_score("score against alpha-beta, 2 plies", "alphabeta2", "alphabeta:depth=2"),
@@ -234,7 +234,7 @@ REGISTRY: dict[str, dict[str, Figure]] = {
             "elo_last",
             named={"anchor": "mcts1000", "opponents.mcts1000.player": ANCHOR},
         ),
-        **_calibration("gomoku", "best player", data_words, teacher_words),
+        **_calibration("gomoku", "best player", data_words, start_words),
         "train_hours": _gomoku_time("time of self-play, training and gates", "hours", "train_hours", 48),
         "self_play_games_per_hour": _gomoku_time(
             "self-play games an hour", "games an hour", "self_play_games_per_hour"

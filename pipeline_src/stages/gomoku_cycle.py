@@ -16,8 +16,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS, GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.params import read_numbers
-from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.params import read_numbers, read_setting
 
 
 def main() -> None:

@@ -27,9 +27,9 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.report.gomoku_board import board_svg
-from pipeline_src.systems.gomoku_zero import tables
+from pipeline_src.systems.gomoku_zero import evaluation as tables
+from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
 from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
-from pipeline_src.systems.gomoku_zero.event import gomoku_event
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.params import GomokuBoard, read_numbers
 

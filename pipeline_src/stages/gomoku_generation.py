@@ -16,7 +16,7 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.params import read_setting
 
 
 def main() -> None:

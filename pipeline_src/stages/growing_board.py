@@ -13,7 +13,7 @@ import time
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load
-from pipeline_src.systems.gomoku_zero.setting import setting_for
+from pipeline_src.systems.gomoku_zero.params import setting_for
 from pipeline_src.systems.growing_boards.growth import grow
 from pipeline_src.systems.growing_boards.params import GrowingConvergence, read_board
 

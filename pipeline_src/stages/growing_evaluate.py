@@ -21,10 +21,9 @@ from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import write_records
 from pipeline_src.systems.gomoku_zero import player
-from pipeline_src.systems.gomoku_zero.event import gomoku_event
-from pipeline_src.systems.gomoku_zero.files import CURVE, BoardFiles
+from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
 from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
-from pipeline_src.systems.growing_boards.params import read_boards
+from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, read_boards
 
 REPORTS = Path("artifacts/reports/growing")
 GAMES = Path("artifacts/records/growing/matches.parquet")

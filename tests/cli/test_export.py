@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero.backends import open_backend
+from pipeline_src.systems.gomoku_zero.evaluator import open_backend
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.systems.gomoku_zero.nets import SMALL, fresh, some_planes
 

@@ -14,7 +14,7 @@ from pipeline_src.games import amazons, gomoku
 from pipeline_src.jit import cache, choice
 from pipeline_src.jit.choice import choices
 from pipeline_src.project.code import ROOT, this_code
-from pipeline_src.search.mcts.puct_reuse import is_step
+from pipeline_src.search.mcts.puct_forest import is_step
 from tests.search.mcts.fakes import count_state
 
 KERNELS = """

@@ -49,7 +49,7 @@ SHARED_CODE = {
     "pipeline_src.systems.amazons_net.net": {"amazons"},
     "pipeline_src.systems.gomoku_zero.generation": {"gomoku", "growing"},
     "pipeline_src.systems.gomoku_zero.models": {"gomoku", "growing"},
-    "pipeline_src.systems.growing_boards.carry_over": {"growing"},
+    "pipeline_src.systems.growing_boards.growth": {"growing"},
     "pipeline_src.systems.joseki.library": {"joseki"},
     "pipeline_src.systems.search_depth.net": {"depth"},
     "spiders.littlegolem": {"amazons"},

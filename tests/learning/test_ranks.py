@@ -20,7 +20,7 @@ from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.search_depth.models import load_depth_net
 from tests.layout.imports import ROOT
 from tests.starts import Start

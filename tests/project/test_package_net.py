@@ -79,7 +79,7 @@ def test_the_card_has_params_commands_and_figures(checkout, tmp_path):
 
 @pytest.mark.parametrize(("kind", "ending"), [("residual", ".onnx"), ("lines", ".lines")])
 def test_a_packaged_net_plays_as_the_model_does(checkout, tmp_path, kind, ending):
-    net = LinesNet(LinesConfig(6, 6, units=8)).eval() if kind == "lines" else fresh(SMALL[kind])
+    net = LinesNet(LinesConfig(height=6, width=6, units=8)).eval() if kind == "lines" else fresh(SMALL[kind])
     save_model(tmp_path / "model.pt", level(net, net.value), variant="exact")
     made = package_net(tmp_path / "model.pt", "gomoku_zero", checkout=checkout, folder=tmp_path / "nets")
     assert made.file.suffix == ending

@@ -175,8 +175,7 @@ def test_the_checkouts_own_run_is_first_then_the_measurement_with_most_games(tmp
     assert of_the_graph(figures(tmp_path)["joseki"]["games"]) is None
 
 
-SELF_PLAY = {"first": "search", "teacher": None}
-TAUGHT = {"first": "teacher", "teacher": {"player": "engine:nodes=500"}}
+SELF_PLAY = {"games": 100}
 
 
 def write_gomoku(folder, section, self_play=SELF_PLAY, code="new", profile="laptop"):
@@ -197,48 +196,40 @@ WITH_SOLVER = {"simulations": 64, "search": "puct", "options": "chunk=8", "headl
 
 
 @pytest.mark.parametrize(
-    ("changes", "self_play", "best", "models", "data"),
+    ("changes", "best", "models"),
     [
         (
             {},
-            SELF_PLAY,
             "net with solver=200, 64 simulations, from nothing",
             "bare net, 64 simulations, from nothing",
-            "its own games",
         ),
         (
             {"headline_options": ""},
-            SELF_PLAY,
             "bare net, 64 simulations, from nothing",
             "bare net, 64 simulations, from nothing",
-            "its own games",
         ),
         (
             {"simulations": 400, "options": "solver=200,chunk=8", "headline_options": ""},
-            TAUGHT,
-            "net with solver=200, 400 simulations, taught by engine",
-            "net with solver=200, 400 simulations, taught by engine",
-            "games of engine, then its own",
+            "net with solver=200, 400 simulations, from nothing",
+            "net with solver=200, 400 simulations, from nothing",
         ),
         (
             {"search": "gumbel", "options": "leaves=4,chunk=16"},
-            SELF_PLAY,
             "net with leaves=4 solver=200, 64 simulations, Gumbel search, from nothing",
             "bare net with leaves=4, 64 simulations, Gumbel search, from nothing",
-            "its own games",
         ),
     ],
 )
-def test_a_figure_names_the_player_and_whose_games_it_learned_from(tmp_path, changes, self_play, best, models, data):
-    write_gomoku(tmp_path, WITH_SOLVER | {"best_of": 5} | changes, self_play)
+def test_a_figure_names_the_player_and_whose_games_it_learned_from(tmp_path, changes, best, models):
+    write_gomoku(tmp_path, WITH_SOLVER | {"best_of": 5} | changes)
     found = figures(tmp_path)["gomoku_zero"]
-    assert (found["score_vs_minimax"]["player"], found["score_vs_minimax"]["data"]) == (best, data)
+    assert (found["score_vs_minimax"]["player"], found["score_vs_minimax"]["data"]) == (best, "its own games")
     assert found["best_of_five_won"]["player"] == models
     assert found["score_vs_minimax"]["profiles"]["laptop"]["player"] == best
 
 
 def test_a_player_of_other_params_is_named_from_the_lock(tmp_path):
-    write_gomoku(tmp_path, WITH_SOLVER, TAUGHT)
+    write_gomoku(tmp_path, WITH_SOLVER)
     text = (tmp_path / "params.yaml").read_text().replace("simulations: 64", "simulations: 9")
     (tmp_path / "params.yaml").write_text(text)
     row = figures(tmp_path)["gomoku_zero"]["score_vs_minimax"]

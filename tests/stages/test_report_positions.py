@@ -15,9 +15,10 @@ from pipeline_src.report.board_examples import examples
 from pipeline_src.report.positions.file import POSITIONS, read_examples
 from pipeline_src.stages import report_positions as stage
 from pipeline_src.systems.amazons_net.models import save_nets
-from pipeline_src.systems.gomoku_zero.files import BoardFiles, GenerationFiles
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.params import wanted
+from pipeline_src.systems.growing_boards.params import BoardFiles
 from pipeline_src.systems.joseki.library_file import save as save_library
 from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
 from pipeline_src.systems.search_depth.net import PublishedDepthConfig, ResidualDepthConfig

@@ -15,7 +15,7 @@ from pipeline_src.players.packaged import packaged_nets
 from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
 from pipeline_src.systems.gomoku_zero.models import save_model
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
+from pipeline_src.systems.gomoku_zero.nets import PlainConfig, PlainNet
 from pipeline_src.web import nets as routes
 from pipeline_src.web.late import Late
 from pipeline_src.web.seeing import board_of

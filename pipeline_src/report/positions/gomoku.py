@@ -22,9 +22,9 @@ from pipeline_src.report.positions.file import (
 from pipeline_src.report.positions.games import between, check_model, draw_game, within
 from pipeline_src.report.positions.params import GomokuShown
 from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuPlayers
-from pipeline_src.systems.gomoku_zero.files import BoardFiles, GenerationFiles
+from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
-from pipeline_src.systems.growing_boards.params import GrowingBoard
+from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard
 
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")

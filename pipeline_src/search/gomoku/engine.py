@@ -2,14 +2,16 @@
 
 import math
 import time
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.gomoku.board import SIDE, GomokuState, format_variant
 from pipeline_src.games.gomoku.turns import winner
 from pipeline_src.jit.needs import Need
+from pipeline_src.project.params import Params
 from pipeline_src.search.gomoku import fours, pvs, threats
 from pipeline_src.search.gomoku.fours import first_cell, win_by_fours
 from pipeline_src.search.gomoku.lines import (
@@ -38,36 +40,38 @@ EACH = 5_000
 PROOFS = 1 << 18
 """Number of entries of the table of proofs."""
 NEVER = 1 << 60
+Number = Annotated[int, Field(ge=0, lt=1 << 30)]
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Params):
     """Options of the search."""
 
-    leaf_fours: int = 40
+    leaf_fours: Number = 40
     """Largest number of positions of a search by fours at the horizon; 0 is no search."""
-    inner_fours: int = 200
+    inner_fours: Number = 200
     """Largest number of positions of a search by fours above the horizon; 0 is no search."""
-    guard: int = 2
+    guard: Number = 2
     """Least remaining depth at which the search checks whether the other side threatens to win by fours; 0 is never."""
-    reduce_after: int = 4
+    reduce_after: Number = 4
     """Number of moves of a node after which the others are first searched less deep; 0 is never."""
-    width: int = 24
+    width: Number = 24
     """Largest number of moves of a node."""
-    first_width: int = 4
-    more_width: int = 4
-    """A node has at most ``first_width`` moves, and ``more_width`` further ones for each ply of remaining depth."""
-    margin: int = 300
+    first_width: Number = 4
+    """Largest number of moves of a node at the horizon."""
+    more_width: Number = 4
+    """Number of further moves for each ply of remaining depth."""
+    margin: Number = 300
     """Points above beta, per ply of remaining depth up to three, at which a static value ends a node; 0 is never."""
-    tempo: int = TEMPO
+    tempo: Number = TEMPO
     """Points for being to move."""
-    threats: int = 1 << 20
-    """Positions of threat searches at the root and after its best moves, within `SHARE` of the time; 0 is none."""
-    prove_from: int = 0
+    threats: Number = 1 << 20
+    """Positions of searches by threats at the root and after its best moves; 0 is none."""
+    prove_from: Number = 0
     """Least remaining depth for a search by threats at a node; 0 is never."""
-    prove_nodes: int = 300
+    prove_nodes: Number = 300
     """Largest number of positions of each of these searches."""
-    table_mb: float = 32.0
+    table_mb: Annotated[float, Field(ge=0, lt=1e6)] = 32.0
+    """Size of the transposition table in MB."""
 
 
 class Engine:

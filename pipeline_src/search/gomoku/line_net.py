@@ -8,7 +8,7 @@ the channels and a mixing layer follow, then the policy of the cell, and the val
 
 The rows are 16-bit integers, so that sums are exact whatever order moves come in: the kernel keeps the sums of the
 last position for either side, and adds and takes off what has changed. The heads are 32-bit floats. Training has the
-same net in torch (`systems.gomoku_zero.line_module`), with a perceptron in place of the table.
+same net in torch (`systems.gomoku_zero.lines`), with a perceptron in place of the table.
 """
 
 import io

@@ -3,6 +3,8 @@
 A node is one cache line and an edge half of one. Only tried steps have edges, in a block that moves to one of twice the
 length when it is full. For the others a node keeps the evaluator's priors and the place of the likeliest one: since all
 untried steps of a node share one value, no other of them can be chosen.
+
+When a step is played, the part of the tree below it moves to the front of the tree's memory: `play_steps`.
 """
 
 from typing import Any, NamedTuple
@@ -10,6 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from numba.core import config as numba_config
+
+from pipeline_src.games import kernels
+from pipeline_src.jit import njit
+from pipeline_src.search.mcts.batches import row
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
@@ -122,3 +128,156 @@ def _lines(trees: int, each: int, record: np.dtype[Any]) -> Records:
     settings: Any = numba_config
     # Compiled code has the fields as attributes; this does the same for uncompiled code.
     return records.view(np.recarray) if settings.DISABLE_JIT else records
+
+
+Doubles = npt.NDArray[np.float64]
+
+
+class RootTable(NamedTuple):
+    """The roots of G trees, 0 past a row's number of steps; the arrays are the caller's."""
+
+    steps: Ints
+    """[G, S]: the legal steps."""
+    visits: Ints
+    """[G, S]"""
+    worths: Doubles
+    """[G, S]: sums of the values, to the root's side: Q times visits."""
+    priors: Floats
+    """[G, S], noise included."""
+    counts: Ints
+    """[G]: number of steps; 0 before the root is evaluated."""
+
+
+@njit(cache=True, nogil=True)
+def write_best(forest: Forest, steps: Ints) -> None:
+    """Write each root's most visited step to int32 [G], -1 for none. Ties go to the greatest sum of values."""
+    for g in range(steps.size):
+        steps[g] = -1
+        if forest.used_nodes[g] == 0:
+            continue
+        root, best = forest.nodes[g, 0], -1
+        for edge in range(root.first, root.first + root.edges):
+            here, most = forest.edges[g, edge], forest.edges[g, max(best, 0)]
+            if (
+                best < 0
+                or here.tries > most.tries
+                or (here.tries == most.tries and here.worth > most.worth)
+                or (here.tries == most.tries and here.worth == most.worth and here.place < most.place)
+            ):
+                best = edge
+        if best >= 0:
+            steps[g] = forest.edges[g, best].step
+
+
+@njit(cache=True, nogil=True)
+def write_roots(
+    forest: Forest, roots: Any, steps: Ints, visits: Ints, worths: Doubles, priors: Floats, counts: Ints
+) -> None:
+    """Fill the arrays of a `RootTable`, which hold zeros."""
+    for g in range(counts.size):
+        if forest.used_nodes[g] == 0:
+            continue
+        root, edges = forest.nodes[g, 0], forest.edges[g]
+        counts[g] = kernels.write_steps(row(roots, g), steps[g])
+        bits = forest.priors[g, 0].view(np.float32)
+        steps[g, counts[g] :] = 0
+        for i in range(counts[g]):
+            priors[g, i] = abs(bits[i])
+        for edge in range(root.first, root.first + root.edges):
+            place = edges[edge].place
+            visits[g, place], worths[g, place] = edges[edge].tries, edges[edge].worth
+
+
+def most_visited(tries: Ints, worth: npt.NDArray[np.float64]) -> int:
+    """Return the place of the largest visit count. Ties go to the largest sum of values, then to the first."""
+    most = np.flatnonzero(tries == tries.max())
+    return int(most[np.argmax(worth[most])])
+
+
+@njit(cache=True, forceinline=True)
+def keep_below(forest: Forest, g: int, top: int, moved: Ints, block: Records) -> None:
+    """Make node ``top`` the root of tree g and drop all nodes that are not below it; simulations count from 0.
+
+    Children come after their parents, before and after: so nodes only ever move forward, and one pass does it.
+
+    Args:
+        forest: the trees, none of them waiting for the evaluator.
+        g: the tree.
+        top: one of its nodes.
+        moved: int32 [>= N]: scratch.
+        block: EDGE [>= E]: scratch.
+    """
+    nodes, edges, priors = forest.nodes[g], forest.edges[g], forest.priors[g]
+    for edge in range(forest.used_edges[g]):
+        block[edge] = edges[edge]
+    kept, used = 0, 0
+    for node in range(top, forest.used_nodes[g]):
+        parent = nodes[node].parent
+        moved[node] = 0 if node == top else -1
+        if node > top and parent >= top and moved[parent] >= 0:
+            moved[node] = kept
+        if moved[node] < 0:
+            continue
+        here = nodes[kept]
+        nodes[kept] = nodes[node]
+        for i in range(here.count):
+            priors[kept, i] = priors[node, i]
+        for i in range(here.edges):
+            edges[used + i] = block[here.first + i]
+            nodes[edges[used + i].child].owner = used + i
+        here.first = used
+        length = 1 if here.edges else 0
+        while length < here.edges:
+            length *= 2
+        used += length
+        if node == top:
+            here.parent, here.owner = -1, -1
+        else:
+            here.parent = moved[parent]
+            edges[here.owner].child = kept
+        kept += 1
+    forest.used_nodes[g], forest.used_edges[g], forest.done[g] = kept, used, 0
+
+
+@njit(cache=True, forceinline=True)
+def is_step(state: Any, step: int, steps: Ints) -> bool:
+    """Whether a step is legal; ``steps`` is scratch, int32 [>= S]."""
+    for i in range(kernels.write_steps(state, steps)):
+        if steps[i] == step:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def play_steps(forest: Forest, roots: Any, played: Ints, moved: Ints, block: Records, steps: Ints) -> int:
+    """Play a step at the root of every tree and keep the part of the tree below it.
+
+    Args:
+        forest: the trees, none of them waiting for the evaluator.
+        roots: stacked states [G] of the roots.
+        played: int32 [G]: steps, -1 where a tree stays as it is.
+        moved: int32 [>= N]: scratch.
+        block: EDGE [>= E]: scratch.
+        steps: int32 [>= S]: scratch.
+
+    Returns:
+        -1, or the first tree in which the step is illegal; no tree is changed then.
+    """
+    for g in range(played.size):
+        if played[g] >= 0 and not is_step(row(roots, g), played[g], steps):
+            return g
+    for g in range(played.size):
+        if played[g] < 0:
+            continue
+        kernels.play_step(row(roots, g), played[g])
+        top = -1
+        if forest.used_nodes[g] > 0:
+            first = forest.nodes[g, 0].first
+            for edge in range(first, first + forest.nodes[g, 0].edges):
+                if forest.edges[g, edge].step == played[g]:
+                    top = forest.edges[g, edge].child
+        if top >= 0 and forest.nodes[g, top].over == 0:
+            keep_below(forest, g, top, moved, block)
+        else:
+            forest.used_nodes[g], forest.used_edges[g], forest.done[g] = 0, 0, 0
+    return -1

@@ -21,11 +21,14 @@ from pipeline_src.search.mcts.puct_forest import (
     Forest,
     Ints,
     PuctOptions,
+    RootTable,
+    most_visited,
     new_forest,
+    play_steps,
+    write_best,
+    write_roots,
 )
 from pipeline_src.search.mcts.puct_kernels import Answers, new_waiting, play_out, play_round
-from pipeline_src.search.mcts.puct_reuse import play_steps
-from pipeline_src.search.mcts.puct_roots import RootTable, most_visited, write_best, write_roots
 
 Answer = tuple[Floats, Floats]
 EvaluateBatch = Callable[[Any, Ints, Ints], Answer]

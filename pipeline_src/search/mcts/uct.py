@@ -9,9 +9,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
-from pipeline_src.search.mcts.uct_reuse import plant
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
-from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, new_tree
+from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, new_tree, plant
 from pipeline_src.search.mcts.xorshift import seeded
 
 FIRST_SLICE = 32

@@ -1,78 +1,157 @@
-"""`open_backend`: prepare a model to run.
+"""Backends, which run a self-play net, and what they say of a model; here ONNX Runtime's on the CPU.
 
-Torch is imported only if a backend needs it, so that self-play workers with an ONNX model start without torch.
+Nothing here knows torch, so that self-play workers with an ONNX model start without it.
 """
 
-import importlib.util
-from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero.backend import Backend, BackendName
+from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import FIRST, GomokuState
+from pipeline_src.games.gomoku.setup import from_board
+from pipeline_src.learning.onnx_session import open_session, with_int8
+from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
 
-if TYPE_CHECKING:
-    from pipeline_src.systems.gomoku_zero.models import ZeroModel
+Planes = npt.NDArray[np.float32] | npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
+Answer = tuple[Floats, Floats]
+"""Policy logits [B, N] and values [B] in -1..1 to the side to move."""
+Run = Callable[[Planes], Answer]
+BackendName = Literal["auto", "torch", "onnx", "onnx-int8", "cuda"]
 
 
-def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName = "auto", threads: int = 1) -> Backend:
-    """Prepare a model to run.
+@dataclass(frozen=True)
+class ModelInfo:
+    """Description of a model: its game, its board and its input."""
 
-    Args:
-        model: a ``.pt`` or ``.onnx`` file, the bytes of an ONNX model, or a model in memory.
-        backend: ``auto`` is cuda where there is a GPU, else onnx where its packages are, else torch; of an ONNX model
-            always onnx. ``onnx-int8`` computes with 8-bit integers, calibrated on positions of random play: faster and
-            not quite the same player, so let a match clear it first.
-        threads: of the CPU.
+    game: str
+    variant: str
+    version: int
+    """Version of the game's rules."""
+    kind: str
+    height: int
+    width: int
+    positions: int
+    """Number of positions of history in its planes."""
+
+
+class Backend(Protocol):
+    """Runs one model on planes [B, C, H, W] of zeros and ones, float32 or uint8.
+
+    `submit` and `wait` let a caller work on one batch while the other is computed; where nothing runs beside the
+    caller, `submit` computes. A row's answer depends on B and on no other row; the arrays may be overwritten by the
+    next `submit`.
+    """
+
+    info: ModelInfo
+    dtype: type[np.float32] | type[np.uint8]
+    """Type of planes that need no conversion."""
+
+    def run(self, planes: Planes) -> Answer:
+        """Return the answer to a batch."""
+
+    def submit(self, planes: Planes) -> Any:
+        """Begin a batch; ``planes`` may be overwritten as soon as this returns."""
+
+    def wait(self, handle: Any) -> Answer:
+        """Return the answer to a batch that `submit` began; use each handle once."""
+
+
+class Synchronous:
+    """A `Backend` of a function that computes while the caller waits."""
+
+    dtype: type[np.float32] | type[np.uint8] = np.float32
+
+    def __init__(self, run: Run, info: ModelInfo) -> None:
+        self.run, self.info = run, info
+
+    def submit(self, planes: Planes) -> Answer:
+        """See `Backend`."""
+        return self.run(planes)
+
+    def wait(self, handle: Answer) -> Answer:
+        """See `Backend`."""
+        return handle
+
+
+def empty_state(info: ModelInfo) -> GomokuState:
+    """Return the start position of a model's games."""
+    return from_board(np.zeros((info.height, info.width), np.int8), FIRST, info.variant)
+
+
+CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64
+
+
+class OnnxBackend(Synchronous):
+    """Runs what `models.export_onnx` writes. Knows nothing of torch."""
+
+    def __init__(self, content: bytes, threads: int = 1, name: str = "ONNX model") -> None:
+        """``content`` is the model's file, ``name`` what complaints call it.
+
+        Raises:
+            ZugwerkError: onnxruntime is missing, or the model is damaged, foreign or of other rules.
+        """
+        try:
+            session = open_session(content, threads)
+            info = read_info(session.get_modelmeta().custom_metadata_map)
+        except ZugwerkError:
+            raise
+        except Exception as error:  # its own exceptions share no base class
+            reason = str(error).strip().splitlines()
+            raise ZugwerkError(
+                f"{name}: damaged, or not exported by `zugwerk export` ({reason[0] if reason else 'empty'})"
+            ) from None
+        if (info.game, info.version) != (gomoku.NAME, gomoku.VERSION):
+            raise ZugwerkError(
+                f"{name}: made for {info.game} under rules version {info.version}; "
+                f"this is {gomoku.NAME}, version {gomoku.VERSION}"
+            )
+        super().__init__(self._run, info)
+        self._session: Any = session
+
+    def _run(self, planes: Planes) -> Answer:
+        policy, value = self._session.run(["policy", "value"], {"planes": planes.astype(np.float32, copy=False)})
+        return policy, value
+
+
+def read_info(metadata: dict[str, str]) -> ModelInfo:
+    """Read the description of an exported model from its metadata.
 
     Raises:
-        ZugwerkError: no such file, a damaged one, no such backend, or one that is not to be had here.
+        KeyError, ValueError: they are not there, or not readable.
     """
-    if backend not in get_args(BackendName):
-        raise ZugwerkError(f"no backend {backend!r}; there are: {', '.join(get_args(BackendName))}")
-    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
-        try:
-            content: bytes | None = Path(model).read_bytes()
-        except (FileNotFoundError, IsADirectoryError):
-            raise ZugwerkError(f"{model}: no such model; `zugwerk export MODEL` makes one") from None
-        return _open_onnx(content or b"", str(model), backend, threads)
-    if isinstance(model, bytes):
-        return _open_onnx(model, "ONNX model", backend, threads)
-    return _open_model(model, backend, threads)
+    numbers = {name: int(metadata[name]) for name in ("version", "height", "width", "positions")}
+    return ModelInfo(game=metadata["game"], variant=metadata["variant"], kind=metadata["kind"], **numbers)
 
 
-def _open_onnx(content: bytes, name: str, backend: BackendName, threads: int) -> Backend:
-    from pipeline_src.systems.gomoku_zero.backends_onnx import OnnxBackend, as_int8
+def as_int8(content: bytes, planes: npt.NDArray[np.float32] | None = None) -> bytes:
+    """An exported model with its convolutions in 8-bit integers, a scale for each filter; the heads stay in floats.
 
-    if backend in ("torch", "cuda"):
-        raise ZugwerkError(f"{name}: the {backend} backend runs model.pt, not an ONNX model")
-    return OnnxBackend(as_int8(content) if backend == "onnx-int8" else content, threads, name)
+    Args:
+        content: of the file in 32-bit floats.
+        planes: float32 [B, C, H, W] on which the ranges of the activations are measured; None plays at random.
 
-
-def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: int) -> Backend:
-    from pipeline_src.systems.gomoku_zero.models import load_model
-
-    loaded = load_model(model) if isinstance(model, str | Path) else model
-    backend = resolve(backend)
-    if backend == "torch":
-        from pipeline_src.systems.gomoku_zero.backends_torch import TorchBackend
-
-        return TorchBackend(loaded, threads)
-    if backend == "cuda":
-        from pipeline_src.systems.gomoku_zero.backends_torch import CudaBackend
-
-        return CudaBackend(loaded)
-    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
-
-    return _open_onnx(export_onnx(loaded), "ONNX model", backend, threads)
+    Raises:
+        ZugwerkError: a package is missing, or the model is damaged.
+    """
+    seen = random_planes(OnnxBackend(content).info) if planes is None else planes
+    return with_int8(content, np.array_split(seen, max(1, len(seen) // CALIBRATION_BATCH)))
 
 
-def resolve(backend: BackendName) -> BackendName:
-    """Return the backend that ``auto`` stands for on this machine; other names are returned unchanged."""
-    if backend != "auto":
-        return backend
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    packages = ("onnx", "onnxruntime")
-    return "onnx" if all(importlib.util.find_spec(package) for package in packages) else "torch"
+def random_planes(info: ModelInfo, count: int = CALIBRATION_POSITIONS) -> npt.NDArray[np.float32]:
+    """Planes float32 [B, C, H, W] of positions met in random play, the same at every call."""
+    rng = np.random.default_rng(0)
+    planes = np.empty((count, plane_count(info.positions), info.height, info.width), np.float32)
+    state: Any = empty_state(info)
+    start = state
+    for b in range(count):
+        if gomoku.winner(state) is not None:
+            state = start
+        zero_planes(type(state)(*(array[None] for array in state)), info.positions, planes[b : b + 1])
+        state = gomoku.play(state, int(rng.choice(gomoku.legal_actions(state))))
+    return planes

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.gomoku_zero.backend import Answer, Planes, Synchronous
+from pipeline_src.systems.gomoku_zero.backends import Answer, Planes, Synchronous
 from pipeline_src.systems.gomoku_zero.models import ZeroModel, folded, info_of
 
 

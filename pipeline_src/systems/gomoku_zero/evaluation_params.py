@@ -126,24 +126,14 @@ class GomokuEvaluateParams(GomokuPlayers):
         return sorted({*generations[:: self.every], generations[-1]})
 
 
-def teacher_words(params: Mapping[str, Any]) -> str:
-    """Return in words who taught the first net, with the tree of params.yaml: ``taught by engine`` or ``from nothing``.
-
-    Empty if the tree does not say.
-    """
-    section = params.get("gomoku_self_play")
-    if not section:
-        return ""
-    taught = section.get("first") == "teacher" and section.get("teacher")
-    return f"taught by {taught['player'].partition(':')[0]}" if taught else "from nothing"
+def start_words(params: Mapping[str, Any]) -> str:
+    """Return in words how the nets began, ``from nothing``; empty if the tree of params.yaml does not say."""
+    return "from nothing" if params.get("gomoku_self_play") else ""
 
 
 def data_words(params: Mapping[str, Any]) -> str:
     """Return in words whose games the nets learn from; empty if the tree of params.yaml does not say."""
-    if "gomoku_self_play" not in params:
-        return ""
-    teacher = teacher_words(params).partition("taught by ")[2]
-    return f"games of {teacher}, then its own" if teacher else "its own games"
+    return "its own games" if "gomoku_self_play" in params else ""
 
 
 def player_words(params: Mapping[str, Any], best: bool = True) -> str:
@@ -162,6 +152,6 @@ def player_words(params: Mapping[str, Any], best: bool = True) -> str:
         f"{net} with {' '.join(options)}" if options else net,
         f"{section['simulations']} simulations" if "simulations" in section else "",
         "Gumbel search" if section.get("search") == "gumbel" else "",
-        teacher_words(params),
+        start_words(params),
     ]
     return ", ".join(filter(None, parts))

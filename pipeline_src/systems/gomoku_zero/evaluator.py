@@ -3,9 +3,10 @@
 A line net plays from its table, in compiled code that whole searches call; any other net is a backend's.
 """
 
+import importlib.util
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +16,19 @@ from pipeline_src.files import written_aside
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku.line_net import LineNet, LineTable, evaluate_all, make_line_net, read_table, write_table
 from pipeline_src.search.mcts.batches import stack
-from pipeline_src.systems.gomoku_zero.backend import (
+from pipeline_src.systems.gomoku_zero.backends import (
     Backend,
     BackendName,
     Floats,
     ModelInfo,
+    OnnxBackend,
     Planes,
-    Run,
+    as_int8,
 )
-from pipeline_src.systems.gomoku_zero.backends import open_backend, resolve
 from pipeline_src.systems.gomoku_zero.planes import legal_priors, plane_count, planes_need, zero_planes
+
+if TYPE_CHECKING:
+    from pipeline_src.systems.gomoku_zero.models import ZeroModel
 
 Ints = npt.NDArray[np.int32]
 
@@ -44,11 +48,11 @@ class ZeroEvaluator:
     position, nor on how many there are.
     """
 
-    def __init__(self, run: Backend | Run, positions: int, chunk: int) -> None:
+    def __init__(self, backend: Backend, positions: int, chunk: int) -> None:
         """Set the net and its batches.
 
         Args:
-            run: a backend, or a function from planes float32 [chunk, C, H, W] to policy logits and values.
+            backend: runs the net.
             positions: of history that the net sees.
             chunk: rows of a batch of the net.
 
@@ -57,7 +61,7 @@ class ZeroEvaluator:
         """
         if chunk < 1:
             raise ZugwerkError(f"a net's batch must have at least 1 row, not {chunk}")
-        self.backend, self.positions, self.chunk = run, positions, chunk
+        self.backend, self.positions, self.chunk = backend, positions, chunk
         self.evaluated = 0
         """Number of positions evaluated so far."""
         self._planes: Planes = np.empty((0, 0, 0, 0), np.float32)
@@ -80,8 +84,10 @@ class ZeroEvaluator:
         count, height, width = states.board.shape
         shape = (self.chunk, plane_count(self.positions), height, width)
         if self._planes.shape != shape:
-            self._check(height, width)
-            self._planes = np.empty(shape, self._dtype)
+            own = self.backend.info.height, self.backend.info.width
+            if own != (height, width):
+                raise ZugwerkError(f"a {height}x{width} board, but this model plays on {own[0]}x{own[1]}")
+            self._planes = np.empty(shape, self.backend.dtype)
         self.evaluated += count
         chunks = []
         for at in range(0, count, self.chunk):
@@ -89,7 +95,7 @@ class ZeroEvaluator:
             n = len(some.board)
             zero_planes(some, self.positions, self._planes[:n])
             self._planes[n:] = 0
-            chunks.append(self.backend(self._planes) if callable(self.backend) else self.backend.submit(self._planes))
+            chunks.append(self.backend.submit(self._planes))
         return Pending(chunks, steps, counts)
 
     def wait(self, pending: Pending) -> tuple[Floats, Floats]:
@@ -98,7 +104,7 @@ class ZeroEvaluator:
         priors, values = np.empty(steps.shape, np.float32), np.empty(len(counts), np.float32)
         for k, handle in enumerate(pending.chunks):
             rows = slice(k * self.chunk, min((k + 1) * self.chunk, len(counts)))
-            logits, found = handle if callable(self.backend) else self.backend.wait(handle)
+            logits, found = self.backend.wait(handle)
             legal_priors(logits, steps[rows], counts[rows], priors[rows])
             values[rows] = found[: len(counts[rows])]
         if not np.isfinite(values).all():
@@ -107,22 +113,8 @@ class ZeroEvaluator:
 
     def needs(self, state: Any) -> list[Need]:
         """Kernels that it calls for states of such a type."""
-        return planes_need(stack(state, 1), np.empty((1, 1, 1, 1), self._dtype))
-
-    @property
-    def _dtype(self) -> Any:
-        """Type of the planes."""
-        return np.float32 if callable(self.backend) else self.backend.dtype
-
-    def _check(self, height: int, width: int) -> None:
-        if callable(self.backend):
-            return
-        if (self.backend.info.height, self.backend.info.width) != (height, width):
-            _refuse_board(self.backend.info, height, width)
-
-
-def _refuse_board(info: ModelInfo, height: int, width: int) -> None:
-    raise ZugwerkError(f"a {height}x{width} board, but this model plays on {info.height}x{info.width}")
+        planes: Any = np.empty((1, 1, 1, 1), self.backend.dtype)
+        return planes_need(stack(state, 1), planes)
 
 
 class LineEvaluator:
@@ -158,6 +150,68 @@ class LineEvaluator:
         """Kernels that a call needs for states of such a type."""
         floats, ints = np.empty((1, 1), np.float32), np.empty((1, 1), np.int32)
         return [Need(evaluate_all, (self.inside(state), stack(state, 1), ints, ints[0], floats, floats[0]))]
+
+
+def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName = "auto", threads: int = 1) -> Backend:
+    """Prepare a model to run.
+
+    Args:
+        model: a ``.pt`` or ``.onnx`` file, the bytes of an ONNX model, or a model in memory.
+        backend: ``auto`` is cuda where there is a GPU, else onnx where its packages are, else torch; of an ONNX model
+            always onnx. ``onnx-int8`` computes with 8-bit integers, calibrated on positions of random play: faster and
+            not quite the same player, so let a match clear it first.
+        threads: of the CPU.
+
+    Raises:
+        ZugwerkError: no such file, a damaged one, no such backend, or one that is not to be had here.
+    """
+    if backend not in get_args(BackendName):
+        raise ZugwerkError(f"no backend {backend!r}; there are: {', '.join(get_args(BackendName))}")
+    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
+        try:
+            content: bytes | None = Path(model).read_bytes()
+        except (FileNotFoundError, IsADirectoryError):
+            raise ZugwerkError(f"{model}: no such model; `zugwerk export MODEL` makes one") from None
+        return _open_onnx(content or b"", str(model), backend, threads)
+    if isinstance(model, bytes):
+        return _open_onnx(model, "ONNX model", backend, threads)
+    return _open_model(model, backend, threads)
+
+
+def _open_onnx(content: bytes, name: str, backend: BackendName, threads: int) -> Backend:
+    if backend in ("torch", "cuda"):
+        raise ZugwerkError(f"{name}: the {backend} backend runs model.pt, not an ONNX model")
+    return OnnxBackend(as_int8(content) if backend == "onnx-int8" else content, threads, name)
+
+
+def _open_model(model: "Path | str | ZeroModel", backend: BackendName, threads: int) -> Backend:
+    from pipeline_src.systems.gomoku_zero.models import load_model
+
+    loaded = load_model(model) if isinstance(model, str | Path) else model
+    backend = resolve(backend)
+    if backend == "torch":
+        from pipeline_src.systems.gomoku_zero.backends_torch import TorchBackend
+
+        return TorchBackend(loaded, threads)
+    if backend == "cuda":
+        from pipeline_src.systems.gomoku_zero.backends_torch import CudaBackend
+
+        return CudaBackend(loaded)
+    from pipeline_src.systems.gomoku_zero.models import export_onnx
+
+    return _open_onnx(export_onnx(loaded), "ONNX model", backend, threads)
+
+
+def resolve(backend: BackendName) -> BackendName:
+    """Return the backend that ``auto`` stands for on this machine; other names are returned unchanged."""
+    if backend != "auto":
+        return backend
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    packages = ("onnx", "onnxruntime")
+    return "onnx" if all(importlib.util.find_spec(package) for package in packages) else "torch"
 
 
 Evaluator = ZeroEvaluator | LineEvaluator
@@ -206,8 +260,7 @@ def prepare_model(model: Path, backend: BackendName, folder: Path) -> Path:
         ZugwerkError: no model there, or a damaged one.
     """
     from pipeline_src.systems.gomoku_zero.lines import LinesNet
-    from pipeline_src.systems.gomoku_zero.models import load_model
-    from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+    from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model
 
     loaded = load_model(model)
     if isinstance(loaded.net, LinesNet) and backend == "auto":

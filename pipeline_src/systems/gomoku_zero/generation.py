@@ -1,24 +1,42 @@
 """One generation: self-play, training, gate. Finished phases are kept until the end, so that a kill costs little."""
 
+import hashlib
+import json
 import shutil
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial, reduce
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from pipeline_src import streams
+from pipeline_src.arena.journal import Journal
+from pipeline_src.arena.match import play_match
+from pipeline_src.arena.runner import Board
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
+from pipeline_src.games import gomoku
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
 from pipeline_src.records.parquet import write_records
-from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles
-from pipeline_src.systems.gomoku_zero.gate import play_gate
-from pipeline_src.systems.gomoku_zero.learn import learn
+from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.systems.gomoku_zero import player
+from pipeline_src.systems.gomoku_zero.evaluator import prepare_model
+from pipeline_src.systems.gomoku_zero.files import WORK, GenerationFiles, Work
 from pipeline_src.systems.gomoku_zero.models import save_model
-from pipeline_src.systems.gomoku_zero.rounds import EVALUATIONS, joined, play_round, records, summary
-from pipeline_src.systems.gomoku_zero.setting import Setting, make_key
-from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
-from pipeline_src.systems.gomoku_zero.window import open_window
-from pipeline_src.systems.gomoku_zero.work import Made, Work
+from pipeline_src.systems.gomoku_zero.nets import UniformConfig, UniformNet
+from pipeline_src.systems.gomoku_zero.params import Setting
+from pipeline_src.systems.gomoku_zero.self_play import EVALUATIONS, play_round
+from pipeline_src.systems.gomoku_zero.train import learn
+from pipeline_src.systems.gomoku_zero.window import SelfPlayGames, extend_window, open_window
+
+WINNERS: dict[int, Winner] = {1: "first", 0: "draw", -1: "second"}
+CHUNK = 10
+"""Rows of a forward pass: of twenty games ten wait for each player."""
 
 
 def run_generation(
@@ -69,22 +87,40 @@ def run_generation(
     blank, start = folder / "best_before.pt", start and start.resolve()
     if before is None and start is None and not blank.exists():
         size = setting.game.size_of(1)
-        save_model(blank, UniformNet(UniformConfig(size, size)), variant=setting.game.variant)
+        save_model(blank, UniformNet(UniformConfig(height=size, width=size)), variant=setting.game.variant)
     best = before.best if before else start or blank
 
     seconds, rounds = {"self_play": 0.0, "train": 0.0}, list[Work]()
-    made: Made | None = before
+    made = before.made if before else None
     for index in range(setting.self_play.rounds):
         own = folder / f"round_{index + 1:03d}"
         rounds.append(Work(own, number, index, made, setting, parallel, start))
         seconds["self_play"] += _timed(own, "self_play", partial(play_round, rounds[-1]))
         seconds["train"] += _timed(own, "train", partial(learn, rounds[-1]))
-        made = rounds[-1].round
-    new = rounds[-1].round
+        made = rounds[-1].made
+    new = rounds[-1].made
     seconds["gate"] = _timed(folder, "gate", lambda: play_gate(folder, new.model, best, number, setting, parallel))
     _publish(rounds, files, best, seconds, key)
     shutil.rmtree(folder)
     return True
+
+
+def make_key(code: str, setting: Setting, number: int, made_from: Iterable[Path]) -> str:
+    """Hash of code, params, generation number and of the files that a generation is made from (16 hex digits).
+
+    Raises:
+        ZugwerkError: one of these files is missing; names it.
+    """
+    key = hashlib.sha256(json.dumps([setting.model_dump(), number], sort_keys=True).encode())
+    key.update(code.encode())
+    for path in made_from:
+        try:
+            key.update(hashlib.sha256(path.read_bytes()).digest())
+        except OSError as error:
+            raise ZugwerkError(
+                f"{path}: {error.strerror}; generation {number} is made from it: run the one before it first"
+            ) from None
+    return key.hexdigest()[:16]
 
 
 def _timed(folder: Path, phase: str, run: Callable[[], None]) -> float:
@@ -97,12 +133,48 @@ def _timed(folder: Path, phase: str, run: Callable[[], None]) -> float:
     return float(read_json(done)["seconds"])
 
 
+def play_gate(folder: Path, new: Path, best: Path, number: int, setting: Setting, parallel: Parallel) -> None:
+    """Play the games of generation ``number``; write ``gate.parquet`` and ``gate_result.json``.
+
+    Args:
+        folder: of the unfinished generation.
+        new: the trained model.
+        best: the best one before.
+        number: of the generation.
+        setting: its params.
+        parallel: how games are played side by side.
+    """
+    params, rules = setting.gate, setting.game
+    backend = setting.self_play.backend
+    one, other = (
+        f"{player.NAME}:{prepare_model(model, backend, folder / name)},simulations={params.simulations},"
+        f"backend={backend},chunk={CHUNK}"
+        for name, model in (("new", new), ("best", best))
+    )
+    seed = [setting.seed, streams.GATE, number]
+    board = Board(gomoku.NAME, rules.size_of(number), rules.variant)
+    with Journal(folder / "gate.journal.jsonl", {}) as journal:
+        match = play_match(board, one, other, params.games // 2, params.opening_plies, seed, parallel, journal)
+    named = [  # the texts name scratch files
+        replace(board.record(game, i + 1), first_name=("new", "best")[i % 2], second_name=("best", "new")[i % 2])
+        for i, game in enumerate(match.games)
+    ]
+    write_records(named, folder / "gate.parquet")
+    standing = match.standing
+    accepted = standing.wins > standing.losses or params.always
+    write_json(
+        folder / "gate_result.json",
+        {**vars(standing), "score": match.score.as_metrics(), "accepted": int(accepted)},
+    )
+
+
 def _publish(rounds: list[Work], files: GenerationFiles, best: Path, seconds: dict[str, float], key: str) -> None:
     """Copy the results of the phases to their places. The file that marks completion comes last."""
-    folder, last = rounds[-1].folder.parent, rounds[-1].round
+    folder, last = rounds[-1].folder.parent, rounds[-1].made
     gate = read_json(folder / "gate_result.json")
-    games = joined(open_window(work.folder / "new") for work in rounds)
-    write_records(records(games, files.number), folder / "games.parquet")
+    parts = (open_window(work.folder / "new") for work in rounds)
+    games = reduce(lambda some, more: extend_window(some, more, keep_positions=1 << 60), parts)
+    write_records(_records(games, files.number), folder / "games.parquet")
     for source, target in (
         (folder / "games.parquet", files.games),
         (folder / "gate.parquet", files.gate_games),
@@ -124,6 +196,39 @@ def _publish(rounds: list[Work], files: GenerationFiles, best: Path, seconds: di
     write_table(files.curves, curves)
     train = {**trained[-1], **{name: sum(result[name] for result in trained) for name in ("steps", "new_positions")}}
     evaluations = sum(read_json(work.folder / EVALUATIONS) for work in rounds)
-    write_json(files.report, {"self_play": summary(games, evaluations), "train": train, "gate": gate})
+    write_json(files.report, {"self_play": _summary(games, evaluations), "train": train, "gate": gate})
     training = [read_json(work.folder / "training.json") for work in rounds]
     write_json(files.timings, {"made_from": key, "seconds": seconds, "training": training[-1]})
+
+
+def _summary(new: SelfPlayGames, evaluations: int) -> dict[str, Any]:
+    """Counts of a generation's games, for its report."""
+    return {
+        "games": len(new),
+        "positions": len(new.policy),
+        "mean_plies": float(np.diff(new.offsets).mean()),
+        "first_wins": int((new.winner == 1).sum()),
+        "second_wins": int((new.winner == -1).sum()),
+        "draws": int((new.winner == 0).sum()),
+        "different_games": len({new.actions[a:b].tobytes() for a, b in pairwise(new.offsets)}),
+        "evaluations": evaluations,
+    }
+
+
+def _records(games: SelfPlayGames, number: int) -> list[GameRecord]:
+    """The games of a generation as records."""
+    return [
+        GameRecord(
+            game="gomoku",
+            gid=1_000_000 * number + i,
+            source="engine",
+            variant=games.variant,
+            height=games.size,
+            width=games.size,
+            actions=tuple(int(a) for a in games.actions[games.offsets[i] : games.offsets[i + 1]]),
+            winner=WINNERS[int(games.winner[i])],
+            first_name=f"generation {number}",
+            second_name=f"generation {number}",
+        )
+        for i in range(len(games))
+    ]

@@ -4,7 +4,6 @@ Shape and source: `search.gomoku.line_net`, where the trained net plays from a t
 in a batch go through the perceptron, a few thousand for all cells together.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from torch.nn import functional
 
 from pipeline_src.jit import njit
 from pipeline_src.jit.lanes import COUNT, add, larger, load, splat, store, where_positive
+from pipeline_src.project.params import Count
 from pipeline_src.search.gomoku.line_net import (
     CHANNELS,
     DIRECTIONS,
@@ -27,26 +27,20 @@ from pipeline_src.search.gomoku.line_net import (
     LineTable,
     windows,
 )
+from pipeline_src.systems.gomoku_zero.params import LinesParams, NetShape
 
 Floats = npt.NDArray[np.float32]
 LEAST_VARIANCE = 1e-3
 """Added to the variance of what is normalised, so that the table's rounding is at most thirty times as large."""
 
 
-@dataclass(frozen=True)
-class LinesConfig:
+class LinesConfig(LinesParams, NetShape):
     """Board and shape."""
 
     kind: ClassVar[str] = "lines"
 
-    height: int = 15
-    width: int = 15
-    positions: int = 1
+    positions: Count = 1
     """Number of positions of history in the input planes, of which the net reads the present one."""
-    window: int = 9
-    """Cells of a window."""
-    units: int = 96
-    """Units of each of the perceptron's two hidden layers."""
 
 
 class LinesNet(nn.Module):

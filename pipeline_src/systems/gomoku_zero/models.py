@@ -1,52 +1,56 @@
-"""The file format of self-play nets: game, variant, kind of net, config and weights."""
+"""The files of self-play nets: ``.pt`` with game, variant, kind, config and weights, and the net as an ONNX model.
+
+The ONNX model has one input ``planes`` float32 [B, C, H, W] and two outputs, ``policy`` float32 [B, N] (logits) and
+``value`` float32 [B] (-1..1, to the side to move). Its metadata says what it is for, so that it can be played without
+the file it was made from: game, variant, version, kind, height, width, positions.
+"""
 
 import copy
-import dataclasses
 import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import remedy, why_no_model, written_aside
-from pipeline_src.systems.gomoku_zero.backend import ModelInfo
-from pipeline_src.systems.gomoku_zero.blocks import Normed
+from pipeline_src.games import gomoku
+from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
+from pipeline_src.systems.gomoku_zero.backends import ModelInfo
 from pipeline_src.systems.gomoku_zero.lines import LinesConfig, LinesNet
+from pipeline_src.systems.gomoku_zero.nets import (
+    Normed,
+    PlainConfig,
+    PlainNet,
+    ResidualConfig,
+    ResidualNet,
+    UniformConfig,
+    UniformNet,
+)
 from pipeline_src.systems.gomoku_zero.params import GomokuNet
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig, PlainNet
-from pipeline_src.systems.gomoku_zero.residual import ResidualConfig, ResidualNet
-from pipeline_src.systems.gomoku_zero.uniform import UniformConfig, UniformNet
 
 ZeroConfig = PlainConfig | ResidualConfig | LinesConfig | UniformConfig
 ZeroNet = PlainNet | ResidualNet | LinesNet | UniformNet
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
-    config.kind: (config, net)
-    for config, net in (
-        (PlainConfig, PlainNet),
-        (ResidualConfig, ResidualNet),
-        (LinesConfig, LinesNet),
-        (UniformConfig, UniformNet),
-    )
+    "plain": (PlainConfig, PlainNet),
+    "residual": (ResidualConfig, ResidualNet),
+    "lines": (LinesConfig, LinesNet),
+    "uniform": (UniformConfig, UniformNet),
 }
 """Config and net, by the name that the file gives them."""
-VERSIONS = {"gomoku": 1}
-"""Versions of each game's rules and action numbering. A model of another version is an error."""
 
 
 @dataclass(frozen=True)
 class ZeroModel:
-    """A net, with its game and variant."""
+    """A net, with the variant of Gomoku that it plays."""
 
     net: ZeroNet
     """The net, in evaluation mode."""
-    game: str
     variant: str
-    version: int
-    """Version of the game's rules."""
 
     @property
     def config(self) -> ZeroConfig:
@@ -57,9 +61,8 @@ class ZeroModel:
 def info_of(model: ZeroModel) -> ModelInfo:
     """Return the description of a model."""
     config = model.config
-    return ModelInfo(
-        model.game, model.variant, model.version, config.kind, config.height, config.width, config.positions
-    )
+    shape = config.height, config.width, config.positions
+    return ModelInfo(gomoku.NAME, model.variant, gomoku.VERSION, config.kind, *shape)
 
 
 def make_config(params: GomokuNet, height: int, width: int) -> ZeroConfig:
@@ -85,16 +88,13 @@ def folded(net: ZeroNet) -> ZeroNet:
     return copied
 
 
-def save_model(
-    path: Path | str, net: nn.Module, game: str = "gomoku", variant: str = "freestyle", half: bool = False
-) -> None:
+def save_model(path: Path | str, net: nn.Module, variant: str = "freestyle", half: bool = False) -> None:
     """Write a model; the same weights give the same bytes, whatever the file is called.
 
     Args:
         path: the file.
         net: one of `KINDS`.
-        game: name of the game.
-        variant: variant of the game.
+        variant: variant of Gomoku.
         half: store the weights as 16-bit floats, half the size; `load_model` widens them again.
     """
     config: Any = net.config
@@ -102,11 +102,11 @@ def save_model(
     if half:
         state = {name: tensor.half() if tensor.is_floating_point() else tensor for name, tensor in state.items()}
     saved = {
-        "game": game,
+        "game": gomoku.NAME,
         "variant": variant,
-        "version": VERSIONS[game],
+        "version": gomoku.VERSION,
         "kind": config.kind,
-        "config": dataclasses.asdict(config),
+        "config": config.model_dump(),
         "state_dict": state,
     }
     buffer = io.BytesIO()  # torch.save writes a file's own name into it
@@ -115,7 +115,7 @@ def save_model(
         aside.write_bytes(buffer.getvalue())
 
 
-def load_model(path: Path | str, game: str = "gomoku") -> ZeroModel:
+def load_model(path: Path | str) -> ZeroModel:
     """Read a model that `save_model` wrote; the net is on the CPU and in evaluation mode.
 
     ``load_model("artifacts/models/gomoku/13/best.pt").net(planes)`` gives policy logits and values.
@@ -123,7 +123,7 @@ def load_model(path: Path | str, game: str = "gomoku") -> ZeroModel:
     Raises:
         ZugwerkError: the file is missing or damaged, or the model is of another game or other rules; names the file.
     """
-    again = remedy(path, f"`dvc repro` makes the models of {game}")
+    again = remedy(path, "`dvc repro` makes the models of gomoku")
     try:
         content = Path(path).read_bytes()
     except (FileNotFoundError, IsADirectoryError):
@@ -134,15 +134,95 @@ def load_model(path: Path | str, game: str = "gomoku") -> ZeroModel:
         variant = str(saved["variant"])
     except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
         raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({why_no_model(error)}){again}") from None
-    if whose != game:
-        raise ZugwerkError(f"{path}: a model of {whose!r}, not of {game}")
-    if version != VERSIONS.get(game):
-        raise ZugwerkError(f"{path}: made under rules version {version} of {game}; they are at {VERSIONS.get(game)}")
+    if whose != gomoku.NAME:
+        raise ZugwerkError(f"{path}: a model of {whose!r}, not of {gomoku.NAME}")
+    if version != gomoku.VERSION:
+        raise ZugwerkError(f"{path}: made under rules version {version} of gomoku; they are at {gomoku.VERSION}")
     try:
         config, make = KINDS[saved["kind"]]
-        fields = {name: tuple(v) if isinstance(v, list) else v for name, v in saved["config"].items()}
-        net: ZeroNet = make(config(**fields))
+        net: ZeroNet = make(config(**saved["config"]))
         net.load_state_dict(saved["state_dict"])
     except Exception as error:
         raise ZugwerkError(f"{path}: damaged, or not a model of self-play ({why_no_model(error)}){again}") from None
-    return ZeroModel(net.eval(), game, variant, version)
+    return ZeroModel(net.eval(), variant)
+
+
+def export_onnx(model: ZeroModel) -> bytes:
+    """The model's net as an ONNX file; the same weights give the same bytes.
+
+    Raises:
+        ZugwerkError: the package onnx is missing, or the model is a line net.
+    """
+    net, config, graph = model.net, model.config, OnnxGraph()
+    if isinstance(net, LinesNet):
+        raise ZugwerkError("a line net has no ONNX form; backend=auto runs it in a kernel of its own")
+    if isinstance(net, PlainNet):
+        policy, value = _write_plain(graph, net)
+    elif isinstance(net, ResidualNet):
+        policy, value = _write_residual(graph, net)
+    else:
+        policy, value = _write_uniform(graph, net)
+    graph.add("Identity", [policy], "policy")
+    graph.add("Reshape", [value, graph.constant(np.array([-1]))], "value")
+    return graph.content(
+        f"zugwerk {gomoku.NAME}",
+        {"planes": ["batch", 2 * config.positions + 1, config.height, config.width]},
+        {"policy": ["batch", config.height * config.width], "value": ["batch"]},
+        {name: str(value) for name, value in vars(info_of(model)).items()},
+    )
+
+
+def _write_plain(graph: OnnxGraph, net: PlainNet) -> tuple[str, str]:
+    x = _signed(graph, net.config.positions) if net.config.signed else "planes"
+    convolution: Any
+    for convolution in net.trunk:
+        x = graph.add("Relu", [_normed(graph, x, convolution)])
+    before_policy, before_value = (
+        graph.add("Relu", [_normed(graph, x, planes)]) for planes in (net.policy_planes, net.value_planes)
+    )
+    if isinstance(net.policy, nn.Linear):
+        policy = graph.linear(graph.add("Flatten", [before_policy]), net.policy)
+        pooled = before_value
+    else:
+        last = graph.convolution(before_policy, array_of(net.policy.weight), array_of(net.policy.bias))
+        policy = graph.add("Flatten", [last])
+        pooled = graph.pooled(before_value)
+    hidden = graph.linear(graph.add("Flatten", [pooled]), net.value_hidden)
+    return policy, graph.add("Tanh", [graph.linear(graph.add("Relu", [hidden]), net.value)])
+
+
+def _write_residual(graph: OnnxGraph, net: ResidualNet) -> tuple[str, str]:
+    x = graph.add("Relu", [_normed(graph, "planes", net.stem)])
+    block: Any
+    for block in net.blocks:
+        out = _normed(graph, graph.add("Relu", [_normed(graph, x, block.one)]), block.two)
+        if block.project is not None:
+            x = _normed(graph, x, block.project)
+        elif block.grow:
+            x = graph.add("Pad", [x, graph.constant(np.array([0, 0, 0, 0, 0, block.grow, 0, 0]))])
+        x = graph.add("Relu", [graph.add("Add", [out, x])])
+    # Here the norm stands before the convolution, which being 1x1 sees no padding: it folds in as well.
+    scale, shift = scale_and_shift(net.norm)
+    weight, bias = array_of(net.head.weight), array_of(net.head.bias)
+    bias = bias + (weight * shift[:, None, None]).sum((1, 2, 3))
+    x = graph.add("Flatten", [graph.convolution(x, weight * scale[:, None, None], bias)])
+    if net.config.head_relu:
+        x = graph.add("Relu", [x])
+    hidden = x if net.value_hidden is None else graph.add("Relu", [graph.linear(x, net.value_hidden)])
+    return graph.linear(x, net.policy), graph.add("Tanh", [graph.linear(hidden, net.value)])
+
+
+def _write_uniform(graph: OnnxGraph, net: UniformNet) -> tuple[str, str]:
+    zeros = graph.add("Mul", ["planes", graph.constant(np.zeros(1))])
+    first = graph.constant(np.array(0))
+    even = graph.add("Flatten", [graph.add("Gather", [zeros, first], axis=1)])
+    return graph.add("Add", [even, graph.constant(array_of(net.logits))]), graph.add("Gather", [even, first], axis=1)
+
+
+def _normed(graph: OnnxGraph, x: str, layer: Normed) -> str:
+    return graph.normed(x, layer.convolution, layer.norm)
+
+
+def _signed(graph: OnnxGraph, positions: int) -> str:
+    chosen = [graph.constant(np.array([plane])) for plane in (0, positions)]
+    return graph.add("Sub", [graph.add("Gather", ["planes", plane], axis=1) for plane in chosen])

@@ -22,8 +22,11 @@ from pipeline_src.project.params import (
     NonNegative,
     Params,
     Positive,
-    Text,
     Whole,
+    build,
+    load,
+    load_part,
+    load_value,
     read_value,
 )
 
@@ -68,6 +71,15 @@ class GomokuGame(GomokuBoard):
         if line > size:
             raise ValueError(f"a line of {line} (variant '{self.variant}') does not fit a board of size {size}")
         return self
+
+
+class NetShape(Params):
+    """The board and the input of a net: 2 * positions + 1 planes."""
+
+    height: Count = 15
+    width: Count = 15
+    positions: Count = 5
+    """Number of positions of history, including the present one."""
 
 
 class PlainParams(Params):
@@ -148,22 +160,6 @@ class GomokuNet(NetKind):
     """Sizes of the line net, which reads the present position alone."""
 
 
-class GomokuTeacher(Params):
-    """A player without a net, whose games against itself are those of the first generation."""
-
-    player: Text
-    """Text of the player, see `zugwerk players gomoku`; limited by nodes or depth, not by time."""
-    games: Count
-    """Number of games in the first generation."""
-    area: Whole = 0
-    """Side of the central square that contains the random stones of the openings; 0 is the whole board."""
-    slips: Fraction = 0.1
-    """Share of plies at which a random cell near the stones is played instead of the teacher's move, which remains the
-    policy target."""
-    slip_plies: Whole = 30
-    """Number of plies of a game, from its start, in which there are slips."""
-
-
 class GomokuSelfPlay(Params):
     """Self-play of the best player."""
 
@@ -172,11 +168,6 @@ class GomokuSelfPlay(Params):
     rounds: Count = 1
     """Number of rounds in which a generation plays its games. The net trains after each, and the trained net plays the
     next one; the gate comes at the end. Published: 1."""
-    first: Literal["search", "random", "teacher"] = "search"
-    """Player of the first generation, which has no net: a search with even priors and value 0, random moves, or the
-    teacher."""
-    teacher: GomokuTeacher | None = None
-    """The teacher, for first: teacher only."""
     search: Search = "puct"
     """Search of self-play. ``gumbel`` is sequential halving at the root (Danihelka et al., 2022), better with few
     simulations; published: puct."""
@@ -187,8 +178,6 @@ class GomokuSelfPlay(Params):
     c_base: NonNegative = 0.0
     """Base of the growth of c with a node's visits N: ln((1 + N + c_base) / c_base) is added; AlphaZero: 19652; 0:
     none."""
-    fpu: NonNegative = 0.0
-    """First-play urgency: an unvisited edge has its node's Q less fpu * sqrt(visited prior)."""
     own_visit: bool = True
     """Whether N in the formula includes the node's own evaluation, as in AlphaZero; published: false."""
     leaves: Count = 1
@@ -207,11 +196,9 @@ class GomokuSelfPlay(Params):
     """Whether the policy target is visits^(1 / temperature) instead of the visits; for puct only."""
     considered: Count = 16
     """Number of actions that the root considers at first; for gumbel only."""
-    c_visit: Positive = 50.0
-    """c_visit in the weight of Q, (c_visit + most visits) * c_scale (Danihelka et al., 2022, equation 8); gumbel
-    only."""
     c_scale: Positive = 1.0
-    """c_scale, see c_visit; published: 1.0, without rescaling of Q; for gumbel only."""
+    """Weight of Q in the policy, times 50 + most visits (Danihelka et al., 2022, equation 8); published: 1.0, without
+    rescaling of Q; for gumbel only."""
     rescale: bool = False
     """Whether the Q values of a position's moves are rescaled to 0..1 before c_scale applies; for gumbel only."""
     opening_plies: Whole = 0
@@ -228,11 +215,9 @@ class GomokuSelfPlay(Params):
     only."""
 
     @model_validator(mode="after")
-    def _has_its_teacher(self) -> Self:
-        if (self.first == "teacher") != (self.teacher is not None):
-            raise ValueError("teacher and first: teacher need each other: give both or none")
-        if self.games % self.rounds or (self.teacher and self.rounds > 1):
-            raise ValueError(f"rounds must divide games, {self.games}, and be 1 with a teacher, not {self.rounds}")
+    def _divides_its_games(self) -> Self:
+        if self.games % self.rounds:
+            raise ValueError(f"rounds must divide games, {self.games}, not {self.rounds}")
         return self
 
 
@@ -255,19 +240,12 @@ class GomokuTrainParams(MixedPrecision):
     schedule: Named[Positive] | None = None
     """Factors of ``learning_rate`` by the first generation to which they apply, e.g. {12: 0.3, 20: 0.1}; null is
     none."""
-    decay: Literal["none", "linear", "cosine"] = "none"
-    """How the rate falls to 0 within a generation: not at all, in a straight line, or as half a wave. For a generation
-    that learns from many games at once."""
     momentum: BelowOne = 0.9
     """Momentum of sgd; for adamw the decay of the running mean; published for growing boards: 0."""
-    rho: BelowOne = 0.999
-    """Decay of the running mean square, for adamw."""
     weight_decay: NonNegative = 0.0
     """Share of a weight that a step subtracts, times the learning rate; for adamw only."""
     l2: NonNegative = 0.0
     """c in the last term c ||theta||^2 of the published loss."""
-    value_weight: NonNegative = 1.0
-    """Factor of the value loss; published: 1."""
     gradient_clip: Positive | None = None
     """Largest norm of the gradient over all weights; null is no limit."""
     threads: Count = 1
@@ -309,9 +287,7 @@ class GomokuGate(Params):
     games: Even = 20
     """Number of games, in pairs with the sides swapped."""
     simulations: Count = 300
-    """Number of simulations of a move, without noise and temperature."""
-    search: Search = "puct"
-    """Search of the players, see gomoku_self_play."""
+    """Number of PUCT simulations of a move, without noise and temperature."""
     opening_plies: Whole = 2
     """Number of random stones before the players take over, the same in both games of a pair."""
     always: bool = False
@@ -348,3 +324,68 @@ def read_numbers(path: Path | str = PARAMS_FILE) -> list[int]:
 def wanted(count: int) -> dict[str, dict[str, str]]:
     """The section for ``count`` generations."""
     return {f"{n:02d}": {"before": f"{n - 1:02d}"} for n in range(2, count + 1)}
+
+
+class Setting(Params):
+    """All params of a generation."""
+
+    seed: int
+    game: GomokuGame
+    net: GomokuNet
+    self_play: GomokuSelfPlay
+    train: GomokuTrainParams
+    gate: GomokuGate
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.game.smaller is not None and self.net.kind != "lines":
+            raise ValueError(f"game.smaller needs net.kind: lines; a {self.net.kind} net is made for one board")
+        if self.game.smaller is not None and not self.gate.always:
+            raise ValueError("game.smaller needs gate.always: true; a best player without a net is made for one board")
+        line, window = parse_variant(self.game.variant)[0], self.net.lines.window
+        if self.net.kind == "lines" and 2 * line - 1 > window:
+            raise ValueError(
+                f"net.lines.window: {window} cells do not see a line of {line} (variant '{self.game.variant}') through "
+                f"their middle; that takes {2 * line - 1}"
+            )
+        return self
+
+
+def read_setting(path: Path = PARAMS_FILE) -> Setting:
+    """The params of the cycle.
+
+    Raises:
+        ZugwerkError: a section is missing or malformed.
+    """
+    sections = {
+        "seed": load_value(int, "seed", path),
+        "game": load(GomokuGame, "gomoku_game", path),
+        "net": _read_net("gomoku_net", path),
+        "self_play": load(GomokuSelfPlay, "gomoku_self_play", path),
+        "train": load(GomokuTrainParams, "gomoku_train", path),
+        "gate": load(GomokuGate, "gomoku_gate", path),
+    }
+    return build(Setting, sections, "gomoku", str(path))
+
+
+def setting_for(size: int, variant: str, path: Path = PARAMS_FILE) -> Setting:
+    """The params of boards that grow, for one of them.
+
+    Raises:
+        ZugwerkError: a section is missing or malformed.
+    """
+    sections = {
+        "seed": load_value(int, "seed", path),
+        "game": GomokuGame(size=size, variant=variant),
+        "net": _read_net("growing_net", path),
+        "self_play": load(GomokuSelfPlay, "growing_self_play", path),
+        "train": load(GomokuTrainParams, "growing_train", path),
+        "gate": load(GomokuGate, "growing_gate", path),
+    }
+    return build(Setting, sections, "growing", str(path))
+
+
+def _read_net(section: str, path: Path) -> GomokuNet:
+    """A net with the sizes of its kind; those of other kinds are not read."""
+    kind = load_part(NetKind, section, path).kind
+    return load_part(GomokuNet, section, path, ["kind", "positions", kind])

@@ -19,7 +19,7 @@ from pipeline_src.search.limits import Limit, OnInfo
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees, sample_step
-from pipeline_src.systems.gomoku_zero.backend import BackendName, ModelInfo
+from pipeline_src.systems.gomoku_zero.backends import BackendName, ModelInfo
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 
 NAME = "zero"

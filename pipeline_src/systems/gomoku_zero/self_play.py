@@ -1,27 +1,115 @@
-"""The best player against itself, many games in lock step."""
+"""Self-play: the best player against itself, many games in lock step. Each game depends on its own number alone."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.games import kernels
+from pipeline_src import streams
+from pipeline_src.arena.journal import Journal, pack, run_kept, unpack
+from pipeline_src.files import write_json
+from pipeline_src.games import gomoku, kernels
 from pipeline_src.games.game import Game
 from pipeline_src.search.mcts.batches import stack
 from pipeline_src.search.mcts.gumbel import GumbelTrees
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import Answer, EvaluateBatch, Leaves, PuctTrees, sample_step
+from pipeline_src.systems.gomoku_zero.evaluator import TABLE, even, open_evaluator, prepare_model
+from pipeline_src.systems.gomoku_zero.files import Work
 from pipeline_src.systems.gomoku_zero.params import GomokuSelfPlay
+from pipeline_src.systems.gomoku_zero.window import extend_window, make_games, open_window, write_window
 
+SIGN = {"first": 1, "draw": 0, "second": -1}
+EVALUATIONS = "evaluations.json"
+"""Number of positions that the net was asked about in a round."""
+LOCK_STEP = 64
+"""Games in lock step, if the net's batches do not ask for more. Neither this nor the unit of work changes a game."""
 COLDEST = 0.01
 """Below this temperature the most visited action is played."""
+DRAWS = 20
+"""Openings that are drawn at most for a game; the last one is played, whoever is ahead."""
 
 Policy = npt.NDArray[np.float32]
 Choice = Generator[Leaves, Answer, list[tuple[int, Policy]]]
 Result = TypeVar("Result")
+
+
+def play_round(work: Work) -> None:
+    """Let the best player play itself; write the round's ``new`` games and its ``window``."""
+    params, rules = work.setting.self_play, work.setting.game
+    model = prepare_model(work.player, params.backend, work.folder) if work.player else None
+    tasks = {str(number): (number,) for number in range(params.games // params.rounds)}
+    searched = model is not None and not model.name.endswith(TABLE)  # by a net that answers in batches
+    together = lock_step(params) if searched else 1
+    title = f"generation {work.number:02d}: self-play"
+    with Journal(work.folder / "games.journal.jsonl", {}) as journal:
+        texts = run_kept(partial(play_games, model, work), tasks, work.parallel, title, journal, together=together)
+    played = [unpack(text) for text in texts]
+    new = make_games(
+        rules.size_of(work.number),
+        rules.variant,
+        [one["actions"] for one in played],
+        [int(one["winner"]) for one in played],
+        [one["policies"] for one in played],
+        generation=work.count,
+        searched_from=[int(one["opening"]) for one in played],
+    )
+    write_window(work.folder / "new", new)
+    before = open_window(work.before.window) if work.before else None
+    if before and before.size != new.size:  # the first generation on a larger board
+        before = None
+    write_window(work.made.window, extend_window(before, new, work.setting.train.window))
+    write_json(work.folder / EVALUATIONS, sum(int(one["evaluations"]) for one in played))
+
+
+def lock_step(params: GomokuSelfPlay) -> int:
+    """Number of games in lock step: two batches of the net, since one is prepared while it computes the other."""
+    return max(LOCK_STEP, 2 * -(-params.chunk // params.leaves))
+
+
+def play_games(model: Path | None, work: Work, tasks: list[tuple[int]]) -> list[str]:
+    """Play the games of a round with these numbers; without a ``model``, by a search with even priors and value 0.
+
+    Returns:
+        For each game, packed: ``actions`` and ``winner`` (1 the first player, -1 the second, 0 a draw), ``policies``
+        float16 [P - opening, N], ``opening``, the random plies before the first search, and ``evaluations``, the
+        positions that the net was asked about; the first game of a lock step has those of all its games.
+    """
+    width = lock_step(work.setting.self_play)
+    return [one for at in range(0, len(tasks), width) for one in _in_lock_step(model, work, tasks[at : at + width])]
+
+
+def _in_lock_step(model: Path | None, work: Work, tasks: list[tuple[int]]) -> list[str]:
+    setting, params, rules, evaluations = work.setting, work.setting.self_play, work.setting.game, 0
+    game: Any = gomoku
+    start = game.initial_state(rules.size_of(work.number), rules.variant)
+    before = work.index * (params.games // params.rounds)
+    seeds = [[setting.seed, streams.SELF_PLAY, work.number, before + number] for (number,) in tasks]
+    if model is None:
+        played = play_self(game, start, even, params, seeds)
+    else:
+        evaluator = open_evaluator(model, params.backend, params.chunk)
+        asked = evaluator.evaluated
+        parts = 2 if model.suffix == ".pt" else 1  # an export runs on the CPU
+        played = play_self(game, start, evaluator, params, seeds, parts)
+        evaluations = evaluator.evaluated - asked
+    return [
+        pack(
+            {
+                "actions": np.array(one.actions, np.int16),
+                "winner": SIGN[game.winner(one.state)],
+                "policies": np.array(one.policies, np.float16),
+                "opening": one.opening,
+                "evaluations": 0 if i else evaluations,
+            }
+        )
+        for i, one in enumerate(played)
+    ]
 
 
 @dataclass
@@ -67,8 +155,7 @@ def _rounds(
     game: Game, start: Any, evaluate: EvaluateBatch, params: GomokuSelfPlay, seeds: Sequence[Sequence[int]]
 ) -> Generator[Leaves, Answer, list[SelfPlayGame]]:
     """One lock step as a generator, which yields leaves and is sent the evaluator's answer."""
-    level = _level(evaluate, params.opening_bound)
-    games = [begin(game, start, seed, params.opening_plies, area=params.opening_area, level=level) for seed in seeds]
+    games = [_begin(game, start, seed, params, evaluate) for seed in seeds]
     chooser: _Puct | _Gumbel = (_Gumbel if params.search == "gumbel" else _Puct)(start, len(games), evaluate, params)
     for g, one in enumerate(games):
         chooser.trees.plant(g, one.state)
@@ -109,51 +196,17 @@ def answer_in_turn(searches: Sequence[Generator[Leaves, Answer, Result]], evalua
     return [results[i] for i in range(len(searches))]
 
 
-def play_random(game: Game, start: Any, seeds: Sequence[Sequence[int]]) -> list[SelfPlayGame]:
-    """Play games of uniformly random moves. The policies are the played moves."""
-    games = []
-    for seed in seeds:
-        one = begin(game, start, seed, 0)
-        while not kernels.outcome(one.state)[0]:
-            action = int(one.rng.choice(game.legal_actions(one.state)))
-            policy = np.zeros(one.state.board.size, np.float32)
-            policy[action] = 1
-            one.policies.append(policy)
-            one.actions.append(action)
-            one.state = game.play(one.state, action)
-        games.append(one)
-    return games
-
-
-def begin(
-    game: Game,
-    start: Any,
-    seed: Sequence[int],
-    most: int,
-    cells: Sequence[int] | None = None,
-    area: int = 0,
-    level: Callable[[Any], bool] | None = None,
+def _begin(
+    game: Game, start: Any, seed: Sequence[int], params: GomokuSelfPlay, evaluate: EvaluateBatch
 ) -> SelfPlayGame:
-    """A game after at most ``most`` random stones.
-
-    Args:
-        game: the rules.
-        start: an unfinished position.
-        seed: of the game.
-        most: the number of stones is drawn from 0 to this.
-        cells: where the stones may lie; None is the whole board.
-        area: side of a square, at a random place, that contains the stones; 0 is the whole board.
-        level: says whether neither side is ahead; other openings are drawn again, up to `DRAWS` times.
-    """
+    """A game after its random stones, drawn again where the net says that one side is ahead, up to `DRAWS` times."""
     rng = np.random.default_rng(seed)
     for _ in range(DRAWS):
-        one = _opening(game, start, rng, most, _square(start, rng, area) if area else cells)
-        if level is None or level(one.state):
+        cells = _square(start, rng, params.opening_area) if params.opening_area else None
+        one = _opening(game, start, rng, params.opening_plies, cells)
+        if params.opening_bound >= 1 or abs(_value(one.state, evaluate)) <= params.opening_bound:
             break
     return one
-
-
-DRAWS = 20
 
 
 def _opening(game: Game, start: Any, rng: np.random.Generator, most: int, cells: Sequence[int] | None) -> SelfPlayGame:
@@ -178,17 +231,11 @@ def _square(start: Any, rng: np.random.Generator, area: int) -> Sequence[int]:
     return list(cells.ravel())
 
 
-def _level(evaluate: EvaluateBatch, bound: float) -> Callable[[Any], bool] | None:
-    """Whether the evaluator's value of a position is at most ``bound`` for either side; None if any is."""
-    if bound >= 1:
-        return None
-
-    def level(state: Any) -> bool:
-        steps = np.empty((1, int(kernels.max_steps(state))), np.int32)
-        counts = np.array([kernels.write_steps(state, steps[0])], np.int32)
-        return bool(abs(evaluate(stack(state, 1), steps, counts)[1][0]) <= bound)
-
-    return level
+def _value(state: Any, evaluate: EvaluateBatch) -> float:
+    """The evaluator's value of one position, to the side to move."""
+    steps = np.empty((1, int(kernels.max_steps(state))), np.int32)
+    counts = np.array([kernels.write_steps(state, steps[0])], np.int32)
+    return float(evaluate(stack(state, 1), steps, counts)[1][0])
 
 
 class _Puct:
@@ -229,7 +276,7 @@ class _Gumbel:
     def __init__(self, start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> None:
         self.trees = _trees(start, count, evaluate, params)
         self._search = GumbelTrees(
-            self.trees, params.considered, params.simulations, params.c_visit, params.c_scale, params.rescale
+            self.trees, params.considered, params.simulations, c_scale=params.c_scale, rescale=params.rescale
         )
 
     def choose(self, going: Sequence[int], games: Sequence[SelfPlayGame]) -> Choice:
@@ -240,7 +287,7 @@ class _Gumbel:
 
 
 def _trees(start: Any, count: int, evaluate: EvaluateBatch, params: GomokuSelfPlay) -> PuctTrees:
-    options = PuctOptions(c=params.c, c_base=params.c_base, fpu=params.fpu, own_visit=params.own_visit)
+    options = PuctOptions(c=params.c, c_base=params.c_base, own_visit=params.own_visit)
     return PuctTrees(start, count, evaluate, options, room(params.simulations), per_tree=params.leaves)
 
 

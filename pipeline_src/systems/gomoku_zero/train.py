@@ -1,22 +1,264 @@
-"""Train a net on a replay window for one generation, from the start or from the last checkpoint of a killed run."""
+"""Training of a generation on its replay window, from the start or from the last checkpoint of a killed run.
+
+The loss is that of AlphaGo Zero (Silver et al., 2017). Positions and symmetries of a step depend only on the seed, the
+generation and the number of the step, so that a resumed training sees the same batches.
+"""
 
 import hashlib
+import io
 import json
+import math
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from lightning.pytorch import LightningModule
 from torch import Tensor, nn
+from torch.nn import Parameter
+from torch.nn.functional import log_softmax
+from torch.optim import SGD, AdamW, Optimizer
 
+from pipeline_src import streams
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.learning.checkpoints import own_folder
 from pipeline_src.learning.fit import Curves, fit
+from pipeline_src.learning.ranks import Share, share, summed
+from pipeline_src.learning.symmetry import COUNT, board_maps
 from pipeline_src.project.code import digest
-from pipeline_src.systems.gomoku_zero.batches import Batches
-from pipeline_src.systems.gomoku_zero.learner import LearnerState, state_of
-from pipeline_src.systems.gomoku_zero.module import ZeroModule
+from pipeline_src.systems.gomoku_zero.files import Work
+from pipeline_src.systems.gomoku_zero.models import load_model, make_config, make_net, save_model
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
-from pipeline_src.systems.gomoku_zero.positions import Positions
+from pipeline_src.systems.gomoku_zero.window import Positions, open_window, positions
+
+LearnerState = dict[str, Any]
+"""``optimizer``: its name; ``state``: its ``state_dict()["state"]``, tensors by the parameter's number."""
+
+
+def make_learner(
+    parameters: Iterable[Parameter], params: GomokuTrainParams, rate: float, state: LearnerState | None
+) -> Optimizer:
+    """The optimizer of ``params``, going on from ``state``, which stays as it is; rate and decays are the params'.
+
+    Raises:
+        ZugwerkError: ``state`` is another optimizer's or of another net.
+    """
+    weights = list(parameters)
+    optimizer: Optimizer
+    if params.optimizer == "sgd":
+        optimizer = SGD(weights, lr=rate, momentum=params.momentum, nesterov=params.momentum > 0, fused=True)
+    else:
+        betas = (params.momentum, 0.999)  # the second is AdamW's usual one
+        optimizer = AdamW(weights, lr=rate, betas=betas, weight_decay=params.weight_decay, fused=True)
+    if state is not None:
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": _for_weights(state, weights, params.optimizer)})
+    return optimizer
+
+
+def state_of(optimizer: Optimizer) -> LearnerState:
+    """Return the state that `make_learner` continues from, on the CPU."""
+    name = "sgd" if isinstance(optimizer, SGD) else "adamw"
+    state: dict[int, dict[str, Any]] = optimizer.state_dict()["state"]
+    return {"optimizer": name, "state": {number: _copies(entries) for number, entries in state.items()}}
+
+
+def save_learner(path: Path | str, state: LearnerState) -> None:
+    """Write it; the same state gives the same bytes, whatever the file is called."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    with written_aside(path) as aside:
+        aside.write_bytes(buffer.getvalue())
+
+
+def load_learner(path: Path | str) -> LearnerState:
+    """Read what `save_learner` wrote.
+
+    Raises:
+        ZugwerkError: the file is missing or damaged.
+    """
+    try:
+        state = torch.load(io.BytesIO(Path(path).read_bytes()), map_location="cpu", weights_only=True)
+        if set(state) != {"optimizer", "state"}:
+            raise ValueError("not the state of a learner")
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file; the training of that generation writes it") from None
+    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+        raise ZugwerkError(f"{path}: damaged ({type(error).__name__}); run its generation again") from None
+    return dict(state)
+
+
+def _for_weights(state: LearnerState, weights: list[Parameter], name: str) -> dict[int, dict[str, Any]]:
+    """Copies of a state's tensors, laid out in memory as the weights are, which fused updates rely on."""
+    if state["optimizer"] != name:
+        raise ZugwerkError(
+            f"the learner's state is for {state['optimizer']}, but the params have {name}; see gomoku_train"
+        )
+    if not state["state"] and name == "sgd":
+        return {}  # without momentum there is nothing to keep
+    if len(state["state"]) != len(weights):
+        raise ZugwerkError("the learner's state is of another net than the one to train")
+    found = {}
+    for number, weight in enumerate(weights):
+        found[number] = _copies(state["state"][number])
+        for key, value in found[number].items():
+            if torch.is_tensor(value) and value.dim():
+                if value.shape != weight.shape:
+                    raise ZugwerkError("the learner's state is of another net than the one to train")
+                found[number][key] = torch.empty_like(weight, device="cpu").copy_(value)
+    return found
+
+
+def _copies(entries: dict[str, Any]) -> dict[str, Any]:
+    """The same entries, each tensor a new one on the CPU, row after row in memory."""
+    return {
+        key: value.detach().cpu().clone(memory_format=torch.contiguous_format) if torch.is_tensor(value) else value
+        for key, value in entries.items()
+    }
+
+
+ALL = Share()
+
+
+class Batch(NamedTuple):
+    """B positions as the net and its loss take them."""
+
+    planes: Tensor
+    """float32 [B, C, H, W], its channels last in memory."""
+    policy: Tensor
+    """float32 [B, N]."""
+    value: Tensor
+    """float32 [B]."""
+
+
+class Batches(nn.Module):
+    """Positions, brought to the net's device by the module; called with a step, it cuts that batch."""
+
+    cells: Tensor
+    """uint8 [R * N, C]: each cell's planes lie together, as convolutions like them, and a batch is one gather."""
+    policy: Tensor
+    """float32 [R * N]."""
+    value: Tensor
+    """float32 [R]."""
+    maps: Tensor
+    """int64 [8, N], `board_maps`."""
+
+    def __init__(self, positions: Positions, *, batch: int, augment: bool, seed: int, generation: int) -> None:
+        """``batch`` positions a step, drawn from all with equal chances; ``augment``: each under its own symmetry.
+
+        Raises:
+            ZugwerkError: there are no positions, or the boards are not square.
+        """
+        super().__init__()
+        count, planes, height, width = positions.planes.shape
+        if not count:
+            raise ZugwerkError("self-play window: no positions to train on")
+        if height != width:
+            raise ZugwerkError(f"boards of {height}x{width} do not have the eight symmetries of a square")
+        self.batch, self.which, self.key = batch, COUNT if augment else 1, (seed, streams.REPLAY_WINDOW, generation)
+        cells = torch.from_numpy(positions.planes).permute(0, 2, 3, 1).reshape(-1, planes)
+        maps = torch.from_numpy(board_maps(width).astype(np.int64))  # the first is the identity
+        buffers = {"cells": cells, "policy": torch.from_numpy(positions.policy).flatten(), "maps": maps}
+        for name, tensor in {**buffers, "value": torch.from_numpy(positions.value)}.items():
+            self.register_buffer(name, tensor, persistent=False)
+
+    def forward(self, step: int, share: Share = ALL) -> Batch:
+        """A process's share of the batch of a step, counted from 0."""
+        rng = np.random.default_rng([*self.key, step])
+        rows, which = rng.integers(0, len(self.value), self.batch), rng.integers(0, self.which, self.batch)
+        row, symmetry = (torch.from_numpy(share.of(drawn)).to(self.value.device) for drawn in (rows, which))
+        taken = self.maps[symmetry] + row[:, None] * self.maps.shape[1]  # [B, N], out of the cells of all positions
+        side = math.isqrt(taken.shape[1])
+        planes = self.cells.index_select(0, taken.flatten()).float().view(len(row), side, side, -1)
+        return Batch(planes.permute(0, 3, 1, 2), self.policy[taken], self.value[row])
+
+
+MEASURES = ("policy_loss", "value_loss", "policy_entropy", "target_entropy", "value_accuracy")
+"""Means over positions: - pi . log p, never below the entropy of pi; (z - v)^2; the entropies of p and of pi in nats;
+share of the decided games whose winner v names."""
+
+
+class ZeroModule(LightningModule):
+    """A net, which is passed in, with its loss (z - v)^2 - pi . log p + c ||theta||^2 and its optimizer.
+
+    The loss's last term has no graph: its gradient 2 c theta is added to the others' before they are clipped.
+    """
+
+    sums: Tensor
+
+    def __init__(
+        self, net: nn.Module, batches: Batches, params: GomokuTrainParams, *, rate: float, state: LearnerState | None
+    ) -> None:
+        """``net`` maps planes [B, C, H, W] to (logits [B, N], values [B]); ``rate`` is the learning rate.
+
+        The optimizer goes on from ``state`` where there is one.
+        """
+        super().__init__()
+        self.net, self.params = net, params
+        self._held = (batches,)  # in a tuple: processes exchange submodules at each step
+        self.rate, self.start_state = rate, state
+        self.register_buffer("sums", torch.zeros(len(MEASURES) + 1))
+
+    @property
+    def batches(self) -> Batches:
+        """The training positions."""
+        return self._held[0]
+
+    def on_fit_start(self) -> None:
+        """Bring the positions to the net."""
+        self.batches.to(self.device)
+
+    def answer(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Loss without its last term, []; and sums over the batch, [1 + measures], of which the last counts."""
+        logits, value = self.net(batch.planes)
+        log_p = log_softmax(logits.float(), dim=1)
+        value = value.float()
+        policy_loss = -(batch.policy * log_p).sum(1)
+        value_loss = (batch.value - value).square()
+        loss = value_loss.mean() + policy_loss.mean()
+        with torch.no_grad():
+            entropy = -(log_p.exp() * log_p).sum(1)
+            target_entropy = -torch.xlogy(batch.policy, batch.policy).sum(1)
+            named = batch.value * value > 0
+            measured = [policy_loss, value_loss, entropy, target_entropy, named.float(), (batch.value != 0).float()]
+            return loss, torch.stack([m.sum() for m in measured])
+
+    def training_step(self, batch: Any, batch_idx: int) -> Tensor:  # noqa: ARG002 - Lightning's signature
+        """Loss of the batch that belongs to this step; what the loader gives only counts."""
+        loss, sums = self.answer(self.batches(self.global_step, share()))
+        self.sums += summed(sums)
+        return loss
+
+    def on_before_optimizer_step(self, optimizer: Optimizer) -> None:  # noqa: ARG002
+        """Add the gradient of c ||theta||^2, then clip; Lightning would not clip for fused optimizers."""
+        if self.params.l2:
+            pairs = [(weight.grad, weight.detach()) for weight in self.net.parameters() if weight.grad is not None]
+            grads, weights = [grad for grad, _ in pairs], [weight for _, weight in pairs]
+            torch._foreach_add_(grads, weights, alpha=2 * self.params.l2)
+        if self.params.gradient_clip is not None:
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.params.gradient_clip)
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:  # noqa: ARG002
+        """Log a row of the curves each ``log_steps`` steps, and at the end."""
+        step, steps = self.global_step, self.params.log_steps
+        if step % steps == 0 or step == self.trainer.max_steps:
+            row = self._take((step % steps or steps) * self.batches.batch)
+            for logger in self.loggers:
+                logger.log_metrics({"step": float(step), **row}, step=step)
+
+    def _take(self, count: int) -> dict[str, float]:
+        """Means over ``count`` positions since the last call."""
+        *sums, decided = self.sums.tolist()
+        self.sums.zero_()
+        means = dict(zip(MEASURES, (value / count for value in sums), strict=True))
+        means["value_accuracy"] = sums[-1] / decided if decided else float("nan")
+        return {"loss": means["policy_loss"] + means["value_loss"], **means}
+
+    def configure_optimizers(self) -> Optimizer:
+        """The learner's, going on from the last generation."""
+        return make_learner(self.net.parameters(), self.params, self.rate, self.start_state)
 
 
 class TrainedGeneration(NamedTuple):
@@ -43,7 +285,7 @@ def train_generation(
     seed: int,
     generation: int,
     folder: Path,
-    count: int | None = None,
+    count: int,
     learner_state: LearnerState | None = None,
 ) -> TrainedGeneration:
     """Train ``net``, in place, on a replay window; it comes back in evaluation mode.
@@ -60,14 +302,12 @@ def train_generation(
         generation: its number sets the learning rate.
         folder: for checkpoints; this training's own.
         count: number of the newest round in the window; how many positions it brought says how many steps to train.
-            None: that of the generation, for generations of one round.
         learner_state: state of the last generation's training, which is not changed; None for a new one.
 
     Raises:
         ZugwerkError: no positions, a ``learner_state`` of another optimizer or net, or a loss that is no number.
     """
     start = time.perf_counter()
-    count = generation if count is None else count
     new = int((positions.generation == count).sum())
     steps, rate = params.steps(new), params.rate(generation)
     batches = Batches(positions, batch=params.batch, augment=params.augment, seed=seed, generation=count)
@@ -123,3 +363,39 @@ def _digest(net: nn.Module, positions: Positions, state: LearnerState | None, re
         if array is not positions.planes:
             name.update(array.tobytes())
     return name.hexdigest()[:16]
+
+
+def learn(work: Work) -> None:
+    """Train the newest net on; write ``model.pt``, ``learner.pt``, ``curves.csv`` and ``train_result.json``.
+
+    The first round begins with fresh weights or with a given model, every other one with the net that the previous
+    round trained, whether or not that became the best player.
+    """
+    setting, made = work.setting, work.made
+    size = setting.game.size_of(work.number)
+    torch.set_num_threads(setting.train.threads)  # the weights depend on it
+    seen = positions(open_window(made.window), setting.net.positions)
+    learner = load_learner(work.before.learner) if work.before else None
+    begins = work.before.model if work.before else work.start
+    if begins:
+        net: Any = load_model(begins).net
+        if setting.net.kind == "lines":
+            net.config = make_config(setting.net, size, size)
+    else:
+        torch.manual_seed(setting.seed * 1009 + streams.FIRST_NET)
+        net = make_net(make_config(setting.net, size, size))
+    trained = train_generation(
+        net,
+        seen,
+        setting.train,
+        seed=setting.seed,
+        generation=work.number,
+        count=work.count,
+        folder=work.folder / "training",
+        learner_state=learner,
+    )
+    save_model(made.model, net, variant=setting.game.variant)
+    save_learner(made.learner, trained.learner_state)
+    write_table(work.folder / "curves.csv", trained.rows)
+    write_json(work.folder / "train_result.json", trained.metrics)
+    write_json(work.folder / "training.json", trained.timings)

@@ -1,4 +1,4 @@
-"""Self-play games with the search's policy at each ply, and the replay window on disk.
+"""Self-play games with the search's policy at each ply: the replay window on disk, and its training positions.
 
 A window is a folder of plain .npy arrays, one for each of `ARRAYS`, with a manifest that has their hashes. It holds
 whole games, the oldest first; a new one is the last one with new games behind and the oldest dropped.
@@ -9,15 +9,19 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json, written_aside
-from pipeline_src.games import gomoku
+from pipeline_src.games import gomoku, kernels
+from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.games.gomoku.moves import legal
+from pipeline_src.jit import njit
 from pipeline_src.learning.writer import ArrayStream
+from pipeline_src.systems.gomoku_zero.planes import plane_count, zero_planes
 
 MANIFEST = "manifest.json"
 FORMAT, VERSION = "zugwerk self-play window", 1
@@ -141,24 +145,17 @@ def extend_window(previous: SelfPlayGames | None, new: SelfPlayGames, keep_posit
         boards = [f"{g.variant} on {g.size}x{g.size}" for g in (previous, new)]
         raise ZugwerkError(f"games of {boards[1]} cannot follow a window of {boards[0]}; start with a new first one")
     else:
-        games = SelfPlayGames(
-            new.size,
-            new.variant,
-            np.concatenate((previous.actions, new.actions)),
-            np.concatenate((previous.offsets, new.offsets[1:] + previous.offsets[-1])),
-            np.concatenate((previous.winner, new.winner)),
-            np.concatenate((previous.searched_from, new.searched_from)),
-            np.concatenate((previous.generation, new.generation)),
-            np.concatenate((previous.policy, new.policy)),
-        )
+        both = {name: np.concatenate((getattr(previous, name), getattr(new, name))) for name in ARRAYS}
+        both["offsets"] = np.concatenate((previous.offsets, new.offsets[1:] + previous.offsets[-1]))
+        games = SelfPlayGames(new.size, new.variant, **both)
     if not len(games):
         return games
     fit = int((np.cumsum(games.searched[::-1]) <= keep_positions).sum())
     return games.last(max(fit, 1))
 
 
-def write_window(path: Path | str, games: SelfPlayGames, params: dict[str, Any] | None = None) -> None:
-    """Write a window folder aside and rename it; ``params`` go to its manifest for a reader's information."""
+def write_window(path: Path | str, games: SelfPlayGames) -> None:
+    """Write a window folder aside and rename it."""
     with written_aside(path) as aside:
         aside.mkdir()
         hashes = {}
@@ -179,7 +176,7 @@ def write_window(path: Path | str, games: SelfPlayGames, params: dict[str, Any] 
             "plies": len(games.actions),
             "positions": len(games.policy),
             "generations": sorted(set(games.generation.tolist())),
-            "params": params or {},
+            "params": {},
             "sha256": hashes,
         }
         write_json(aside / MANIFEST, manifest)
@@ -249,3 +246,73 @@ def _joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> Any:
 
 def _damaged(path: Path, reason: str) -> str:
     return f"{path}: {reason}; remove the window and run its generation again"
+
+
+class Positions(NamedTuple):
+    """R positions before a searched ply, by game and then by ply; C = 2 * positions + 1 planes."""
+
+    planes: npt.NDArray[np.uint8]
+    """[R, C, H, W], 0 or 1, as `zero_planes` says."""
+    policy: npt.NDArray[np.float32]
+    """[R, N], what the search said; each row sums to 1."""
+    value: npt.NDArray[np.float32]
+    """[R], how the game ended for the side to move: 1 won, -1 lost, 0 drawn."""
+    generation: npt.NDArray[np.int16]
+    """[R], which generation played it."""
+
+
+def positions(games: SelfPlayGames, history: int) -> Positions:
+    """All positions of a window that have a target.
+
+    Args:
+        games: the window.
+        history: how many positions back the planes go, the one to move in included (the paper's: 5).
+
+    Raises:
+        ZugwerkError: an action is not legal; names the game and the ply.
+    """
+    rows, start = len(games.policy), gomoku.initial_state(games.size, games.variant)
+    states = GomokuState(*(np.empty((rows, *array.shape), array.dtype) for array in start))
+    value = np.empty(rows, np.float32)
+    wrong, ply = _replay(start, games.actions, games.offsets, games.winner, games.searched_from, states, value)
+    if wrong >= 0:
+        generation = games.generation[wrong]
+        raise ZugwerkError(
+            f"self-play window: game {wrong} (of generation {generation}), ply {ply}: cell "
+            f"{games.actions[games.offsets[wrong] + ply]} is not legal; run that generation again"
+        )
+    policy = games.policy.astype(np.float32)
+    sums = policy.sum(axis=1, keepdims=True)
+    if not (np.isfinite(sums) & (sums > 0.5) & (games.policy.min(axis=1, initial=0, keepdims=True) >= 0)).all():
+        raise ZugwerkError("self-play window: a policy is no distribution; run its generation again")
+    planes = np.empty((rows, plane_count(history), games.size, games.size), np.uint8)
+    zero_planes(states, history, planes)
+    return Positions(planes, policy / sums, value, np.repeat(games.generation, games.searched))
+
+
+@njit(cache=True, allocates=True)
+def _replay(
+    start: GomokuState,
+    actions: npt.NDArray[np.int16],
+    offsets: npt.NDArray[np.int64],
+    winner: npt.NDArray[np.int8],
+    searched_from: npt.NDArray[np.int16],
+    out: GomokuState,
+    value: npt.NDArray[np.float32],
+) -> tuple[int, int]:
+    """Fill ``out``, stacked, and ``value``; return (-1, -1), or game and ply of the first action that is not legal."""
+    state = GomokuState(start.board.copy(), start.moves.copy(), start.turn.copy(), start.hash.copy())
+    row = 0
+    for g in range(len(winner)):
+        kernels.copy_into(start, state)
+        for ply in range(offsets[g + 1] - offsets[g]):
+            action = int(actions[offsets[g] + ply])
+            if not legal(state, action):
+                return g, ply
+            if ply >= searched_from[g]:
+                out.board[row], out.moves[row] = state.board, state.moves
+                out.turn[row], out.hash[row] = state.turn, state.hash
+                value[row] = winner[g] if kernels.to_play(state) == 0 else -winner[g]
+                row += 1
+            kernels.play(state, action)
+    return -1, -1

@@ -5,23 +5,87 @@ training to `run_generation`, convergence to `has_converged`.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from pipeline_src import streams
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json, write_table, written_aside
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import digest
-from pipeline_src.systems.gomoku_zero.files import ARTIFACTS, BoardFiles, GenerationFiles
-from pipeline_src.systems.gomoku_zero.generation import run_generation
-from pipeline_src.systems.gomoku_zero.models import load_model, make_config, save_model
-from pipeline_src.systems.gomoku_zero.setting import Setting, make_key
-from pipeline_src.systems.growing_boards.carry_over import carry_over, multiply_adds
-from pipeline_src.systems.growing_boards.convergence import Progress, has_converged
-from pipeline_src.systems.growing_boards.params import GrowingBoard, GrowingConvergence
+from pipeline_src.systems.gomoku_zero.files import ARTIFACTS, GenerationFiles
+from pipeline_src.systems.gomoku_zero.generation import make_key, run_generation
+from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroNet, load_model, make_config, make_net, save_model
+from pipeline_src.systems.gomoku_zero.params import Setting
+from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, GrowingConvergence
+
+HIDDEN = {"plain": ("trunk.",), "residual": ("stem.", "blocks.", "norm.")}
+"""By kind of net: how the names of its hidden layers begin, which know nothing of the board's size."""
+
+
+def carry_over(small: ZeroNet, config: ZeroConfig) -> ZeroNet:
+    """Make a net of ``config`` with the hidden layers of ``small`` and new heads.
+
+    If no layer of the net depends on the size of the board, as with convolutional heads, the whole net is carried over.
+    New weights come from torch's global generator.
+
+    Raises:
+        ZugwerkError: the two nets differ in more than the size of the board.
+    """
+    grown = make_net(config)
+    learnt, fresh = small.state_dict(), grown.state_dict()
+    if small.config.kind != config.kind or learnt.keys() != fresh.keys():
+        raise ZugwerkError(
+            f"a {small.config.kind} net cannot grow into another one; train each board with the same net"
+        )
+    whole = all(learnt[name].shape == tensor.shape for name, tensor in fresh.items())
+    for name, tensor in fresh.items():
+        if whole or name.startswith(HIDDEN.get(config.kind, ())):
+            if learnt[name].shape != tensor.shape:
+                raise ZugwerkError(f"layer {name} has another shape than on the smaller board; train both with one net")
+            fresh[name] = learnt[name].clone()
+    grown.load_state_dict(fresh)
+    return grown.eval()
+
+
+def multiply_adds(net: ZeroNet) -> int:
+    """Return the multiply-adds of one position in convolutions and fully connected layers."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    config = net.config
+    planes = torch.zeros(1, 2 * config.positions + 1, config.height, config.width)
+    with torch.inference_mode(), FlopCounterMode(display=False) as counter:
+        net(planes)
+    return int(counter.get_total_flops()) // 2
+
+
+class Progress(NamedTuple):
+    """Result of a generation."""
+
+    loss: float
+    """Loss of its training."""
+    points: float
+    """Points of the new player in the gate; a draw is half a point."""
+    games: int
+    """Number of games in the gate."""
+
+
+def has_converged(history: Sequence[Progress], params: GrowingConvergence) -> bool:
+    """Whether the last generations of a board, in order, brought no improvement. False before two whole spans."""
+    if len(history) < 2 * params.span:
+        return False
+    before, last = history[-2 * params.span : -params.span], history[-params.span :]
+    falls = _loss(last) < (1 - params.loss_drop) * _loss(before)
+    gains = sum(one.points for one in last) > (0.5 + params.score_gain) * sum(one.games for one in last)
+    return not falls and not gains
+
+
+def _loss(span: Sequence[Progress]) -> float:
+    return sum(one.loss for one in span) / len(span)
+
 
 WORK = Path("work/growing")
 """Folder of unfinished boards."""

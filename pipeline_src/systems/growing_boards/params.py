@@ -1,4 +1,4 @@
-"""Params of growing boards: the boards and their convergence.
+"""Params of growing boards, the boards and their convergence; and the paths of their files.
 
 Net, self-play, training and gate are the models of `pipeline_src.systems.gomoku_zero.params` in sections ``growing_*``.
 """
@@ -23,6 +23,7 @@ from pipeline_src.project.params import (
     read_tree,
     read_value,
 )
+from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.params import GomokuBoard, GomokuGame, Side
 
 FIRST, SECTION = "growing_first", "growing_larger"
@@ -112,3 +113,42 @@ class GrowingConvergence(Params):
     """The loss improves if its mean over the last span is lower than over the span before by more than this share."""
     score_gain: Annotated[float, Field(ge=0, le=0.5)] = 0.05
     """The gate improves if the new players of the last span together scored more than one half plus this number."""
+
+
+CURVE = (
+    "generation",
+    "games",
+    "positions",
+    "mean_plies",
+    "loss",
+    "policy_loss",
+    "value_loss",
+    "gate_score",
+    "evaluations",
+    "multiply_adds",
+    "multiply_adds_in_all",
+)
+"""Columns of a board's table of generations."""
+
+
+class BoardFiles:
+    """The files of one board."""
+
+    def __init__(self, size: int, artifacts: Path = ARTIFACTS) -> None:
+        self.size = size
+        self.models = artifacts / "models/growing" / str(size)
+        """Folder of the nets of all generations, and of the best player, `best`."""
+        self.best = self.models / "best.pt"
+        """The best player in the end."""
+        self.games = artifacts / "records/growing" / str(size)
+        """Folder of the records of all self-play games, a file a generation."""
+        self.report = artifacts / "reports/growing/boards" / f"{size}.json"
+        """Metrics."""
+        self.curve = self.report.with_suffix(".csv")
+        """A row a generation, `CURVE`: losses, gate, computing."""
+        self.timings = self.report.with_suffix(".timings.json")
+        """Seconds of each generation's phases."""
+
+    def model(self, generation: int) -> Path:
+        """Return the path of a generation's net; 0 is the net at the start of the first generation."""
+        return self.models / f"{generation:02d}.pt"

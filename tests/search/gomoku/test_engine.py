@@ -201,6 +201,9 @@ def test_the_empty_board_and_a_finished_game():
         ENGINE.search(gomoku.from_fen("xxx/oo1/3 w freestyle-3"), Limit(nodes=10))
 
 
+PLAIN = ENGINE.options.model_copy(update={"reduce_after": 0, "threats": 0, "margin": 0})
+
+
 def moved(*moves, size=15):
     state = gomoku.initial_state(size)
     for move in moves:
@@ -210,15 +213,15 @@ def moved(*moves, size=15):
 
 def test_several_lines_have_the_values_of_searches_without_the_moves_before():
     state = moved("h8", "i9", "g8")
-    plain = Engine(replace(ENGINE.options, reduce_after=0, threats=0, margin=0))
+    plain = Engine(PLAIN)
     found = plain.search(state, Limit(depth=2, lines=3))
     assert len({line.pv[0] for line in found.lines}) == 3
     assert [line.value for line in found.lines] == sorted((line.value for line in found.lines), reverse=True)
-    one = Engine(replace(ENGINE.options, reduce_after=0, threats=0, margin=0)).search(state, Limit(depth=2))
+    one = Engine(PLAIN).search(state, Limit(depth=2))
     assert (found.value, found.lines[0].value) == (one.value, one.value)
     for line in found.lines:
         after = gomoku.play(state, line.pv[0])
-        reply = Engine(replace(ENGINE.options, reduce_after=0, threats=0, margin=0)).search(after, Limit(depth=1))
+        reply = Engine(PLAIN).search(after, Limit(depth=1))
         assert line.value == -reply.value
         assert line.depth == 2
 

@@ -4,17 +4,32 @@ import torch
 from torch import nn
 
 from pipeline_src.systems.gomoku_zero.models import ZeroConfig, ZeroModel, ZeroNet, make_net
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig
-from pipeline_src.systems.gomoku_zero.residual import ResidualConfig
+from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig
 
 SMALL: dict[str, ZeroConfig] = {
-    "plain": PlainConfig(6, 6, 2, (5, 7)),
-    "without_norm": PlainConfig(6, 6, 1, (5,), batch_norm=False),
-    "oblong": PlainConfig(5, 7, 2, (4, 4), policy_planes=1, value_planes=1, value_hidden=3),
-    "signed": PlainConfig(6, 6, 2, (5, 7), batch_norm=False, signed=True),
-    "convolutional": PlainConfig(5, 7, 1, (5, 6), signed=True, head="convolutional", value_hidden=8),
-    "residual": ResidualConfig(6, 6, 2, 4, 3, (6, 8), 2),
-    "projected": ResidualConfig(6, 6, 2, 4, 3, (6, 8), 1, "project", head_planes=2, head_relu=True, value_hidden=5),
+    "plain": PlainConfig(height=6, width=6, positions=2, filters=(5, 7)),
+    "without_norm": PlainConfig(height=6, width=6, positions=1, filters=(5,), batch_norm=False),
+    "oblong": PlainConfig(
+        height=5, width=7, positions=2, filters=(4, 4), policy_planes=1, value_planes=1, value_hidden=3
+    ),
+    "signed": PlainConfig(height=6, width=6, positions=2, filters=(5, 7), batch_norm=False, signed=True),
+    "convolutional": PlainConfig(
+        height=5, width=7, positions=1, filters=(5, 6), signed=True, head="convolutional", value_hidden=8
+    ),
+    "residual": ResidualConfig(height=6, width=6, positions=2, stem_filters=4, stem_kernel=3, widths=(6, 8), blocks=2),
+    "projected": ResidualConfig(
+        height=6,
+        width=6,
+        positions=2,
+        stem_filters=4,
+        stem_kernel=3,
+        widths=(6, 8),
+        blocks=1,
+        shortcut="project",
+        head_planes=2,
+        head_relu=True,
+        value_hidden=5,
+    ),
 }
 
 
@@ -37,7 +52,7 @@ def fresh(config: ZeroConfig, seed: int = 1) -> ZeroNet:
 
 
 def model(config: ZeroConfig, seed: int = 1) -> ZeroModel:
-    return ZeroModel(fresh(config, seed), "gomoku", "freestyle", 1)
+    return ZeroModel(fresh(config, seed), "freestyle")
 
 
 def some_planes(config: ZeroConfig, batch: int = 8, seed: int = 1) -> torch.Tensor:

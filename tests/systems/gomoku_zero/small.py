@@ -6,9 +6,8 @@ import torch
 from torch import nn
 
 from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
-from pipeline_src.systems.gomoku_zero.positions import positions
 from pipeline_src.systems.gomoku_zero.train import train_generation
-from pipeline_src.systems.gomoku_zero.window import extend_window
+from pipeline_src.systems.gomoku_zero.window import extend_window, positions
 from tests.systems.gomoku_zero.random_games import random_games
 
 SIZE, HISTORY = 5, 2
@@ -64,6 +63,7 @@ def run(folder, *, seed=5, generation=2, learner_state=None, net=None, data=None
         params(**changed),
         seed=seed,
         generation=generation,
+        count=generation,
         learner_state=learner_state,
         folder=Path(folder),
     )

@@ -10,11 +10,9 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
-from pipeline_src.systems.gomoku_zero.backend import Backend, BackendName, Synchronous
-from pipeline_src.systems.gomoku_zero.backends import open_backend, resolve
-from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator
-from pipeline_src.systems.gomoku_zero.models import save_model
-from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+from pipeline_src.systems.gomoku_zero.backends import Backend, BackendName, Synchronous
+from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend, resolve
+from pipeline_src.systems.gomoku_zero.models import export_onnx, info_of, save_model
 from tests.systems.gomoku_zero.nets import SMALL, model, some_planes
 
 CONFIG = SMALL["plain"]
@@ -107,28 +105,17 @@ def test_two_batches_in_flight(name: BackendName) -> None:
             assert (mine == theirs).all()
 
 
-def test_a_bare_function_will_do() -> None:
-    def run(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        assert planes.shape == (4, 5, 6, 6)
-        return np.zeros((4, 36), np.float32), planes[:, 4, 0, 0] / 2
-
-    batch = positions(5)
-    priors, values = ZeroEvaluator(run, 2, 4)(*batch)
-    black = batch[0].turn[:, 0] == 0
-    assert (values == np.where(black, 0.5, 0)).all()
-    np.testing.assert_allclose(priors[0, : batch[2][0]], 1 / batch[2][0], rtol=1e-6)
-
-
 def test_another_board_and_a_broken_net_are_told() -> None:
     batch, made = positions(2), model(SMALL["oblong"])
     with pytest.raises(ZugwerkError, match="a 6x6 board, but this model plays on 5x7"):
         ZeroEvaluator(open_backend(made, "torch"), 2, 4)(*batch)
     for logit, value, complaint in ((np.nan, 0.0, "numbers that are not finite"), (0.0, np.nan, "values that are not")):
         answer = np.full((4, 36), logit, np.float32), np.full(4, value, np.float32)
+        broken = Synchronous(lambda _, answer=answer: answer, info_of(model(CONFIG)))
         with pytest.raises(ZugwerkError, match=complaint):
-            ZeroEvaluator(lambda _, answer=answer: answer, 2, 4)(*batch)
+            ZeroEvaluator(broken, 2, 4)(*batch)
     with pytest.raises(ZugwerkError, match="at least 1 row"):
-        ZeroEvaluator(lambda _: answer, 2, 0)
+        ZeroEvaluator(broken, 2, 0)
 
 
 def test_a_model_opens_from_file_bytes_and_memory(tmp_path: Path) -> None:
@@ -187,8 +174,7 @@ def test_a_worker_needs_no_torch(tmp_path: Path) -> None:
     path.write_bytes(export_onnx(model(CONFIG)))
     code = (
         "import sys\n"
-        "from pipeline_src.systems.gomoku_zero.backends import open_backend\n"
-        "from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator\n"
+        "from pipeline_src.systems.gomoku_zero.evaluator import ZeroEvaluator, open_backend\n"
         f"ZeroEvaluator(open_backend({str(path)!r}), 2, 4)\n"
         "assert not {'torch', 'lightning', 'onnx'} & set(sys.modules)\n"
     )

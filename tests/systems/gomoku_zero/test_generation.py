@@ -16,7 +16,7 @@ from pipeline_src.systems.gomoku_zero import generation as made
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.models import load_model
-from pipeline_src.systems.gomoku_zero.setting import read_setting
+from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.gomoku_zero.window import open_window
 from tests.stages.killed import check_kill, split_at_random
 from tests.systems.gomoku_zero.settings import change, write_params
@@ -164,12 +164,6 @@ def test_a_whole_generation_is_made_again_only_if_something_changed(setting, pro
     assert run_generation(1, change(setting, "train", learning_rate=0.02), ONE, Path("artifacts"), again=False)
 
 
-def test_random_moves_as_the_first_games(setting, project):
-    run_generation(1, change(setting, "self_play", first="random"), ONE, Path("artifacts"))
-    policy = open_window(GenerationFiles(1).window).policy
-    assert (policy.max(axis=1) == 1).all()
-
-
 @pytest.mark.parametrize("name", ["best", "model", "learner"])
 def test_a_damaged_generation_before_is_named(undisturbed, setting, project, name):
     run_generation(1, setting, ONE, Path("artifacts"))
@@ -188,22 +182,6 @@ def test_a_model_of_another_board_is_refused(setting, project):
     with pytest.raises(ZugwerkError, match="5x5"):
         run_generation(2, change(setting, "game", size=6), ONE, Path("artifacts"))
     assert not GenerationFiles(2).report.exists()
-
-
-@pytest.mark.parametrize(
-    ("sections", "message"),
-    [
-        ({"gomoku_game": {"smaller": {"size": 4, "generations": 1}}}, "smaller needs net.kind: lines; a plain net"),
-        ({"gomoku_game": {"size": 9, "variant": "freestyle-6"}, "gomoku_net": {"kind": "lines"}}, "that takes 11"),
-        (
-            {"gomoku_game": {"smaller": {"size": 4, "generations": 1}}, "gomoku_net": {"kind": "lines"}},
-            "smaller needs gate.always",
-        ),
-    ],
-)
-def test_sections_that_contradict_each_other_are_refused(project, sections, message):
-    with pytest.raises(ZugwerkError, match=message):
-        read_setting(write_params(project, **sections))
 
 
 LINES = {
@@ -269,24 +247,6 @@ def test_neither_workers_nor_units_of_work_nor_a_stop_between_rounds_change_a_by
     run_generation(2, setting, ONE, Path("artifacts"))
     assert calls == [0, 1, 1, 2]  # what was not yet marked as done, and what followed
     assert contents("artifacts") == contents(grown)
-
-
-@pytest.mark.parametrize(
-    ("section", "values", "message"),
-    [
-        ("gomoku_self_play", {"rounds": 3}, "rounds must divide games, 10"),
-        ("gomoku_game", {"size": 4, "variant": "freestyle"}, "gomoku_game: a line of 5 .* does not fit"),
-        ("gomoku_game", {"size": 2}, "gomoku_game: size must be 3 to 25"),
-        ("gomoku_train", {"window": 0}, "gomoku_train: window must be at least 1"),
-        ("gomoku_train", {"window": 8}, "window 8 is smaller than batch 16"),
-        ("gomoku_gate", {"games": 5}, "gomoku_gate: games must be even"),
-        ("gomoku_self_play", {"simulations": 0}, "simulations must be at least 1"),
-        ("gomoku_self_play", {"simulatoins": 8}, "gomoku_self_play.simulatoins: unknown key"),
-    ],
-)
-def test_params_that_contradict_each_other_are_refused(project, section, values, message):
-    with pytest.raises(ZugwerkError, match=message):
-        read_setting(write_params(project, **{section: values}))
 
 
 def command(project):

@@ -39,7 +39,7 @@ ABOUT["positions"] = 1
 
 def trained(window=9, size=9, seed=1):
     """A net that prefers some moves, as if it had been trained."""
-    net = fresh(LinesConfig(size, size, window=window), seed)
+    net = fresh(LinesConfig(height=size, width=size, window=window), seed)
     with torch.no_grad():
         for layer in (net.policy.weight, net.value.weight, net.value.bias):
             layer.copy_(torch.randn(layer.shape, generator=torch.Generator().manual_seed(seed)))
@@ -270,7 +270,7 @@ def test_a_net_for_other_rules_is_refused_with_both_named(model: Path) -> None:
 
 
 def test_export_names_what_it_wrote(model: Path) -> None:
-    export_table(ZeroModel(trained(), "gomoku", "freestyle", 1), model.with_name("x.lines"))
+    export_table(ZeroModel(trained(), "freestyle"), model.with_name("x.lines"))
     made, about = read_table(model.with_name("x.lines"))
     assert json.dumps(about) == json.dumps({**ABOUT, "positions": 1}) or about == ABOUT
     np.testing.assert_array_equal(made.table, tabulate(trained()).table)
@@ -279,7 +279,7 @@ def test_export_names_what_it_wrote(model: Path) -> None:
 def test_the_value_learns_beside_the_policy() -> None:
     """Sharp policies make the pooled features large; without normalising them the value's units fall silent."""
     torch.manual_seed(1)
-    net, rng = LinesNet(LinesConfig(9, 9)), np.random.default_rng(1)
+    net, rng = LinesNet(LinesConfig(height=9, width=9)), np.random.default_rng(1)
     states = list(random_states(9, 100, seed=3))
     planes = np.zeros((len(states), 3, 9, 9), np.float32)
     for row, state in enumerate(states):

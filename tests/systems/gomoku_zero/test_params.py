@@ -3,7 +3,8 @@ import yaml
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.params import load
-from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams
+from pipeline_src.systems.gomoku_zero.params import GomokuTrainParams, read_setting
+from tests.systems.gomoku_zero.settings import write_params
 from tests.systems.gomoku_zero.small import SECTION, params
 
 
@@ -42,3 +43,27 @@ def test_steps_count_the_new_positions():
     assert params(passes=4.0, batch=256).steps(6400) == 100
     assert params(passes=0.5, batch=100).steps(1000) == 5
     assert params().steps(0) == 1
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"gomoku_game": {"smaller": {"size": 4, "generations": 1}}}, "smaller needs net.kind: lines; a plain net"),
+        ({"gomoku_game": {"size": 9, "variant": "freestyle-6"}, "gomoku_net": {"kind": "lines"}}, "that takes 11"),
+        (
+            {"gomoku_game": {"smaller": {"size": 4, "generations": 1}}, "gomoku_net": {"kind": "lines"}},
+            "smaller needs gate.always",
+        ),
+        ({"gomoku_self_play": {"rounds": 3}}, "rounds must divide games, 10"),
+        ({"gomoku_self_play": {"simulations": 0}}, "simulations must be at least 1"),
+        ({"gomoku_self_play": {"simulatoins": 8}}, "gomoku_self_play.simulatoins: unknown key"),
+        ({"gomoku_self_play": {"first": "search"}}, "gomoku_self_play.first: unknown key"),
+        ({"gomoku_game": {"size": 4, "variant": "freestyle"}}, "gomoku_game: a line of 5 .* does not fit"),
+        ({"gomoku_game": {"size": 2}}, "gomoku_game: size must be 3 to 25"),
+        ({"gomoku_train": {"window": 8}}, "gomoku_train: window 8 is smaller than batch 16"),
+        ({"gomoku_gate": {"games": 5}}, "gomoku_gate: games must be even"),
+    ],
+)
+def test_sections_that_contradict_each_other_are_refused(tmp_path, sections, message):
+    with pytest.raises(ZugwerkError, match=message):
+        read_setting(write_params(tmp_path, **sections))

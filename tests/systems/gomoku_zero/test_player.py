@@ -13,8 +13,7 @@ from pipeline_src.search.limits import Clock, Limit
 from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import PuctTrees
-from pipeline_src.systems.gomoku_zero.models import load_model, save_model
-from pipeline_src.systems.gomoku_zero.onnx_graph import export_onnx
+from pipeline_src.systems.gomoku_zero.models import export_onnx, load_model, save_model
 from pipeline_src.systems.gomoku_zero.player import ZeroPlayer
 from tests.systems.gomoku_zero.nets import SMALL, fresh
 

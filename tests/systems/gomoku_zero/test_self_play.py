@@ -40,8 +40,8 @@ def test_c_may_grow_with_the_visits():
     """The formula itself is tested with the search; here, that self-play hands its constants on, in both searches."""
     start, grows = (
         gomoku.initial_state(5, "freestyle-4"),
-        GomokuSelfPlay(c=1.25, c_base=19652, fpu=0.1, own_visit=False),
+        GomokuSelfPlay(c=1.25, c_base=19652, own_visit=False),
     )
     for chooser in (self_play._Puct, self_play._Gumbel):
         options = chooser(start, 2, even, grows).trees.options
-        assert (options.c, options.c_base, options.fpu, options.own_visit) == (1.25, 19652, 0.1, False)
+        assert (options.c, options.c_base, options.own_visit) == (1.25, 19652, False)

@@ -1,3 +1,5 @@
+import copy
+import math
 import os
 import signal
 import subprocess
@@ -9,12 +11,257 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint
-from pipeline_src.systems.gomoku_zero.learner import save_learner
+from pipeline_src.learning.ranks import Share
+from pipeline_src.learning.symmetry import COUNT, transform_boards
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net, save_model
-from pipeline_src.systems.gomoku_zero.module import ZeroModule
-from pipeline_src.systems.gomoku_zero.plain import PlainConfig
-from pipeline_src.systems.gomoku_zero.positions import Positions
-from tests.systems.gomoku_zero.small import HISTORY, SIZE, run, small_net, small_positions
+from pipeline_src.systems.gomoku_zero.nets import PlainConfig
+from pipeline_src.systems.gomoku_zero.train import (
+    MEASURES,
+    Batch,
+    Batches,
+    ZeroModule,
+    load_learner,
+    make_learner,
+    save_learner,
+    state_of,
+)
+from pipeline_src.systems.gomoku_zero.window import Positions
+from tests.systems.gomoku_zero.small import HISTORY, SIZE, params, run, small_net, small_positions
+
+
+@pytest.fixture(scope="module")
+def data():
+    return small_positions()
+
+
+def cut(data, step=0, *, batch=64, augment=True, seed=1, generation=2):
+    return Batches(data, batch=batch, augment=augment, seed=seed, generation=generation)(step)
+
+
+def same(a, b):
+    return all(torch.equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def test_a_batch_follows_from_seed_generation_and_step(data):
+    assert same(cut(data, 7), cut(data, 7))
+    for other in (cut(data, 8), cut(data, 7, seed=2), cut(data, 7, generation=3)):
+        assert not same(cut(data, 7), other)
+
+
+def test_shares_together_are_the_batch_of_one_process(data):
+    batches = Batches(data, batch=64, augment=True, seed=1, generation=2)
+    whole, parts = batches(7), [batches(7, Share(rank, 4)) for rank in range(4)]
+    for rank, part in enumerate(parts):
+        assert same(part, [tensor[rank::4] for tensor in whole])
+
+
+def test_without_symmetries_rows_come_as_they_are(data):
+    batch = cut(data, augment=False)
+    rows = {(p.tobytes(), pi.tobytes(), v.tobytes()) for p, pi, v in zip(*data[:3], strict=True)}
+    for planes, policy, value in zip(*batch, strict=True):
+        taken = planes.numpy().astype(np.uint8).tobytes(), policy.numpy().tobytes(), value.numpy().tobytes()
+        assert taken in rows
+
+
+def test_planes_and_policy_are_under_one_symmetry_of_the_position(data):
+    """Each position is told from the others by its value, and the symmetry is found from the policy alone."""
+    count = 40
+    value = np.arange(count, dtype=np.float32)
+    marked = Positions(data.planes[:count], data.policy[:count], value, data.generation[:count])
+    every = np.arange(COUNT)
+    seen = set()
+    for planes, policy, number in zip(*cut(marked, batch=300), strict=True):
+        row = int(number)
+        boards = np.repeat(marked.policy[row].reshape(1, SIZE, SIZE), COUNT, axis=0)
+        fits = [np.array_equal(b.ravel(), policy.numpy()) for b in transform_boards(boards, every)]
+        assert sum(fits) == 1
+        g = fits.index(True)
+        expected = transform_boards(marked.planes[row].astype(np.int8), np.full(len(marked.planes[row]), g))
+        assert np.array_equal(planes.numpy(), expected)
+        seen.add(g)
+    assert seen == set(every)
+
+
+def test_every_position_of_the_window_is_drawn_about_as_often(data):
+    count = len(data.value)
+    marked = Positions(data.planes, data.policy, np.arange(count, dtype=np.float32), data.generation)
+    batches = Batches(marked, batch=count, augment=False, seed=1, generation=2)
+    drawn = torch.cat([batches(step).value for step in range(50)]).long()
+    often = torch.bincount(drawn, minlength=count)
+    assert often.min() > 15
+    assert often.max() < 100
+
+
+def test_batches_are_in_no_checkpoint_and_their_channels_are_last(data):
+    batches = Batches(data, batch=4, augment=True, seed=1, generation=2)
+    assert not batches.state_dict()
+    assert batches(0).planes.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_nothing_to_train_on_is_said(data):
+    none = Positions(*(array[:0] for array in data))
+    with pytest.raises(ZugwerkError, match="no positions"):
+        cut(none)
+
+
+def stepped(net, optimizer, steps=3):
+    for number in range(steps):
+        for weight in net.parameters():
+            weight.grad = torch.full_like(weight, 0.1 + number)
+        optimizer.step()
+    return state_of(optimizer)
+
+
+def learner(net, state=None, rate=0.01, **changed):
+    how = params(**{"weight_decay": 0.0, **changed})
+    return make_learner(net.parameters(), how, rate, state)
+
+
+@pytest.mark.parametrize(("name", "momentum"), [("adamw", 0.9), ("sgd", 0.9), ("sgd", 0.0)])
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, name, momentum, layout):
+    whole = small_net().to(memory_format=layout)
+    optimizer = learner(whole, optimizer=name, momentum=momentum)
+    halfway = stepped(whole, optimizer)
+    again = copy.deepcopy(whole)
+    save_learner(tmp_path / "learner.pt", halfway)
+    state = load_learner(tmp_path / "learner.pt")
+    stepped(again, learner(again, state, optimizer=name, momentum=momentum))
+    stepped(whole, optimizer)
+    for a, b in zip(whole.parameters(), again.parameters(), strict=True):
+        assert torch.equal(a, b)
+    for number, entries in state["state"].items():  # what was given stays as it was
+        assert all(torch.equal(value, halfway["state"][number][key]) for key, value in entries.items())
+
+
+def test_rate_and_decays_are_the_paramss():
+    net = small_net()
+    state = stepped(net, learner(net))
+    group = learner(net, state, rate=0.5, weight_decay=0.25, momentum=0.8).param_groups[0]
+    assert (group["lr"], group["weight_decay"], group["betas"]) == (0.5, 0.25, (0.8, 0.999))
+
+
+def test_the_same_state_gives_the_same_bytes(tmp_path):
+    net = small_net()
+    state = stepped(net, learner(net))
+    save_learner(tmp_path / "a.pt", state)
+    save_learner(tmp_path / "b.pt", load_learner(tmp_path / "a.pt"))
+    assert (tmp_path / "a.pt").read_bytes() == (tmp_path / "b.pt").read_bytes()
+
+
+def test_a_state_of_something_else_is_refused():
+    net = small_net()
+    state = stepped(net, learner(net))
+    with pytest.raises(ZugwerkError, match="state is for adamw, but the params have sgd"):
+        learner(net, state, optimizer="sgd")
+    with pytest.raises(ZugwerkError, match="of another net"):
+        learner(small_net(width=4), state)
+    with pytest.raises(ZugwerkError, match="of another net"):
+        learner(small_net().trunk, state)
+
+
+@pytest.mark.parametrize("content", [b"", b"torn", "list", "half"])
+def test_a_damaged_file_is_named(tmp_path, content):
+    path = tmp_path / "learner.pt"
+    save_learner(path, stepped(small_net(), learner(small_net())))
+    if content == "list":
+        torch.save([1], path)
+    else:
+        path.write_bytes(path.read_bytes()[:500] if content == "half" else content)
+    with pytest.raises(ZugwerkError, match=r"learner\.pt: damaged"):
+        load_learner(path)
+    with pytest.raises(ZugwerkError, match=r"other\.pt: no such file"):
+        load_learner(tmp_path / "other.pt")
+
+
+class Answers(torch.nn.Module):
+    """A net that says what it is told."""
+
+    def __init__(self, logits, value):
+        super().__init__()
+        self.logits, self.value = torch.nn.Parameter(logits), torch.nn.Parameter(value)
+
+    def forward(self, planes):
+        return self.logits, self.value
+
+
+def module(net, **changed):
+    batches = Batches(small_positions(), batch=4, augment=False, seed=1, generation=2)
+    return ZeroModule(net, batches, params(**changed), rate=1e-3, state=None)
+
+
+@pytest.fixture
+def batch():
+    generator = np.random.default_rng(1)
+    policy = torch.from_numpy(generator.dirichlet(np.ones(6), 4).astype(np.float32))
+    policy[0] = torch.tensor([0, 0, 1.0, 0, 0, 0])
+    return Batch(torch.zeros(4, 1, 1, 6), policy, torch.tensor([1.0, -1.0, 0.0, -1.0]))
+
+
+def test_the_loss_is_the_published_one(batch):
+    torch.manual_seed(2)
+    logits, value = torch.randn(4, 6), torch.tensor([0.5, 0.25, -0.5, -1.0])
+    loss, sums = module(Answers(logits, value)).answer(batch)
+    policy_loss = value_loss = entropy = target = 0.0
+    for b in range(4):
+        weights = [math.exp(x) for x in logits[b].tolist()]
+        p = [w / sum(weights) for w in weights]
+        pi = batch.policy[b].tolist()
+        policy_loss -= sum(a * math.log(c) for a, c in zip(pi, p, strict=True))
+        entropy -= sum(c * math.log(c) for c in p)
+        target -= sum(a * math.log(a) for a in pi if a)
+        value_loss += (batch.value[b].item() - value[b].item()) ** 2
+    assert loss.item() == pytest.approx((policy_loss + value_loss) / 4, rel=1e-5)
+    named, decided = 2, 3
+    assert sums.tolist() == pytest.approx([policy_loss, value_loss, entropy, target, named, decided], rel=1e-5)
+
+
+def test_gradients_lead_to_the_searchs_policy_and_to_the_result(batch):
+    net = Answers(torch.zeros(4, 6), torch.zeros(4))
+    module(net).answer(batch)[0].backward()
+    assert net.logits.grad[0].argmin() == 2
+    assert net.value.grad.sign().tolist() == [-1, 1, 0, 1]
+
+
+def test_the_last_terms_gradient_is_2_c_theta(batch):
+    net = Answers(torch.full((4, 6), 3.0), torch.tensor([1.0, -2.0, 0.0, 4.0]))
+    held = module(net, l2=0.25)
+    for weight in net.parameters():
+        weight.grad = torch.ones_like(weight)
+    held.on_before_optimizer_step(None)
+    theta = [weight.detach().clone().requires_grad_() for weight in net.parameters()]
+    (0.25 * sum(t.square().sum() for t in theta)).backward()
+    for weight, expected in zip(net.parameters(), theta, strict=True):
+        torch.testing.assert_close(weight.grad, 1 + expected.grad)
+
+
+def test_long_gradients_are_cut_to_length_after_the_last_term_was_added():
+    net = Answers(torch.full((4, 6), 3.0), torch.zeros(4))
+    held = module(net, l2=0.5, gradient_clip=0.1)
+    for weight in net.parameters():
+        weight.grad = torch.zeros_like(weight)
+    held.on_before_optimizer_step(None)
+    assert net.logits.grad.norm().item() == pytest.approx(0.1, rel=1e-3)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_a_small_net_learns_a_batch_by_heart(optimizer):
+    net = small_net(width=16)
+    rate = 0.02 if optimizer == "adamw" else 0.05
+    batches = Batches(small_positions(), batch=16, augment=False, seed=1, generation=2)
+    held = ZeroModule(net, batches, params(optimizer=optimizer, weight_decay=0.0, l2=0.0), rate=rate, state=None)
+    updates, batch = held.configure_optimizers(), batches(0)
+    for _ in range(250):
+        loss, sums = held.answer(batch)
+        updates.zero_grad()
+        loss.backward()
+        updates.step()
+    means = dict(zip(MEASURES, (sums / 16).tolist(), strict=False))
+    assert means["policy_loss"] - means["target_entropy"] < 0.1
+    assert means["value_loss"] < 0.05
+    assert sums[4] == sums[5]
+    assert net(batch.planes)[0].shape == (16, SIZE * SIZE)
+
 
 STEPS = 16
 
@@ -58,7 +305,7 @@ def test_trains_in_place_and_measures(tmp_path, undisturbed):
 def test_a_trained_net_and_its_file_answer_bit_for_bit_alike(tmp_path):
     """So a cycle in one process plays the games that one over many processes plays."""
     torch.manual_seed(3)
-    net = make_net(PlainConfig(SIZE, SIZE, HISTORY, filters=(8, 8)))
+    net = make_net(PlainConfig(height=SIZE, width=SIZE, positions=HISTORY, filters=(8, 8)))
     run(tmp_path, net=net)
     save_model(tmp_path / "model.pt", net)
     again = load_model(tmp_path / "model.pt").net
@@ -73,22 +320,6 @@ def test_other_seeds_and_params_train_otherwise(tmp_path, undisturbed):
         folder = tmp_path / str(number)
         folder.mkdir()
         assert content(run(folder, **how), folder)[0] != undisturbed[0]
-
-
-@pytest.mark.parametrize("decay", ["linear", "cosine"])
-def test_the_rate_falls_to_nothing_within_a_generation(tmp_path, monkeypatch, decay):
-    rates, step = [], ZeroModule.training_step
-
-    def seen(self, batch, batch_idx):
-        rates.append(self.optimizers().param_groups[0]["lr"])
-        return step(self, batch, batch_idx)
-
-    monkeypatch.setattr(ZeroModule, "training_step", seen)
-    run(tmp_path, decay=decay)
-    assert rates[0] == 5e-3
-    assert rates[STEPS // 2] == pytest.approx(2.5e-3)
-    assert rates == sorted(rates, reverse=True)
-    assert rates[-1] == pytest.approx({"linear": 5e-3 / 16, "cosine": 4.8e-5}[decay], rel=0.01)
 
 
 def stop_in_step(monkeypatch, number):
@@ -141,9 +372,7 @@ run({folder!r})
 @pytest.mark.slow
 def test_a_sigkill_changes_nothing(tmp_path, undisturbed):
     """The process sleeps in step 11, and dies there."""
-    sleeps = (
-        "import time; from pipeline_src.systems.gomoku_zero import module as m; step = m.ZeroModule.training_step\n"
-    )
+    sleeps = "import time; from pipeline_src.systems.gomoku_zero import train as m; step = m.ZeroModule.training_step\n"
     sleeps += "m.ZeroModule.training_step = lambda self, b, i: (\n"
     sleeps += "    self.global_step == 11 and (print('there', flush=True), time.sleep(600)), step(self, b, i))[1]\n"
     command = [sys.executable, "-c", sleeps + PROGRAM.format(folder=str(tmp_path))]
@@ -207,7 +436,3 @@ def test_half_precision_trains_too(tmp_path, optimizer):
     trained = run(tmp_path, precision="bf16-mixed", optimizer=optimizer, weight_decay=0.0, gradient_clip=1.0)
     assert trained.rows[-1]["loss"] < trained.rows[0]["loss"]
     assert all(tensor.dtype != torch.bfloat16 for tensor in trained.state_dict.values())
-
-
-def test_no_new_position_is_one_step(tmp_path):
-    assert run(tmp_path, generation=9).metrics["steps"] == 1

@@ -2,7 +2,7 @@ import pytest
 
 from pipeline_src.arena.runner import Board
 from pipeline_src.parallel import Parallel
-from pipeline_src.systems.gomoku_zero import event
+from pipeline_src.systems.gomoku_zero import evaluation as event
 from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
 
 

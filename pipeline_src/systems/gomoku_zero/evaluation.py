@@ -1,12 +1,42 @@
-"""The published tables and curves of Gomoku's generations as rows for CSV files."""
+"""Matches of Gomoku from balanced openings, and the published tables and curves as rows for CSV files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pipeline_src.arena.event import BestOf, Rules, cross_table
+import pipeline_src.systems.gomoku_zero.player  # noqa: F401 - the texts of models name it
+from pipeline_src.arena.balance import balanced_openings, central_cells, quick_games
+from pipeline_src.arena.event import BestOf, Event, Rules, cross_table
+from pipeline_src.arena.journal import Journal
 from pipeline_src.arena.ratings import Rating
 from pipeline_src.arena.result import Match
+from pipeline_src.arena.runner import Board
 from pipeline_src.files import Row
+from pipeline_src.parallel import Parallel
+from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuOpenings
+
+
+def gomoku_event(
+    texts: Mapping[str, str],
+    board: Board,
+    chosen: GomokuOpenings,
+    seed: Sequence[int],
+    parallel: Parallel,
+    journal: Journal | None = None,
+) -> Event:
+    """An event on a board of Gomoku.
+
+    Args:
+        texts: players' texts by their names.
+        board: on what.
+        chosen: which openings.
+        seed: openings and games depend on nothing else.
+        parallel: how the games run.
+        journal: keeps finished games.
+    """
+    cells = central_cells(board.size, chosen.area)
+    limits = chosen.judge, chosen.bound, cells, quick_games(chosen.quick_games)
+    openings = balanced_openings(board.game, board.start(), chosen.count, chosen.plies, [*seed, 0], *limits)
+    return Event(board, texts, openings, [*seed, 1], parallel, journal=journal)
 
 
 def gate_rows(reports: Mapping[int, Mapping[str, Any]]) -> list[Row]:
