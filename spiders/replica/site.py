@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline_src.records.littlegolem.text import Node, decode, parse_text
+from pipeline_src.records.littlegolem.text import Node, parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 
@@ -57,11 +57,6 @@ class SiteGame:
             return ()
 
     @property
-    def text(self) -> str:
-        """The record as text."""
-        return decode(self.record.body)
-
-    @property
     def started_s(self) -> int:
         """When it was started, in seconds since 1970; later gids started later."""
         return EPOCH_S + self.gid * STEP_S % 600_000_000
@@ -77,12 +72,9 @@ class Site:
         """By plid."""
         self.games = {game.gid: game for game in sorted(games, key=lambda game: game.gid)}
         self.by_player: dict[int, list[SiteGame]] = {plid: [] for plid in sorted(names)}
-        self.by_event: dict[str, list[SiteGame]] = {}
         for game in self.games.values():
             for plid in game.players:
                 self.by_player[plid].append(game)
-            if game.event:
-                self.by_event.setdefault(game.event, []).append(game)
 
     def players_of(self, variant: str) -> list[int]:
         """Plids of those who played a variant, best rated first."""

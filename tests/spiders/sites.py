@@ -56,7 +56,7 @@ CRAWLING = (
     ),
 )
 """What a crawl imports, but for Twisted's reactor, which each process has for itself."""
-RESOLVING = ("tests.rehearsal.hosts", *CRAWLING)
+RESOLVING = ("tests.rehearsal.resolved", *CRAWLING)
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 QUIRKS = QuirkParams(
     in_progress=0.1,
