@@ -36,23 +36,11 @@ def variant_games(site: Site, variant: str, offset: int, limit: int) -> dict[str
 
 
 def _game(site: Site, one: SiteGame) -> dict[str, Any]:
-    to_move = one.plies % 2  # stays the same after a loss on time
-    return {
-        "gid": one.gid,
-        "gtid": site.gtid,
-        "variant": one.variant.id,
-        "players": [_player(site, plid) for plid in one.players],
-        "status": 1,
-        "results": list(one.points or (0, 0)),
-        "onmove": one.players[to_move] if one.timed_out else 0,
-        "expire_time": (one.started_s + one.plies * 86_400) * 1_000,
-        "trnid": one.event or None,
-    }
-
-
-def _player(site: Site, plid: int) -> dict[str, Any]:
-    player = {"plid": plid, "real_name": site.names[plid], "membership": False, "country": "EU"}
-    return {"player": player, "rating": rating(plid), "deviation": 20}
+    players = [
+        {"player": {"plid": plid, "real_name": site.names[plid]}, "rating": rating(plid)} for plid in one.players
+    ]
+    results = list(one.points or (0, 0))
+    return {"gid": one.gid, "variant": one.variant.id, "players": players, "status": 1, "results": results}
 
 
 def _game_line(site: Site, one: SiteGame, plid: int) -> str:

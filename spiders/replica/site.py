@@ -10,8 +10,6 @@ from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 
 RECORD_TYPE = "application/sgf;charset=ISO-8859-1"
-EPOCH_S = 1_200_000_000
-STEP_S = 3_600
 TITLES = {"amzn": "Amazons", "go19": "Go", "gmk": "Gomoku", "connect6": "Connect6", "hex": "Hex", "twixt": "Twixt PP"}
 
 
@@ -36,12 +34,8 @@ class SiteGame:
     running: bool
     plies: int
     """Nodes of the record, a resignation among them; lists show it without reading the record."""
-    event: str
-    """Tournament id, empty for a casual game."""
     answer: Callable[[], Answer]
     """Makes what the site sends for the record."""
-    timed_out: bool = False
-    """It ended because the player to move took too long."""
 
     @cached_property
     def record(self) -> Answer:
@@ -55,11 +49,6 @@ class SiteGame:
             return parse_text(self.record.body).nodes
         except RecordError:
             return ()
-
-    @property
-    def started_s(self) -> int:
-        """When it was started, in seconds since 1970; later gids started later."""
-        return EPOCH_S + self.gid * STEP_S % 600_000_000
 
 
 class Site:

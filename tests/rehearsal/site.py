@@ -195,6 +195,5 @@ def served(game):
         points=((0, 2) if winner else (2, 0)) if game.over else None,
         running=not game.over,
         plies=len(game.nodes),
-        event="",
         answer=lambda: Answer(game.record()[0], replica.RECORD_TYPE, game.record()[1]),
     )

@@ -148,7 +148,6 @@ def test_timeouts_leave_no_word_and_the_loser_on_move(tmp_path):
         assert shorter == (1 if game.resigned else 2)
         assert before.startswith(after[:-1])
         assert b"resign" not in after
-        assert listed[game.gid]["onmove"] == (game.second_plid if game.winner == "first" else game.first_plid)
         assert listed[game.gid]["results"] == ([2, 0] if game.winner == "first" else [0, 2])
 
 
