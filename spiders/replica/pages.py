@@ -36,9 +36,7 @@ def variant_games(site: Site, variant: str, offset: int, limit: int) -> dict[str
 
 
 def _game(site: Site, one: SiteGame) -> dict[str, Any]:
-    players = [
-        {"player": {"plid": plid, "real_name": site.names[plid]}, "rating": rating(plid)} for plid in one.players
-    ]
+    players = [{"player": {"plid": plid, "real_name": site.names[plid]}} for plid in one.players]
     results = list(one.points or (0, 0))
     return {"gid": one.gid, "variant": one.variant.id, "players": players, "status": 1, "results": results}
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline_src.records.littlegolem.text import Node, parse_text
+from pipeline_src.records.littlegolem.text import Node, only_text, parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 
@@ -44,9 +44,9 @@ class SiteGame:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Moves of the record; none where there is no readable record."""
+        """Moves of the record; none where there is no readable record, or more than one."""
         try:
-            return parse_text(self.record.body).nodes
+            return parse_text(only_text(self.record.body)).nodes
         except RecordError:
             return ()
 
