@@ -98,10 +98,8 @@ measure-levels: $(STAMP)  ## Play the ladders of the levels for their Elo in pip
 measure-search_depth: $(STAMP)  ## Play thousands of games on a clock for docs/measured/search_depth.json; resumes.
 	$(BIN)/python -m bench.strength.search_depth
 
-measure-reliability: $(STAMP)  ## Kill the smoke graph 50 times and read 12,000 hostile texts for docs/measured/reliability.json; resumes.
+measure-reliability: $(STAMP)  ## Give 12,000 hostile texts to the readers for docs/measured/reliability.json.
 	$(BIN)/python -m bench.reliability.hostile
-	$(BIN)/python -m bench.reliability.kill_sweep
-	$(BIN)/python -m bench.reliability.damaged_inputs --checkout work/reliability/kill_sweep/checkout
 
 audit: $(STAMP)  ## Check requirements.lock against the advisory database; needs the network.
 	$(BIN)/python -m pip check

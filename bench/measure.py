@@ -1,9 +1,11 @@
 """Time two ways of doing one thing in turns, so that noise of the machine falls on both; compare with older results."""
 
 import json
+import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -45,6 +47,17 @@ def row(name: str, ours: float | None, reference: float | None, reference_name: 
         "reference_name": reference_name,
         "ratio": ratio,
         "unit": unit,
+    }
+
+
+def environment(checkout: Path) -> dict[str, str]:
+    """Return the environment of processes in a checkout: its code, this interpreter, nothing sent to anyone."""
+    return {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+        "PYTHONPATH": str(checkout),
+        "DO_NOT_TRACK": "1",
+        "DVC_NO_ANALYTICS": "1",
     }
 
 

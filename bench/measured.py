@@ -2,15 +2,16 @@
 
 import argparse
 import datetime
-from collections.abc import Mapping
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 from pipeline_src.arena.result import Match
-from pipeline_src.files import read_json, write_json
-from pipeline_src.report.provenance import hardware, processor
-
-RELIABILITY = Path("docs/measured/reliability.json")
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_json
+from pipeline_src.report.provenance import processor
 
 
 def about(command: str, data: str, machine: str = "", profile: str = "committed measurement") -> dict[str, Any]:
@@ -34,18 +35,16 @@ def known(path: Path) -> dict[str, Any]:
     return dict(read_json(path)) if path.exists() else {}
 
 
-def publish(figures: Mapping[str, float | None], n: int, command: str, data: str, path: Path = RELIABILITY) -> None:
-    """Put figures that count something among the file's others.
+def run_stage(folder: Path, stage: str, *words: str) -> None:
+    """Run a stage of this checkout in another project folder.
 
-    Args:
-        figures: value by name.
-        n: the number of cases in which they were counted.
-        command: the command that makes them.
-        data: origin of the data, in words.
-        path: the file.
+    Raises:
+        ZugwerkError: the stage failed.
     """
-    origin = about(command, data, hardware(), "smoke")
-    write_json(path, known(path) | {name: count(value, n) | origin for name, value in figures.items()})
+    command = [sys.executable, "-m", f"pipeline_src.stages.{stage}", *words]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    if subprocess.run(command, cwd=folder, env=environment).returncode:
+        raise ZugwerkError(f"{stage} failed in {folder}; run the same command again to continue")
 
 
 def match_options(doc: str | None, workers: int) -> argparse.ArgumentParser:

@@ -14,8 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench.measure import Row, row, seconds
-from bench.reliability.attempt import environment
+from bench.measure import Row, environment, row, seconds
 from bench.run import FOLDER, write
 from pipeline_src.files import read_json
 

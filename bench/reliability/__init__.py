@@ -1,1 +1,1 @@
-"""Kills, faults, hostile input, long runs: what has to hold however the product is used."""
+"""Hostile input for every reader."""

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from bench.measured import publish
-from bench.reliability.hostile_archives import tars
+from bench.measured import about, count, known
 from bench.reliability.hostile_readers import READERS, Found
-from bench.reliability.hostile_texts import hostile, oversized
+from bench.reliability.hostile_texts import hostile, oversized, tars
 from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import write_json
 from pipeline_src.records.littlegolem.amazons import write_record
 from pipeline_src.records.parquet import read_records, write_records
 from pipeline_src.records.psq import write_psq
@@ -32,8 +32,10 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject, write_rejects
 from pipeline_src.records.sgf import parse_sgf, write_sgf
 from pipeline_src.records.sgf_files import read_files
+from pipeline_src.report.provenance import hardware
 from spiders.pages import PageError
 
+OUT = Path("docs/measured/reliability.json")
 LIMIT_S = 20
 COMMAND = "make measure-reliability"
 Read = Callable[[bytes], Found]
@@ -156,15 +158,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         attacked = attack(Path(name), options.records, options.seed)
         strays = attacked.strays()
-    for what, count in sorted(attacked.outcomes.items()):
-        print(f"{what}: {count}")
+    for what, times in sorted(attacked.outcomes.items()):
+        print(f"{what}: {times}")
     for crash in attacked.crashes:
         print(f"CRASH {crash}")
     for stray in strays:
         print(f"STRAY {stray}")
     total = sum(attacked.outcomes.values())
     figures = {"hostile_records": total, "hostile_crashes": len(attacked.crashes) + len(strays)}
-    publish(figures, total, COMMAND, f"made: {len(READERS)} parsers and the reader of archives, seed {options.seed}")
+    data = f"made: {len(READERS)} parsers and the reader of archives, seed {options.seed}"
+    origin = about(COMMAND, data, hardware(), "smoke")
+    write_json(OUT, known(OUT) | {name: count(value, total) | origin for name, value in figures.items()})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
-"""Hostile texts: a valid one of each kind, with something hostile in it."""
+"""Hostile texts, a valid one of each kind with something hostile in it, and hostile archives."""
 
+import gzip
+import io
 import random
-from collections.abc import Callable
+import tarfile
+from collections.abc import Callable, Iterator
 
 NASTY = (
     "../../pwned",
@@ -69,6 +72,7 @@ NASTY = (
 CHARSETS = ("utf-7", "utf-16", "unicode_escape", "raw_unicode_escape", "zip", "rot13", "idna", "punycode", "undefined")
 LONG = 10 << 20
 DEEP = 100_000
+BOMB = 64 << 20
 
 AMAZONS = "(;FF[4]EV[null]PB[NAME]PW[OTHER]SO[http://www.littlegolem.com];W[d1-d7/g7];B[d10-d8/a8];W[resign])"
 GO = "(;FF[4]EV[null]PB[NAME]PW[OTHER]KM[0.5]SZ[19]SO[http://www.littlegolem.com]HA[2]AB[pd]AB[dp];W[fq];B[fp];W[tt];B[tt])"
@@ -185,3 +189,32 @@ _MUTATIONS: tuple[Callable[[bytes, random.Random], bytes], ...] = (
     _charset,
     _recode,
 )
+
+
+def tars(rng: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Yield hostile archives with a description each: paths out of the folder, links, devices, bombs, damage."""
+    for number, name in enumerate((*NASTY, "a" * 300, "x/" * 2000)):
+        member = f"{name}.sgf"
+        yield f"member {number}", _tar([(member, tarfile.REGTYPE, hostile(SGF, rng))])
+    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE):
+        yield f"type {kind!r}", _tar([("../../pwned.sgf", kind, b"")])
+    bomb = _tar([("bomb.sgf", tarfile.REGTYPE, b"(" * BOMB)])
+    yield "bomb", gzip.compress(bomb)
+    yield "bomb in a bomb", gzip.compress(gzip.compress(bytes(BOMB)))
+    yield "many", _tar([(f"{i}.sgf", tarfile.REGTYPE, b"") for i in range(5000)])
+    good = _tar([("a.sgf", tarfile.REGTYPE, encoded(SGF))])
+    for number in range(60):
+        damaged = bytearray(good if number % 2 else gzip.compress(good))
+        for _ in range(rng.randrange(1, 8)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        yield f"damaged {number}", bytes(damaged[: rng.randrange(1, len(damaged))] if number % 3 == 0 else damaged)
+
+
+def _tar(members: list[tuple[str, bytes, bytes]]) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", errors="surrogateescape", encoding="utf-8") as tar:
+        for name, kind, data in members:
+            member = tarfile.TarInfo(name.encode("utf-8", "replace").decode())
+            member.type, member.size, member.linkname = kind, len(data), "/etc/passwd"
+            tar.addfile(member, io.BytesIO(data))
+    return file.getvalue()

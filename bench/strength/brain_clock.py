@@ -1,13 +1,9 @@
 """Time the moves of an engine as a manager does, and count those that come later than the time of a turn.
 
-The command measures Gomoku's brain for docs/measured/growing_boards.json; `late_moves` serves other commands too. The
-other side plays at random, and a finished game is followed by another one until there are enough moves. Use it on an
-otherwise quiet machine:
-
-    python -m bench.strength.brain_clock
+The other side plays at random, and a finished game is followed by another one until there are enough moves. Use it on
+an otherwise quiet machine.
 """
 
-import argparse
 import contextlib
 import subprocess
 import sys
@@ -18,31 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from bench.measured import about, count, known
-from pipeline_src.errors import run_main
-from pipeline_src.files import write_json
+from bench.measured import count
 from pipeline_src.games.game import get_game
 from pipeline_src.players.engines.engine import EnginePlayer
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
-
-OUT = Path("docs/measured/growing_boards.json")
-COMMAND = "python -m bench.strength.brain_clock"
-BRAIN = "zugwerk gomoku brain"
-
-
-def main() -> None:
-    """Play and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--brain", default=BRAIN, help="command line of the brain")
-    parser.add_argument("--moves", type=int, default=1000)
-    parser.add_argument("--timeout", type=int, default=200, help="milliseconds of a turn")
-    parser.add_argument("--size", type=int, default=15)
-    options = parser.parse_args()
-    row = late_moves("gomoku", "brain", options.brain, options.timeout, options.moves, options.size)
-    print(f"{row['value']} of {row['n']} moves late, longest {row['longest_ms']:.0f} ms")
-    more = {"timeout_ms": options.timeout, "brain": options.brain}
-    write_json(OUT, known(OUT) | {"brain_time_losses": row | more | about(COMMAND, "its own games")})
 
 
 def late_moves(game: str, protocol: str, command: str, turn_ms: int, moves: int, size: int) -> dict[str, Any]:
@@ -106,7 +82,3 @@ def _most_memory_mib(player: EnginePlayer) -> float | None:
     assert player._process is not None
     status = Path(f"/proc/{player._process.pid}/status")
     return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024 if status.exists() else None
-
-
-if __name__ == "__main__":
-    run_main(main)

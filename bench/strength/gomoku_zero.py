@@ -12,8 +12,6 @@ import argparse
 import hashlib
 import math
 import os
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from bench.measured import about, count, known
+from bench.measured import about, count, known, run_stage
 from pipeline_src.arena.score import Z95, Score, pair_score, rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, write_json
@@ -93,13 +91,13 @@ def write_params(folder: Path, profile: str, seed: int, pairs: int) -> None:
 
 def make(folder: Path) -> None:
     """Train the generations and evaluate them, or do the rest of it."""
-    _run("gomoku_cycle", folder)
+    run_stage(folder, "gomoku_cycle")
     last = sorted((folder / "artifacts/models/gomoku").glob("*/best.pt"))[-1]
     key = hashlib.sha256((folder / "params.yaml").read_bytes() + last.read_bytes()).hexdigest()
     made = {"key": key, "code": digests(read_graph(ROOT / GRAPH), read_tree(folder / "params.yaml"))["gomoku_evaluate"]}
     mark = folder / MARK
     if not (mark.exists() and read_json(mark) == made and (folder / REPORT).exists()):
-        _run("gomoku_evaluate", folder)
+        run_stage(folder, "gomoku_evaluate")
         write_json(mark, made)
 
 
@@ -108,13 +106,6 @@ def evaluated_by(folders: Sequence[Path]) -> str | None:
     marks = [folder / MARK for folder in folders]
     found = {read_json(mark).get("code") if mark.exists() else None for mark in marks}
     return found.pop() if len(found) == 1 else None
-
-
-def _run(stage: str, folder: Path) -> None:
-    command = [sys.executable, "-m", f"pipeline_src.stages.{stage}"]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    if done.returncode:
-        raise ZugwerkError(f"{stage} failed in {folder}; run the same command again to continue")
 
 
 def figures(folders: Sequence[Path]) -> dict[str, dict[str, Any]]:

@@ -13,8 +13,6 @@ import argparse
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from bench.measured import about, known
+from bench.measured import about, known, run_stage
 from pipeline_src.arena.event import Pairing
 from pipeline_src.arena.journal import stage_journal
 from pipeline_src.arena.runner import Board
 from pipeline_src.arena.score import pair_score
-from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, read_tree
@@ -36,7 +34,6 @@ from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
 from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams
 from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, read_boards
 
-ROOT = Path(__file__).parents[2]
 OUT = Path("docs/measured/growing_boards.json")
 WORK = Path("work/strength/growing_boards")
 COMMAND = "make measure-growing_boards"
@@ -114,9 +111,7 @@ def _make(folder: Path, tree: dict[str, Any]) -> Path:
     path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
     for board in read_boards(path):
         if not BoardFiles(board.size, folder / "artifacts").report.exists():
-            command = [sys.executable, "-m", "pipeline_src.stages.growing_board", "--size", str(board.size)]
-            if subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}).returncode:
-                raise ZugwerkError(f"growing_board failed in {folder}; run the same command again to continue")
+            run_stage(folder, "growing_board", "--size", str(board.size))
     return folder
 
 

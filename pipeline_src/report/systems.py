@@ -150,7 +150,7 @@ SYSTEMS = {
     "crawl": System(
         "Crawl rehearsal",
         "",
-        "An independent server plays the live site: 10,000 games, failures, hostile names, a restart, renamed players"
+        "The replica plays the live site: 10,000 games, failures, hostile names, a restart, renamed players"
         " and growth. The crawl is ended by signals in every phase.",
         "",
         "crawl.md",

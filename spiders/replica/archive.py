@@ -58,7 +58,6 @@ def _game(record: GameRecord, running: bool = False) -> SiteGame:
         points=POINTS[record.winner],
         running=running,
         plies=len(record.actions) + record.resigned,
-        event=record.event,
         answer=partial(_write, record),
     )
 
@@ -102,7 +101,7 @@ def _timed_out(record: GameRecord) -> SiteGame:
     Its record just stops, with the loser to move.
     """
     played = record.actions if record.resigned else record.actions[:-2]
-    return replace(_game(replace(record, actions=played, resigned=False)), timed_out=True)
+    return _game(replace(record, actions=played, resigned=False))
 
 
 def _added(records: list[GameRecord], quirks: QuirkParams, seed: int) -> list[SiteGame]:

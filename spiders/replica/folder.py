@@ -72,7 +72,6 @@ def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
             plid = plid_of(name if not players or name != names[players[0]] else f"{name} 2")
             names[plid] = name
             players.append(plid)
-        event = header.get("EV", "null")
         games.append(
             SiteGame(
                 gid=gid,
@@ -81,7 +80,6 @@ def read_folder(folder: Path) -> tuple[list[SiteGame], dict[int, str]]:
                 points=None,
                 running=False,
                 plies=len(nodes),
-                event="" if event == "null" else event,
                 answer=always(answer),
             )
         )

@@ -3,18 +3,15 @@
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import parse_qs
 
-from spiders.replica import api, html
+from spiders.replica import pages
 from spiders.replica.quirks import BROKEN, HTML, fraction
 from spiders.replica.server import Answer
 from spiders.replica.site import RECORD_TYPE, Site
 
 API_PREFIX = "/api"
 """The site has its JSON interface on a host of its own; here it is below this path."""
-MOST_RECORDS = 100
-"""That one request for several records may ask for."""
 ROBOTS = b"User-agent: *\nDisallow: /jsp/login/\n"
 NOT_FOUND = Answer(404, HTML, b"<!DOCTYPE html><html><body><h1>404 Not Found</h1></body></html>")
 EMPTY = Answer(200, HTML, b"")
@@ -36,16 +33,9 @@ class Routes:
             for pattern, handler in (
                 (r"/servlet/sgf/(\d{1,18})/game\d*\.(?:txt|sgf|hsgf|tsgf)", self._record),
                 (r"/jsp/info/player_list\.jsp", self._player_list),
-                (r"/jsp/info/player\.jsp", self._player),
                 (r"/jsp/info/player_game_list\.jsp", self._player_game_list),
                 (r"/jsp/info/player_game_list_txt\.jsp", self._player_records),
-                (r"/jsp/game/game\.jsp", self._game),
-                (r"/jsp/game/png\.jsp", self._records),
-                (r"/jsp/tournament/tournament\.jsp", self._tournament),
-                (rf"{API_PREFIX}/games/gamedetail/(\d{{1,18}})", self._api_game),
                 (rf"{API_PREFIX}/games/variant/(\w+)/(\w+)", self._api_variant),
-                (rf"{API_PREFIX}/players/(\d{{1,18}})/games", self._api_player),
-                (rf"{API_PREFIX}/trn/trndetail/(.+)", self._api_tournament),
             )
         ]
 
@@ -69,70 +59,32 @@ class Routes:
         game = self._site.games.get(int(gid))
         return game.record if game else BROKEN
 
-    def _records(self, query: Query) -> Answer:
-        games = [self._site.games.get(int(gid)) for gid in query.get("gid", []) if gid.isdecimal()]
-        if not games or None in games:
-            return BROKEN
-        return _texts([game.record.body for game in games[:MOST_RECORDS] if game])
-
     def _player_records(self, query: Query) -> Answer:
         if _text(query, "gtid") != self._site.gtid:
             return EMPTY
         games = self._site.by_player.get(_number(query, "plid"), [])
-        return _texts([game.record.body for game in reversed(games) if game.nodes])
+        records = [game.record.body for game in reversed(games) if game.nodes]
+        return Answer(200, RECORD_TYPE, b"\r\n\r\n".join(records))
 
     def _player_list(self, query: Query) -> Answer:
         gtid, _, variant = _text(query, "gtvar").partition("_")
         known = variant if gtid == self._site.gtid else ""
-        return _html(html.player_list(self._site, known, _number(query, "page", 1), _text(query, "filter")))
-
-    def _player(self, query: Query) -> Answer:
-        return _html(html.player(self._site, _number(query, "plid")))
+        return _html(pages.player_list(self._site, known, _number(query, "page", 1)))
 
     def _player_game_list(self, query: Query) -> Answer:
-        return _html(html.player_game_list(self._site, _text(query, "gtid"), _number(query, "plid")))
-
-    def _game(self, query: Query) -> Answer:
-        game = self._site.games.get(_number(query, "gid"))
-        return _html(html.game(self._site, game)) if game else BROKEN
-
-    def _tournament(self, query: Query) -> Answer:
-        trnid = _text(query, "trnid")
-        return _html(html.tournament(self._site, trnid)) if trnid in self._site.by_event else BROKEN
-
-    def _api_game(self, _query: Query, gid: str) -> Answer:
-        game = self._site.games.get(int(gid))
-        return self._json(f"game {gid}", api.game_detail(self._site, game)) if game else Answer(404, HTML, b"")
+        return _html(pages.player_game_list(self._site, _text(query, "gtid"), _number(query, "plid")))
 
     def _api_variant(self, query: Query, gtid: str, variant: str) -> Answer:
         if gtid != self._site.gtid or _text(query, "state") != "finished":
             return Answer(404, HTML, b"")
-        page = _number(query, "offset"), _number(query, "limit", 10), float(_number(query, "min_rating"))
-        return self._json(f"variant {variant} {page}", api.variant_games(self._site, variant, *page))
-
-    def _api_player(self, query: Query, plid: str) -> Answer:
-        if _text(query, "gtype") != self._site.gtid:
-            return self._json(plid, {"games": []})
-        page = _text(query, "variant"), _number(query, "offset"), _number(query, "limit", 10)
-        return self._json(f"player {plid} {page}", api.player_games(self._site, int(plid), *page))
-
-    def _api_tournament(self, _query: Query, trnid: str) -> Answer:
-        if trnid not in self._site.by_event:
-            return Answer(404, HTML, b"")
-        return self._json(f"tournament {trnid}", api.tournament(self._site, trnid))
-
-    def _json(self, key: str, value: Any) -> Answer:
-        body = json.dumps(value, ensure_ascii=False).encode()
-        twice = fraction(self._seed, "double_json", key) < self._double_json
+        page = _number(query, "offset"), _number(query, "limit", 10)
+        body = json.dumps(pages.variant_games(self._site, variant, *page), ensure_ascii=False).encode()
+        twice = fraction(self._seed, "double_json", f"variant {variant} {page}") < self._double_json
         return Answer(200, "application/json", body * 2 if twice else body)
 
 
 def _html(text: str) -> Answer:
     return Answer(200, HTML, text.encode())
-
-
-def _texts(records: list[bytes]) -> Answer:
-    return Answer(200, RECORD_TYPE, b"\r\n\r\n".join(records))
 
 
 def _text(query: Query, key: str) -> str:

@@ -22,19 +22,29 @@ class Answer(NamedTuple):
     status: int
     content_type: str
     body: bytes
+    headers: tuple[str, ...] = ()
+    """Further lines of the head, such as ``Retry-After: 1``."""
+    part: float = 1.0
+    """Share of the body that is sent before the connection is closed; below 0 not even the head is sent."""
+    sent: Callable[[], None] | None = None
+    """Called when that part is sent, before the connection is closed."""
 
     def head(self) -> bytes:
-        """Status line and headers, with the blank line after them."""
+        """Return status line and headers, with the blank line after them."""
         lines = (
             f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}",
             f"Content-Type: {self.content_type}",
             f"Content-Length: {len(self.body)}",
+            *self.headers,
         )
         return "\r\n".join(lines).encode("ascii") + b"\r\n\r\n"
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Serves ``answer(target)``, where ``target`` is the path with the query, e.g. ``/jsp/game/game.jsp?gid=7``."""
+    """Serves ``answer(target)``, where ``target`` is the path with the query, e.g. ``/jsp/game/game.jsp?gid=7``.
+
+    A connection is closed without an answer where that raises ConnectionError.
+    """
 
     allow_reuse_address = True
     daemon_threads = True
@@ -94,4 +104,10 @@ class _Connection(socketserver.StreamRequestHandler):
         return keep
 
     def _send(self, answer: Answer, *, with_body: bool = True) -> None:
-        self.request.sendall(answer.head() + answer.body if with_body else answer.head())
+        body = answer.body[: int(len(answer.body) * answer.part)] if answer.part < 1 else answer.body
+        if answer.part >= 0:
+            self.request.sendall(answer.head() + body if with_body else answer.head())
+        if answer.sent:
+            answer.sent()
+        if answer.part < 1:
+            raise ConnectionResetError

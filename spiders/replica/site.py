@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline_src.records.littlegolem.text import Node, decode, parse_text
+from pipeline_src.records.littlegolem.text import Node, only_text, parse_text
 from pipeline_src.records.rejects import RecordError
 from spiders.replica.server import Answer
 
 RECORD_TYPE = "application/sgf;charset=ISO-8859-1"
-EPOCH_S = 1_200_000_000
-STEP_S = 3_600
 TITLES = {"amzn": "Amazons", "go19": "Go", "gmk": "Gomoku", "connect6": "Connect6", "hex": "Hex", "twixt": "Twixt PP"}
 
 
@@ -36,12 +34,8 @@ class SiteGame:
     running: bool
     plies: int
     """Nodes of the record, a resignation among them; lists show it without reading the record."""
-    event: str
-    """Tournament id, empty for a casual game."""
     answer: Callable[[], Answer]
     """Makes what the site sends for the record."""
-    timed_out: bool = False
-    """It ended because the player to move took too long."""
 
     @cached_property
     def record(self) -> Answer:
@@ -50,21 +44,11 @@ class SiteGame:
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Moves of the record; none where there is no readable record."""
+        """Moves of the record; none where there is no readable record, or more than one."""
         try:
-            return parse_text(self.record.body).nodes
+            return parse_text(only_text(self.record.body)).nodes
         except RecordError:
             return ()
-
-    @property
-    def text(self) -> str:
-        """The record as text."""
-        return decode(self.record.body)
-
-    @property
-    def started_s(self) -> int:
-        """When it was started, in seconds since 1970; later gids started later."""
-        return EPOCH_S + self.gid * STEP_S % 600_000_000
 
 
 class Site:
@@ -77,12 +61,9 @@ class Site:
         """By plid."""
         self.games = {game.gid: game for game in sorted(games, key=lambda game: game.gid)}
         self.by_player: dict[int, list[SiteGame]] = {plid: [] for plid in sorted(names)}
-        self.by_event: dict[str, list[SiteGame]] = {}
         for game in self.games.values():
             for plid in game.players:
                 self.by_player[plid].append(game)
-            if game.event:
-                self.by_event.setdefault(game.event, []).append(game)
 
     def players_of(self, variant: str) -> list[int]:
         """Plids of those who played a variant, best rated first."""

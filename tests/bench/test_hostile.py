@@ -3,8 +3,8 @@ import random
 import pytest
 
 from bench.reliability.hostile import Attack, attack
-from bench.reliability.hostile_archives import tars
 from bench.reliability.hostile_readers import READERS
+from bench.reliability.hostile_texts import tars
 from pipeline_src.records.raw import RawGame
 
 

@@ -1,19 +1,13 @@
 import json
 import sys
 
-import numpy as np
 import pytest
 
 from bench.strength import joseki as strength
-from bench.strength import joseki_readings as readings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.registry import REGISTRY
-from pipeline_src.systems.joseki.build import Builder
-from pipeline_src.systems.joseki.corners import PASS
-from pipeline_src.systems.joseki.pattern_code import pattern_codes
 from pipeline_src.systems.joseki.sequences import fingerprint, walk
-from pipeline_src.systems.joseki.tally import tally
 from tests.systems.joseki.games import random_record
 
 GAMES = [random_record(seed) for seed in range(15)]
@@ -50,21 +44,3 @@ def test_a_folder_without_games_is_named(tmp_path):
     (tmp_path / "a.sgf").write_bytes(b"x")
     with pytest.raises(ZugwerkError, match=r"no usable game of 19x19"):
         strength.read(tmp_path)
-
-
-def test_the_readings_of_the_paper_begin_with_the_products_own():
-    steps = walk(GAMES).steps
-    played = steps.point != PASS
-    codes = np.ones(int(played.sum()), np.uint64)
-    for stones in (steps.after[played] == 1, steps.after[played] == 2, steps.after[played] > 0):
-        codes *= readings.colour_codes(stones, readings.FIRST, 1)
-    assert (codes == pattern_codes(steps.after[played])).all()
-    counts, _ = tally(Builder(), GAMES, 1)
-    rows = {name: row for name, *row in readings.table(GAMES)}
-    own = next(iter(rows.values()))
-    assert own[:4] == [counts[name] for name in ("encodings", "patterns", "clashes", "clashing_patterns")]
-    empty = rows["the empty corner encoded too"]
-    assert empty[0] == own[0] + 4 * len(GAMES)
-    assert rows["a pass encoded too, not counted among the 20"][0] == len(played)
-    assert rows["21 local moves"][0] == int((walk(GAMES, 21).steps.point != PASS).sum())
-    assert all(row[4] <= row[2] and row[5] <= row[3] for row in rows.values())

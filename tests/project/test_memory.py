@@ -21,7 +21,7 @@ MEASURED = PROFILES["paper"] | {
     "amazons_archive": {"games": 40},
     **{name: PROFILES["paper"][name] | BATCH for name in ("amazons_train", "amazons_residual")},
 }
-"""Params of `python -m bench.costs`."""
+"""Params of the runs behind docs/costs.md."""
 PLACES = read_places(ROOT, LAPTOP)
 
 

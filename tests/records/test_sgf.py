@@ -212,14 +212,6 @@ def test_the_text_of_littlegolem_is_read_as_such():
     assert edited.variations == 1, "an editor has made it SGF"
 
 
-@given(st.binary(max_size=60), st.integers(0, 80))
-def test_no_bytes_crash(noise, at):
-    data = f"{HEAD}KM[6.5]HA[2]AB[pd][dp]RE[B+R];W[qf];B[nc](;W[rd])(;W[qc]))".encode()
-    for text in (noise, data[:at], data[:at] + noise + data[at:], data[:at] + noise):
-        for found in parse_sgf(text, name="noise"):
-            assert isinstance(found, Reject) or len(found.record.actions) >= 0
-
-
 def test_a_small_board_is_read_where_it_is_wanted():
     record = one("(;SZ[9]KM[7];B[ee];W[tt])", size=9).record
     assert (record.height, record.actions) == (9, (40, 81))

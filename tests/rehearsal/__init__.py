@@ -1,5 +1,5 @@
-"""A live site for a crawler to be tried on: played by a server that shares no line with the package it tries.
+"""A rehearsal of a live crawl: ``python -m tests.rehearsal`` (``make rehearse``).
 
-It has LittleGolem's pages, and it fails, renames players and grows as sites do. ``python -m tests.rehearsal`` (``make
-rehearse``) is the whole rehearsal.
+The replica's server and pages stand for the live site; here it fails, renames players and grows as sites do. Games,
+their records and what has to become of each are made here, by rules that are written down once more.
 """

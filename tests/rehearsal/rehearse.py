@@ -18,7 +18,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.rehearsal.ending import time_to_end
+from spiders.replica.routes import API_PREFIX
 from tests.rehearsal.played import action
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import AMBIGUOUS, Site
@@ -40,6 +40,7 @@ STOPS = (
     (Trap("record", 0.5, after=10), signal.SIGKILL),
 )
 """Where crawls are ended, and how."""
+PATIENCE_S = 60.0
 REQUESTS = 20
 """That a crawl makes before the site is restarted, and as many after it."""
 AWAY_S = 1.0
@@ -108,7 +109,7 @@ class Rehearsal:
         tree = yaml.safe_load((ROOT / "params.yaml").read_text())
         tree["crawl"] |= {
             "base_url": url,
-            "api_url": f"http://api.{HOST}:{self.port}",
+            "api_url": f"http://api.{HOST}:{self.port}{API_PREFIX}",
             "contact": "rehearsal@a.example",
             "delay_s": self.delay_s if delay_s is None else delay_s,
             "backoff_s": 0.2,
@@ -171,6 +172,30 @@ class Rehearsal:
             text=True,
         )
         self.said.append(done.stderr)
+
+
+def time_to_end(process):
+    """Seconds until a process has ended, and for how many of them it waited for a processor, which others had.
+
+    The second number is 0 where the system does not tell it.
+    """
+    begun, before = time.monotonic(), queued(process.pid)
+    after = before
+    while process.poll() is None:
+        if time.monotonic() - begun > PATIENCE_S:
+            process.kill()
+            raise AssertionError("it did not end")
+        after = queued(process.pid) or after
+        time.sleep(0.01)
+    return time.monotonic() - begun, after - before
+
+
+def queued(pid):
+    """For how many seconds a process was ready to run and did not."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
 
 
 def gaps(asked):
@@ -236,7 +261,7 @@ def results(rehearsal):
     again = Counter(failure(before) for before, after in pairwise(asked) if before.target == after.target)
     right = sum(rejects.get(gid) == reason for gid, reason in bad.items())
     rows = [
-        ("games on the site, over", f"{sum(game.ending != 'running' for game in site.games.values()):,}"),
+        ("games on the site, over", f"{sum(game.over for game in site.games.values()):,}"),
         ("games stored, with a record", f"{len(with_record):,}"),
         ("valid games equal, turn by turn and in winner", f"{len(equal):,} of {len(good):,}"),
         ("bad games rejected for the right reason", f"{right} of {len(bad)}"),

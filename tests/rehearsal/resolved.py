@@ -1,7 +1,7 @@
 """``python -m tests.rehearsal.resolved MODULE ARGUMENTS``: run a module for which hosts of .example are this machine.
 
 So a server on loopback is crawled as a foreign host is: with delays, robots.txt and a contact. A host whose name begins
-with ``nowhere`` is looked up for ever.
+with ``nowhere`` is looked up for ever. To import this module has the same effect; do it before all others.
 """
 
 import runpy
@@ -28,13 +28,9 @@ def patch(name):
     setattr(socket, name, looked_up)
 
 
-def patch_all():
-    """Before anything is imported that keeps those functions."""
-    for function in ("getaddrinfo", "gethostbyname"):
-        patch(function)
-
+for function in ("getaddrinfo", "gethostbyname"):
+    patch(function)
 
 if __name__ == "__main__":
-    patch_all()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

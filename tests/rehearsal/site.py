@@ -1,11 +1,12 @@
-"""The site as data and as pages: players, games good and bad, lists, records, the JSON interface."""
+"""Players, and games good and bad, with the records that are sent for them; the replica makes pages of them."""
 
-import html
-import json
 import random
 from dataclasses import dataclass, field
-from urllib.parse import parse_qs
+from functools import cached_property
 
+from spiders.replica import site as replica
+from spiders.replica.routes import Routes
+from spiders.replica.server import Answer
 from tests.rehearsal.played import play
 
 HOSTILE = (
@@ -21,7 +22,6 @@ HOSTILE = (
 )
 AMBIGUOUS = "y];W[d1-d7/g7])"
 """A name that is a game of one legal turn."""
-PER_PAGE = 50
 SITE = "http://www.littlegolem.com"
 HEX = "(;FF[4]EV[null]PB[{0}]PW[{1}]SZ[11]SO[http://www.littlegolem.com];W[ba];B[swap];W[fg];B[ed])"
 BAD = {
@@ -62,6 +62,10 @@ class Game:
     bad: str = ""
 
     @property
+    def over(self):
+        return self.ending != "running"
+
+    @property
     def loser(self):
         """Seat of the loser: the side to move at the end."""
         return len(self.turns) % 2
@@ -99,8 +103,6 @@ class Site:
     names: dict[int, str] = field(default_factory=dict)
     """By plid, in the order of the player list."""
     games: dict[int, Game] = field(default_factory=dict)
-    of: dict[int, list[Game]] = field(default_factory=dict)
-    """Games by player, oldest first."""
 
     def add_players(self, count):
         rng = random.Random(f"{self.seed} players {len(self.names)}")
@@ -108,7 +110,7 @@ class Site:
             plid = 500 + 7 * number + rng.randrange(7)
             hostile = HOSTILE[number // 9 % len(HOSTILE)] + str(number) * (number // 9 >= len(HOSTILE))
             self.names[plid] = hostile if number % 9 == 4 else f"player {number}"
-            self.of[plid] = []
+        self._changed()
 
     def add_games(self, count, bad=0.01, running=0.02, plies=(20, 45)):
         rng = random.Random(f"{self.seed} games {len(self.games)}")
@@ -132,27 +134,27 @@ class Site:
                 f"{self.seed} {gid}", 200 if whole else 9 if wrong == "short" else rng.randint(*plies), variant
             )
             names = self.names[first], self.names[second]
-            game = Game(gid, variant, (first, second), names, turns, "position" if stuck else ending, wrong)
-            self.games[gid] = game
-            self.of[first].append(game)
-            self.of[second].append(game)
+            self.games[gid] = Game(gid, variant, (first, second), names, turns, "position" if stuck else ending, wrong)
+        self._changed()
 
     def finish(self, count):
         """Let some of the games that go on end."""
-        for game in [game for game in self.games.values() if game.ending == "running"][:count]:
+        for game in [game for game in self.games.values() if not game.over][:count]:
             game.ending = "resign"
+        self._changed()
 
     def rename(self, count):
         """Some players take other names; records keep those of their time."""
         for number, plid in enumerate(list(self.names)[1 : 1 + 3 * count : 3]):
             self.names[plid] = f"was {number}"
+        self._changed()
 
     def good(self):
         """The games to be kept, by gid: actions' text, seat of the winner, variant."""
         return {
             gid: (game.turns, 1 - game.loser, game.variant)
             for gid, game in self.games.items()
-            if not game.bad and game.ending != "running" and AMBIGUOUS not in game.names
+            if not game.bad and game.over and AMBIGUOUS not in game.names
         }
 
     def rejects(self):
@@ -160,78 +162,38 @@ class Site:
         return {
             gid: BAD.get(game.bad, "ambiguous")
             for gid, game in self.games.items()
-            if game.ending != "running" and (game.bad or AMBIGUOUS in game.names)
+            if game.over and (game.bad or AMBIGUOUS in game.names)
         }
 
     def answer(self, target):
-        """Kind of the page, status, bytes; and the games whose record it brings."""
-        path, _, query = target.partition("?")
-        words = {key: values[0] for key, values in parse_qs(query).items()}
-        if path == "/robots.txt":
-            return "robots.txt", 200, b"User-agent: *\nDisallow: /jsp/login/\nCrawl-delay: 0\n", []
-        if path == "/jsp/info/player_list.jsp":
-            return "player list", 200, self._players(words), []
-        if path == "/jsp/info/player_game_list.jsp":
-            return "list of games", 200, self._list(int(words["plid"])), []
-        if path == "/jsp/info/player_game_list_txt.jsp":
-            games = [game for game in reversed(self.of[int(words["plid"])]) if game.bad not in (*ALWAYS, "two")]
-            return "page of records", 200, b"\r\n\r\n".join(game.record()[1] for game in games) + b"\r\n", games
-        if path.startswith("/servlet/sgf/"):
-            game = self.games.get(int(path.split("/")[3]))
-            return ("record", *game.record(), [game]) if game else ("record", 500, ALWAYS["gone"][1], [])
-        if path.startswith("/games/variant/amzn/"):
-            return "API", 200, self._api(path.rpartition("/")[2], words), []
-        return "else", 404, b"", []
+        """Return the replica's answer for a target."""
+        return self._served[0](target)
 
-    def _players(self, words):
-        gtid, _, variant = words["gtvar"].partition("_")
-        words_of = {"DEFAULT": "Size 10", "CROSS": "Cross"}.get(variant, "") if gtid == "amzn" else ""
-        plids = [plid for plid in self.names if any(game.variant == words_of for game in self.of[plid])]
-        page = int(words.get("page", 1))
-        rows = [
-            f"<tr><td><a href='player.jsp?plid={plid}'>{html.escape(self.names[plid])}</a></td><td>&nbsp;</td>"
-            f"<td><span title='{2000 - place}.5'>{place % 12 + 1}. kyu</span></td></tr>\r\n"
-            for place, plid in enumerate(plids)
-        ][(page - 1) * PER_PAGE : page * PER_PAGE]
-        return _page("<table><tr><th>Player</th><th>Country</th><th>Rating</th></tr>" + "".join(rows) + "</table>")
+    def games_in(self, body):
+        """Return the valid games that are over and whose record is in an answer."""
+        games = self._served[1]
+        return [games[record] for record in body.split(b"\r\n\r\n") if record in games]
 
-    def _list(self, plid):
-        rows = []
-        for game in reversed(self.of[plid]):
-            seat = game.players.index(plid)
-            lost = (game.loser == seat) != (game.bad == "wrong winner")
-            result = "" if game.ending == "running" else "lost" if lost else "win"
-            variant = "Size 8" if game.bad == "small" else game.variant
-            opponent = self.names[game.players[1 - seat]]
-            rows.append(
-                f"<tr><td align='left' bgcolor='#E9D101'><b><a href='/jsp/game/game.jsp?gid={game.gid}'>#{game.gid}</a>"
-                f"</b>&nbsp;</td>\r\n<td bgcolor='#E9D101'>{html.escape(opponent)}&nbsp;</td>\r\n"
-                f"<td align='middle' nowrap=''>&nbsp;<span title='1700.0'>3. kyu</span>&nbsp;</td>\r\n"
-                f"<td align='left' bgcolor='#E9D101'>Amazons <span>{variant}</span>&nbsp;</td>\r\n"
-                f"<td align='right'>{len(game.nodes)}&nbsp;</td>\r\n<td align=center>{result}&nbsp;</td></tr>\r\n"
-            )
-        caption = f"List of games [{html.escape(self.names[plid])}] [Amazons]"
-        return _page(f"<h2>List of games</h2><div>{caption}</div><table>{''.join(rows)}</table>")
+    @cached_property
+    def _served(self):
+        """The replica's pages, and the valid games that are over by their records; until the site changes."""
+        routes = Routes(replica.Site("amzn", map(served, self.games.values()), dict(self.names)))
+        return routes, {game.record()[1]: game for game in self.games.values() if game.over and not game.bad}
 
-    def _api(self, variant, words):
-        words_of = {"DEFAULT": "Size 10", "CROSS": "Cross"}.get(variant)
-        over = [game for game in self.games.values() if game.variant == words_of and game.ending != "running"]
-        first = int(words["offset"])
-        games = [
-            {
-                "gid": game.gid,
-                "variant": variant,
-                "status": 1,
-                "results": [0, 2] if game.loser == 0 else [2, 0],
-                "players": [{"player": {"plid": plid, "real_name": self.names[plid]}} for plid in game.players],
-            }
-            for game in over[::-1][first : first + int(words["limit"])]
-        ]
-        return json.dumps({"games": games}).encode()
+    def _changed(self):
+        self.__dict__.pop("_served", None)
 
 
-def _page(body):
-    styles = "<!-- " + "x" * 6_000 + " -->"  # the site's pages have as much around their tables
-    return (
-        f"<!DOCTYPE html>\r\n<html><head><title>Little Golem</title>{styles}</head><body>{body}</body></html>".encode()
+def served(game):
+    """Return a game as the replica has it."""
+    words = "Size 8" if game.bad == "small" else game.variant
+    winner = game.loser if game.bad == "wrong winner" else 1 - game.loser
+    return replica.SiteGame(
+        gid=game.gid,
+        variant=replica.Variant({"Cross": "CROSS"}.get(game.variant, "DEFAULT"), words),
+        players=game.players,
+        points=((0, 2) if winner else (2, 0)) if game.over else None,
+        running=not game.over,
+        plies=len(game.nodes),
+        answer=lambda: Answer(game.record()[0], replica.RECORD_TYPE, game.record()[1]),
     )

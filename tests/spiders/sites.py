@@ -31,32 +31,14 @@ STAGE = [sys.executable, "-m", "pipeline_src.stages.amazons_crawl"]
 CRAWL = [sys.executable, "-m", "pipeline_src.cli", "crawl", "amazons"]
 CRAWLING = (
     *("pipeline_src.cli.app", "pipeline_src.systems.amazons_net.params", "pipeline_src.systems.joseki.params"),
-    *(
-        "spiders.live",
-        "spiders.crawl",
-        "spiders.running",
-        "spiders.manners",
-        "spiders.retrying",
-        "spiders.settings",
-        "tldextract",
-    ),
-    *(
-        "aiohttp.web",
-        "scrapy.extensions.feedexport",
-        "scrapy.extensions.throttle",
-        "scrapy.extensions.telnet",
-        "scrapy.pqueues",
-    ),
-    *("scrapy.core.downloader.contextfactory", "scrapy.core.downloader.handlers.http11", "scrapy.squeues"),
-    *("scrapy.downloadermiddlewares.httpcache", "scrapy.downloadermiddlewares.httpcompression"),
-    *(
-        "scrapy.downloadermiddlewares.offsite",
-        "scrapy.downloadermiddlewares.robotstxt",
-        "scrapy.spidermiddlewares.depth",
-    ),
+    *(f"spiders.{name}" for name in ("live", "crawl", "running", "manners", "retrying", "settings")),
+    *("tldextract", "aiohttp.web", "scrapy.pqueues", "scrapy.squeues", "scrapy.spidermiddlewares.depth"),
+    *(f"scrapy.extensions.{name}" for name in ("feedexport", "throttle", "telnet")),
+    *(f"scrapy.core.downloader.{name}" for name in ("contextfactory", "handlers.http11")),
+    *(f"scrapy.downloadermiddlewares.{name}" for name in ("httpcache", "httpcompression", "offsite", "robotstxt")),
 )
 """What a crawl imports, but for Twisted's reactor, which each process has for itself."""
-RESOLVING = ("tests.rehearsal.hosts", *CRAWLING)
+RESOLVING = ("tests.rehearsal.resolved", *CRAWLING)
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 QUIRKS = QuirkParams(
     in_progress=0.1,

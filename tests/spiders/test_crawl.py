@@ -1,6 +1,5 @@
 """The stage: whole crawls of replicas, each in a process of its own, and copies of what was crawled."""
 
-import dataclasses
 import json
 import signal
 from pathlib import Path
@@ -141,17 +140,6 @@ def state_of(process):
 
 
 @pytest.mark.slow
-def test_another_archive_leaves_no_stale_game(plain, tmp_path):
-    with_archive(tmp_path, games(count=30, seed=3))
-    status, said = stage(tmp_path)
-    assert status == 0, said
-    with_archive(tmp_path, games()[:20])
-    status, said = stage(tmp_path)
-    assert (status, "20 new" in said) == (0, True)
-    assert crawled(tmp_path, PAGES) == {gid: game for gid, game in crawled(plain, PAGES).items() if gid < 10_000}
-
-
-@pytest.mark.slow
 def test_an_own_folder(tmp_path):
     own = tmp_path / "mine"
     own.mkdir()
@@ -186,34 +174,8 @@ def test_what_was_crawled_is_copied_without_asking_anybody(tmp_path):
     assert crawled(tmp_path, PAGES) == crawled(tmp_path)
 
 
-def test_games_of_which_nobody_knows_whether_they_are_kept_stay(tmp_path):
-    """Those of an older version, which crawled a live site into the output itself."""
-    with serving(games()[:5], tmp_path) as (url, _):
-        assert crawl(tmp_path, url)[0] == 0
-    (tmp_path / LIVE).rename(tmp_path / PAGES)
-    before = shards(tmp_path, PAGES)
-    with_archive(tmp_path, games())
-    status, said = stage(tmp_path)
-    assert status == 1
-    assert url in said
-    assert "move the folder away" in said
-    assert shards(tmp_path, PAGES) == before
-
-
 @pytest.mark.parametrize("source", ["live", "replica"])
 def test_words_that_were_sources_once_are_explained(tmp_path, source):
     status, said = stage(tmp_path, source=source)
     assert status == 1
     assert "source must be a path" in said
-
-
-@pytest.mark.slow
-def test_a_game_that_goes_on_is_fetched_and_fetched_again(tmp_path):
-    running = dataclasses.replace(
-        games()[3], actions=games()[3].actions[:9], resigned=False, winner=None, source="file"
-    )
-    with_archive(tmp_path, [*games()[:3], running])
-    for _ in range(2):
-        status, said = stage(tmp_path)
-        assert status == 0, said
-    assert sorted(records_asked_for(tmp_path)) == [*(game.gid for game in games()[:4]), running.gid]

@@ -1,7 +1,6 @@
 """Crawls of a site as if it were live: the site is a server in this process, each crawl a process of its own."""
 
 import dataclasses
-import fcntl
 import itertools
 import sys
 import time
@@ -16,10 +15,8 @@ from tests.spiders.sites import (
     CRAWL,
     LIVE,
     PAGES,
-    WORK,
     crawl,
     crawled,
-    fetches,
     games,
     gid_of,
     quirks,
@@ -188,42 +185,6 @@ def test_what_a_crawl_will_ask_is_said_before_it_begins(tmp_path):
         assert len(crawled(tmp_path)) == 6
 
 
-def test_one_crawl_of_a_site_at_a_time(tmp_path):
-    with serving(games()[:3], tmp_path) as (url, asked):
-        crawl(tmp_path, url)
-        (lock,) = (tmp_path / "store").rglob("lock")
-        before = len(asked)
-        with open(lock) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            status, said = crawl(tmp_path, url)
-        assert (status, len(asked)) == (1, before)
-        assert "another crawl of" in said
-
-
-@pytest.mark.slow
-def test_the_ways_agree(tmp_path):
-    for way in ("lists", "text", "api"):
-        folder = tmp_path / way
-        with serving(games(), tmp_path) as (url, asked):
-            status, said = crawl(folder, url, ways=[way])
-        assert status == 0, said
-        assert bodies(folder) == BODIES
-        singly = records_asked_for(asked)
-        if way == "text":
-            assert 0 < len(singly) < len(BODIES) / 2
-            of_page = [game for game in crawled(folder).values() if "game_list_txt" in game.path]
-            assert len(of_page) == len(BODIES) - len(singly)
-            seats = {gid: game.seats for gid, game in crawled(folder).items()}
-            assert seats == {gid: game.seats for gid, game in crawled(tmp_path / "lists").items()}
-        if way == "api":
-            assert not any("player_list" in target for target in asked)
-            for game in games():
-                raw = crawled(folder)[game.gid]
-                assert raw.order_known
-                assert [seat.plid for seat in raw.seats] == [game.first_plid, game.second_plid]
-                assert raw.variant == {"standard": "DEFAULT", "cross": "CROSS"}[game.variant]
-
-
 @pytest.mark.parametrize(
     ("broken", "ways", "by"),
     [
@@ -255,15 +216,6 @@ def test_text_pages_stand_in_for_records_that_cannot_be_had(tmp_path):
     assert "failed. By lists" in said
     assert "5 records failed, the last: " in said
     assert bodies(tmp_path) == {gid: game.body for gid, game in stored.items()}
-
-
-@pytest.mark.slow
-def test_failing_answers_change_nothing(tmp_path):
-    with serving(games(), tmp_path, quirks(failing=0.3)) as (url, asked):
-        status, said = crawl(tmp_path, url, ways=["lists"])
-    assert status == 0, said
-    assert len(asked) > len(set(asked)) + 5
-    assert bodies(tmp_path) == BODIES
 
 
 @pytest.mark.parametrize("body", [b"", b" \r\n", b"<html><body>please wait</body></html>"])
@@ -385,14 +337,6 @@ def test_a_foreign_host_gets_time_to_breathe(tmp_path):
     assert times[after] - times[before] >= 0.5 + 0.5
 
 
-def test_a_foreign_host_needs_a_contact(tmp_path):
-    status, said = crawl(tmp_path, "https://littlegolem.invalid")
-    assert status == 1
-    assert "crawl.contact" in said
-    assert not (tmp_path / WORK / "fetches.log").exists()
-    assert not (tmp_path / "store").exists()
-
-
 @pytest.mark.slow
 def test_a_site_that_falls_silent_is_left_alone(tmp_path):
     routes = Routes(site_of(games(), tmp_path))
@@ -407,15 +351,3 @@ def test_a_site_that_falls_silent_is_left_alone(tmp_path):
     assert status == 1
     assert "does not answer" in said
     assert len({target for target in asked if gid_of(target)}) <= 3 * 3  # three a way
-
-
-def test_a_store_that_is_damaged_is_not_added_to(tmp_path):
-    with serving(games()[:3], tmp_path) as (url, asked):
-        assert crawl(tmp_path, url)[0] == 0
-        (shard,) = (tmp_path / "store").rglob("games-*.parquet")
-        shard.write_bytes(b"")
-        before = len(asked)
-        status, said = crawl(tmp_path, url)
-    assert (status, len(asked)) == (1, before)
-    assert f"{shard}: damaged shard" in said
-    assert len(fetches(tmp_path)) > 0

@@ -100,6 +100,21 @@ def test_records_come_after_the_first_list(crawl):
     assert lists[-1] > lists[0] + 12
 
 
+def test_the_ways_agree(crawl):
+    lists, text, api = (crawl(ways=(way,)) for way in ("lists", "text", "api"))
+    assert bodies(lists) == bodies(text) == bodies(api) == ALL
+    assert 0 < len(records_of(text)) < len(ALL) / 2
+    of_page = [game for game in text.stored().values() if "game_list_txt" in game.path]
+    assert len(of_page) == len(ALL) - len(records_of(text))
+    assert [game.seats for game in text.stored().values()] == [game.seats for game in lists.stored().values()]
+    assert not any("player_list" in key for key in api.fetch.keys)
+    for game in games():
+        raw = api.stored()[game.gid]
+        assert raw.order_known
+        assert [seat.plid for seat in raw.seats] == [game.first_plid, game.second_plid]
+        assert raw.variant == {"standard": "DEFAULT", "cross": "CROSS"}[game.variant]
+
+
 @pytest.mark.parametrize(("way", "most"), [("lists", 3), ("text", 15), ("api", 3)])
 def test_breadth_follows_need(crawl, way, most):
     spider = crawl(ways=(way,), max_games=3)
@@ -190,31 +205,22 @@ def test_only_records_of_finished_games_are_journalled(crawl):
     assert not any(how for key, how in spider.fetch.how.items() if key not in kept)
 
 
-def test_a_finished_game_is_not_asked_for_and_learns_what_lists_say(crawl):
-    game = games()[0]
-    known = RawGame(game.gid, "/old", 200, b"(;)", seats=(Seat(game.first_plid, "then", "won"),))
-    spider = crawl(known={game.gid: known})
-    assert not any(f"/{game.gid}/" in key for key in spider.fetch.keys)
-    stored = spider.stored()[game.gid]
-    assert stored.body == b"(;)"
-    assert [seat.plid for seat in stored.seats] == sorted((game.first_plid, game.second_plid))
-    assert "then" in {seat.name for seat in stored.seats}
-
-
-def test_a_game_without_a_record_is_asked_for_again(crawl):
-    game = games()[0]
-    known = RawGame(game.gid, "/old", 500, b"", seats=(Seat(game.first_plid, "then", "won"),))
-    spider = crawl(known={game.gid: known})
-    assert spider.stored()[game.gid].body == write_record(game)
+def test_what_is_stored_of_earlier_crawls(crawl):
+    """A finished game learns what lists say and is not asked for; one without a record is asked for; others stay."""
+    game, other = games()[:2]
+    finished = RawGame(game.gid, "/old", 200, b"(;)", seats=(Seat(game.first_plid, "then", "won"),))
+    failed = RawGame(other.gid, "/old", 500, b"", seats=(Seat(other.first_plid, "then", "won"),))
+    unlisted = RawGame(5, "/old", 200, b"(;)", seats=(Seat(1, "a", "won"),))
+    spider = crawl(known={one.gid: one for one in (finished, failed, unlisted)})
+    stored = spider.stored()
+    assert game.gid not in records_of(spider)
+    assert stored[game.gid].body == b"(;)"
+    assert [seat.plid for seat in stored[game.gid].seats] == sorted((game.first_plid, game.second_plid))
+    assert "then" in {seat.name for seat in stored[game.gid].seats}
+    assert stored[other.gid].body == write_record(other)
     again = {key: how["again"] for key, how in spider.fetch.how.items() if "/servlet/" in key}
-    assert [key for key, more in again.items() if not more] == [f"/servlet/sgf/{game.gid}/game{game.gid}.txt"]
-
-
-def test_games_that_the_site_no_longer_lists_stay(crawl):
-    known = RawGame(5, "/old", 200, b"(;)", seats=(Seat(1, "a", "won"),))
-    spider = crawl(known={5: known})
-    assert spider.way == "lists"
-    assert spider.stored()[5] == known
+    assert [key for key, more in again.items() if not more] == [f"/servlet/sgf/{other.gid}/game{other.gid}.txt"]
+    assert (spider.way, stored[5]) == ("lists", unlisted)
 
 
 def test_some_failures_are_kept_as_they_came(crawl):

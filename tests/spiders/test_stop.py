@@ -16,9 +16,10 @@ import pytest
 
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.raw import RawGame, Seat, write_raw
+from spiders.replica.site import rating
 from spiders.store import Store
-from tests.rehearsal.ending import time_to_end
 from tests.rehearsal.played import play
+from tests.rehearsal.rehearse import time_to_end
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import Game, Site
 from tests.spiders.sites import (
@@ -57,15 +58,13 @@ def large():
     """A site whose first player has a list of 2 MB and a page of records of 2 MB."""
     site = Site(4)
     site.add_players(300)
-    plids = list(site.names)
+    plids = sorted(site.names, key=rating, reverse=True)
     turns, _ = play(1, 60)
     for number in range(MANY):
         players = (plids[0], plids[1 + number % 299])[:: 1 if number % 2 else -1]
         names = tuple(site.names[plid] for plid in players)
-        game = Game(1_000 + number, "Size 10", players, names, turns[: 20 + number // 299 % 40], "resign")
-        site.games[game.gid] = game
-        for plid in players:
-            site.of[plid].append(game)
+        gid = 1_000 + number
+        site.games[gid] = Game(gid, "Size 10", players, names, turns[: 20 + number // 299 % 40], "resign")
     return site
 
 

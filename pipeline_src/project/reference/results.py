@@ -225,7 +225,7 @@ def _reliability(measured: dict[str, Any]) -> list[str]:
             growth = memory[key]["bytes_a_game"]
             text = f"bytes of memory a game more, over {growth['n']:,} games of {words}"
             rows.append([text, _estimate(growth, ".0f"), memory["command"]])
-    return table(["measurement", "value", "rerun"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
+    return table(["measurement", "value", "measured by"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
 
 
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {

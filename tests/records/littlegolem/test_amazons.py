@@ -8,7 +8,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import notation, turns
 from pipeline_src.records.littlegolem.amazons import parse_text, read_amazons, site_variant, split_records, write_record
 from pipeline_src.records.rejects import RecordError
-from tests.records.amazons_games import DATA, HEADER, game_records, needs_data, random_game, record_of
+from tests.records.amazons_games import HEADER, game_records, random_game, record_of
 
 FIXTURE = (
     "W[j4-g7/d7];B[g10-h9/g8];W[g7-h8/g9];B[a7-b8/c8];W[d1-i6/j6];B[j7-i7/h7];W[h8-g7/h6];B[b8-b7/c7];W[g7-f8/f10];"
@@ -18,27 +18,6 @@ FIXTURE = (
 
 def read(moves, variant=""):
     return read_amazons(parse_text(f"(;{HEADER};{moves})".encode()), variant)
-
-
-@needs_data
-def test_real_game_of_72_turns_and_a_resignation():
-    body = (DATA / "littlegolem_amazons/game2328640.reconstructed.txt").read_bytes()
-    game = read_amazons(parse_text(body))
-    assert (game.variant, len(game.actions), game.resigned, game.winner) == ("standard", 72, True, "second")
-    assert parse_text(body).header["PB"] == "Hippolyta_1_c"
-    assert notation.format_move(game.actions[71]) == "a2-b2/a2"
-
-
-@needs_data
-def test_real_game_that_just_stops():
-    game = read_amazons(parse_text((DATA / "littlegolem_amazons/ggpzero_fixture.verbatim.txt").read_bytes()))
-    assert (game.variant, len(game.actions), game.resigned, game.winner) == ("standard", 11, False, None)
-
-
-@needs_data
-def test_game_of_another_server_is_refused_by_name():
-    with pytest.raises(RecordError, match="GGF"):
-        parse_text((DATA / "littlegolem_amazons/amsbot5_Raphael_945277754.partial.ggf").read_bytes())
 
 
 @pytest.mark.parametrize(

@@ -20,43 +20,32 @@ def plids(players):
 
 
 @pytest.mark.parametrize(
-    ("seats", "pb", "pw", "expected"),
+    ("seats", "pb", "pw", "expected", "evidence"),
     [
-        ([BOB, ANN], "ann", "bob", (7, 3)),
-        ([BOB, ANN], "bob", "ann", (3, 7)),
-        ([ANN], "ann", "bob", (7, 0)),
-        ([ANN], "bob", "ann", (0, 7)),
-        ([BOB, ANN], "ann", "renamed", (7, 3)),
-        ([BOB, ANN], "renamed", "ann", (3, 7)),
-        ([BOB, ANN], "these", "those", (0, 0)),
-        ([BOB, ANN], "xxx", "xxx", (0, 0)),
-        ([BOB, ANN], "ann", "ann", (0, 0)),
-        ([ANN, Seat(9, "ann", "lost")], "ann", "bob", (0, 0)),
-        ([], "ann", "bob", (0, 0)),
-        ([Seat(5, "ivy \u2605", "won")], "ivy ?", "bob", (5, 0)),
-        ([Seat(5, "J\xf6rg\xa0", "won")], "bob", "J\xf6rg", (0, 5)),
+        ([BOB, ANN], "ann", "bob", (7, 3), "names"),
+        ([BOB, ANN], "bob", "ann", (3, 7), "names"),
+        ([ANN], "ann", "bob", (7, 0), "names"),
+        ([ANN], "bob", "ann", (0, 7), "names"),
+        ([BOB, ANN], "ann", "renamed", (7, 3), "names"),
+        ([BOB, ANN], "renamed", "ann", (3, 7), "names"),
+        ([BOB, ANN], "these", "those", (0, 0), "names"),
+        ([BOB, ANN], "xxx", "xxx", (0, 0), "names"),
+        ([BOB, ANN], "ann", "ann", (0, 0), "names"),
+        ([ANN, Seat(9, "ann", "lost")], "ann", "bob", (0, 0), "names"),
+        ([], "ann", "bob", (0, 0), "names"),
+        ([Seat(5, "ivy \u2605", "won")], "ivy ?", "bob", (5, 0), "names"),
+        ([Seat(5, "J\xf6rg\xa0", "won")], "bob", "J\xf6rg", (0, 5), "names"),
+        ([ANN, BOB], "ann", "bob", (7, 3), "order"),
+        ([ANN, BOB], "renamed", "too", (7, 3), "order"),
+        ([ANN, BOB], "xxx", "xxx", (7, 3), "order"),
+        ([ANN, BOB], "ann", "ann", (7, 3), "order"),
+        ([ANN], "", "", (7, 0), "order"),
     ],
 )
-def test_players_by_name(seats, pb, pw, expected):
-    _, players = match(seats, pb, pw)
+def test_players(seats, pb, pw, expected, evidence):
+    _, players = match(seats, pb, pw, order_known=evidence == "order")
     assert plids(players) == expected
-    assert players.evidence == "names"
-
-
-@pytest.mark.parametrize(
-    ("seats", "pb", "pw", "expected"),
-    [
-        ([ANN, BOB], "ann", "bob", (7, 3)),
-        ([ANN, BOB], "renamed", "too", (7, 3)),
-        ([ANN, BOB], "xxx", "xxx", (7, 3)),
-        ([ANN, BOB], "ann", "ann", (7, 3)),
-        ([ANN], "", "", (7, 0)),
-    ],
-)
-def test_players_by_the_apis_order(seats, pb, pw, expected):
-    _, players = match(seats, pb, pw, order_known=True)
-    assert plids(players) == expected
-    assert players.evidence == "order"
+    assert players.evidence == evidence
 
 
 @pytest.mark.parametrize(

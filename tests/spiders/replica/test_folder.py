@@ -52,7 +52,7 @@ def test_a_folder_as_a_site(tmp_path):
     game = site.games[77]
     assert game.record.body == RECORD
     assert [site.names[plid] for plid in game.players] == ["lazy\\player", "Jürgen;]"]
-    assert (game.event, game.points, game.running) == ("amzn.ch.1.1.1", None, False)
+    assert (game.points, game.running) == (None, False)
     assert site.games[78].record.body == b"(;damaged"
     assert len(set(site.games[78].players)) == 2
 

@@ -1,1 +1,0 @@
-"""Costs of each stage at three sizes, extrapolated to the published one: `python -m bench.costs`."""
