@@ -20,7 +20,7 @@ from prefect.logging import get_run_logger
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.schedule import Outcome
-from pipeline_src.report.charts import SYSTEMS, charts, png
+from pipeline_src.report.charts import charts, drawn, png
 
 REPORTS = PurePosixPath("artifacts/reports")
 LIMIT_S = 120
@@ -40,7 +40,7 @@ def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) 
         if system in (None, name):
             create_table_artifact(key=f"{name}-metrics", table=rows, description=f"Metrics of {name}")
             log.info("published %d metrics of %s", len(rows), name)
-    for name in SYSTEMS:
+    for name in drawn():
         if system in (None, name) and (page := charts_page(checkout, name)):
             create_markdown_artifact(key=f"{name}-plots", markdown=page, description=f"Charts of {name}")
             log.info("published the charts of %s", name)

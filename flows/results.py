@@ -9,8 +9,8 @@ from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
 from flows import CHECKOUT
+from pipeline_src.project.systems import systems
 from pipeline_src.report.figures import figures
-from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.table import line
 
 PAGE = Path("artifacts/reports/index.html")
@@ -59,7 +59,7 @@ def results_table(checkout: Path, system: str | None = None) -> list[dict[str, s
     return [
         {"system": name, "figure": figure, **{column: getattr(line(row), column) for column in COLUMNS}}
         for name, rows in figures(checkout).items()
-        if system in (None, _stage_prefix(name))
+        if system in (None, systems()[name].word or name.split("_")[0])
         for figure, row in rows.items()
     ]
 
@@ -71,8 +71,3 @@ def page_link(checkout: Path) -> str | None:
         return None
     served = os.environ.get(REPORTS_URL)
     return f"{served}/{PAGE.name}" if served and page == (CHECKOUT / PAGE).resolve() else page.as_uri()
-
-
-def _stage_prefix(name: str) -> str:
-    """Return the prefix of the names of the stages behind a system's figures."""
-    return next((figure.stage for figure in REGISTRY[name].values() if figure.stage), name).split("_")[0]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.project import supervise
 from pipeline_src.project.children import Children
 from pipeline_src.project.graph import CODE
+from pipeline_src.project.params import MOST_WORKERS
 
 BUSY = "is busy, it is being blocked by"
 """DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""

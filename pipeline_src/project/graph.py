@@ -43,8 +43,8 @@ class Stage:
         return any(_meet(path, dep) for dep in self.deps)
 
 
-def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
-    """The stages by name, in the file's order.
+def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> dict[str, Stage]:
+    """The stages by name, in the file's order; ``params`` are by default those of the params.yaml beside it.
 
     Raises:
         ZugwerkError: the file is missing or has no stages.
@@ -53,7 +53,8 @@ def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
     if not isinstance(stages, dict):
         raise ZugwerkError(f"{path}: no stages")
     given = path.with_name(PARAMS_FILE.name)
-    params = read_tree(given) if given.is_file() else {}
+    if params is None:
+        params = read_tree(given) if given.is_file() else {}
     return {name: _stage(name, definition, params) for name, definition in stages.items()}
 
 
@@ -76,7 +77,7 @@ def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     """Stages, and all that read what they write, directly or not.
 
     DVC runs the latter only where what they read has come out otherwise than before. What comes after stage ``code`` is
-    decided by each digest for itself (`project.stage_code`).
+    decided by each digest for itself (`reference.stage_code`).
     """
     seen, todo = set(), list(first)
     while todo:

@@ -2,8 +2,8 @@
 
 A figure may have several measurements: by the graph's last run in the checkout, by committed runs of each profile, and
 outside the graph, in matches of thousands of games or on real records. The checkout's own run comes first, then the
-measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's (without
-a run, than the committed run's of the laptop profile) comes behind, the newest first.
+measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's
+(without a run, than the committed run's of the laptop profile) comes behind, the newest first.
 """
 
 import re
@@ -14,10 +14,11 @@ from typing import Any
 
 from pipeline_src.files import read_json
 from pipeline_src.project.params import at, read_tree
+from pipeline_src.project.systems import Counted, Figure, Words
 from pipeline_src.report import generation_times
 from pipeline_src.report.lock import Lock
 from pipeline_src.report.measurements import profile_measurements, system_measurements
-from pipeline_src.report.registry import REGISTRY, Counted, Figure, Words
+from pipeline_src.report.registry import REGISTRY
 
 Row = dict[str, Any]
 

@@ -9,7 +9,7 @@ import yaml
 
 from pipeline_src.project.graph import CODE, Stage, reached, read_graph, reading_key
 from pipeline_src.project.params import read_tree
-from pipeline_src.project.stage_code import closure, digests
+from pipeline_src.reference.stage_code import closure, digests
 from tests.layout.imports import ROOT
 
 GRAPH = read_graph(ROOT / "dvc.yaml")
@@ -136,7 +136,7 @@ def test_a_player_in_the_params_is_part_of_the_code():
 
 
 def test_every_stage_watches_its_code():
-    """Its params: `tests.project.test_params_read`."""
+    """Its params: `tests.reference.test_params_read`."""
     for name, definition in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items():
         if name == CODE:
             continue

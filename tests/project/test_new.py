@@ -20,7 +20,7 @@ from pipeline_src.project.code import private
 from pipeline_src.project.graph import CODE, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.profile import profile_names, switch_profile
-from pipeline_src.project.stage_code import digests
+from pipeline_src.reference.stage_code import digests
 from tests.layout.imports import ROOT
 
 

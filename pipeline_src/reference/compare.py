@@ -1,0 +1,184 @@
+"""Compare two versions: headline figures, params, and all other metrics that differ."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.project.systems import Figure
+from pipeline_src.reference import dvc_diff
+from pipeline_src.reference.revision import Revision
+from pipeline_src.report.figures import figures, metric_of, of_the_graph
+from pipeline_src.report.registry import REGISTRY
+
+FIELDS = frozenset({"value", "low", "high", "n"})
+
+
+def number(value: float | None, sign: str = "") -> str:
+    """Return a number with four digits, integers in full, ``-`` for None; ``sign`` "+" always shows the sign."""
+    if value is None:
+        return "-"
+    return f"{value:{sign},}" if isinstance(value, int) else f"{value:{sign}.4g}"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, with its 95 % interval if it has one; ``value`` is None if a version lacks it."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def text(self) -> str:
+        """Return the value, or ``-``."""
+        return number(self.value)
+
+    @property
+    def interval(self) -> str:
+        """Return ``low to high``, or ``-``."""
+        return "-" if self.low is None or self.high is None else f"{number(self.low)} to {number(self.high)}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One figure or metric in both versions."""
+
+    group: str
+    """System of a figure; file of any other metric."""
+    name: str
+    a: Estimate
+    b: Estimate
+    unit: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Return B - A; None if one of them is missing."""
+        return None if self.a.value is None or self.b.value is None else self.b.value - self.a.value
+
+    @property
+    def change(self) -> str:
+        """Return the difference with its sign, or ``-``."""
+        return number(self.difference, sign="+")
+
+    @property
+    def differs(self) -> bool:
+        """Return whether the two versions differ, in the value or in the interval."""
+        return self.a != self.b
+
+    @property
+    def apart(self) -> bool:
+        """Return whether both have intervals and these do not overlap."""
+        if self.a.low is None or self.a.high is None or self.b.low is None or self.b.high is None:
+            return False
+        return self.a.high < self.b.low or self.b.high < self.a.low
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two versions, as the head of a comparison shows it."""
+
+    title: str
+    commit: str
+    date: str
+    subject: str
+    profile: str
+    seed: str
+    data: str
+    """Origin of each system's data, in words."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The comparison of two versions, as a terminal or a page shows it."""
+
+    a: Side
+    b: Side
+    figures: list[Pair]
+    """All headline figures of either version, equal or not, without times, which are not in git."""
+    params: list[tuple[str, Any, Any]]
+    """Key, value of A and value of B for the values of params.yaml that differ; None for a missing key."""
+    metrics: list[Pair]
+    """All other metrics that differ."""
+
+    def shown(self, everything: bool) -> list[Pair]:
+        """Return the figures that differ, or all of them."""
+        return [pair for pair in self.figures if everything or pair.differs]
+
+
+def compare(a: Revision, b: Revision, project: Path = Path()) -> Comparison:
+    """Read both versions.
+
+    Raises:
+        ZugwerkError: a file of theirs is damaged, or DVC is missing or fails.
+    """
+    sides = [(figures(one.folder), str(one.params().get("profile"))) for one in (a, b)]
+    pairs = [
+        _pair(system, name, figure, *((rows[system][name], profile) for rows, profile in sides))
+        for system, named in REGISTRY.items()
+        for name, figure in named.items()
+        if not (figure.timing or figure.times)
+    ]
+    params = dvc_diff.params_changes(a, b, project)
+    changed = [(key, one["old"], one["new"]) for file in params.values() for key, one in sorted(file.items())]
+    return Comparison(
+        _side(a, sides[0][0]),
+        _side(b, sides[1][0]),
+        [pair for pair in pairs if pair.a.value is not None or pair.b.value is not None],
+        changed,
+        _others(dvc_diff.metrics_changes(a, b, project), _headline(a) | _headline(b)),
+    )
+
+
+def _pair(system: str, name: str, figure: Figure, *sides: tuple[dict[str, Any], str]) -> Pair:
+    """Return a figure of the graph if either version, each a row and a profile, has one, else a measurement of both."""
+    made = [of_the_graph(row, profile) for row, profile in sides]
+    one, other = (
+        Estimate(row["ours"], row["low"], row["high"]) if row else Estimate(None)
+        for row in (made if any(made) else [row for row, _ in sides])
+    )
+    return Pair(system, name, one, other, figure.unit)
+
+
+def _headline(revision: Revision) -> set[tuple[str, str]]:
+    """Return (file, dotted key) of the metrics that are headline figures."""
+    params = revision.params()
+    return {metric_of(figure, params) for named in REGISTRY.values() for figure in named.values() if figure.path}
+
+
+def _others(changes: dvc_diff.Changes, headline: set[tuple[str, str]]) -> list[Pair]:
+    """Return the other metrics that differ; the fields of an estimate become one entry."""
+    pairs = []
+    for file, leaves in sorted(changes.items()):
+        estimates = {key.removesuffix(".low") for key in leaves if key.endswith(".low")}
+        found: dict[str, dict[str, dict[str, Any]]] = {}
+        for key, leaf in leaves.items():
+            parent, _, field = key.rpartition(".")
+            grouped = parent in estimates and field in FIELDS
+            found.setdefault(parent if grouped else key, {})[field if grouped else "value"] = leaf
+        for key, fields in sorted(found.items()):
+            one, other = (_estimate(fields, which) for which in ("old", "new"))
+            pair = Pair(file, key, one, other)
+            if pair.differs and (file, key) not in headline:
+                pairs.append(pair)
+    return pairs
+
+
+def _estimate(fields: dict[str, dict[str, Any]], which: str) -> Estimate:
+    return Estimate(*(fields.get(field, {}).get(which) for field in ("value", "low", "high")))
+
+
+def _side(revision: Revision, rows: dict[str, dict[str, dict[str, Any]]]) -> Side:
+    params = revision.params()
+    words = {
+        system: ", ".join(sorted({data for row in named.values() if (data := (of_the_graph(row) or row)["data"])}))
+        for system, named in rows.items()
+    }
+    return Side(
+        revision.title,
+        revision.commit,
+        revision.date,
+        revision.subject,
+        str(params.get("profile", "unknown")),
+        str(params.get("seed", "unknown")),
+        "; ".join(f"{system}: {data}" for system, data in words.items() if data),
+    )
