@@ -6,8 +6,6 @@ Which files the metrics are in is asked of DVC, so one that a stage declares in 
 import base64
 import json
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -19,11 +17,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.project.schedule import Outcome
 from pipeline_src.report.charts import charts, drawn, png
 
 REPORTS = PurePosixPath("artifacts/reports")
-LIMIT_S = 120
 DIGITS = 6
 
 
@@ -54,7 +52,10 @@ def run_table(outcomes: list[Outcome]) -> list[dict[str, Any]]:
 def metrics_tables(checkout: Path) -> dict[str, list[dict[str, Any]]]:
     """Every metric that exists, as rows of report (its file within the system's folder), metric and value."""
     tables = defaultdict(list)
-    for file, content in _ask_dvc(checkout, "metrics", "show", "--json").get("", {}).get("data", {}).items():
+    answer = json.loads(ask_dvc(checkout, "metrics", "show", "--json")).get("", {})
+    if failed := answer.get("error"):
+        raise ZugwerkError(f"`dvc metrics show` failed: {failed['msg']}")
+    for file, content in answer.get("data", {}).items():
         for metric, value in _flat(content.get("data", {})):  # a file that is not made yet has an error instead
             tables[_system(file)].append({"report": _within_system(file), "metric": metric, "value": value})
     return dict(tables)
@@ -70,19 +71,6 @@ def charts_page(checkout: Path, system: str) -> str:
         f"### {chart.title}\n\n![{chart.title}]({_inline(png(chart))})\n\n{_literal(chart.caption)}"
         for chart in charts(system, checkout)
     )
-
-
-def _ask_dvc(checkout: Path, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-P", "-m", "dvc", *arguments]
-    try:
-        done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=LIMIT_S, check=True)  # noqa: S603
-        answer: dict[str, Any] = json.loads(done.stdout or "{}")
-    except (subprocess.SubprocessError, ValueError) as error:
-        said = getattr(error, "stderr", None) or str(error)
-        raise ZugwerkError(f"`dvc {' '.join(arguments)}` failed: {said.strip()}") from None
-    if failed := answer.get("", {}).get("error"):
-        raise ZugwerkError(f"`dvc {' '.join(arguments)}` failed: {failed['msg']}")
-    return answer
 
 
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -46,7 +46,7 @@ class Attempt:
             "dvc": ["dvc", "repro", "--no-run-cache", *targets],
             "repro": ["pipeline_src.cli", "repro", "--jobs", JOBS, *targets],
             "flow": [
-                *("flows.reproduce", "--jobs", JOBS, "--retries", "0", "--checkout", str(checkout)),
+                *("flows", "reproduce", "--jobs", JOBS, "--retries", "0", "--checkout", str(checkout)),
                 *(word for target in targets for word in ("--target", target)),
             ],
         }[runner]

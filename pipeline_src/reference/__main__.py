@@ -1,6 +1,6 @@
 """Write the reference pages, the generated blocks of README.md and of the pages below docs, and their charts.
 
-The templates of `dvc plots` are brought up to date too.
+prefect.yaml and the templates of `dvc plots` are brought up to date too.
 
 Example: ``python -m pipeline_src.reference --check``
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import written_aside
 from pipeline_src.reference.commands import commands_page
+from pipeline_src.reference.deployments import deployments
 from pipeline_src.reference.graph import graph_page
 from pipeline_src.reference.metrics import metrics_page
 from pipeline_src.reference.nets import nets_page
@@ -44,7 +45,7 @@ PAGES: dict[str, Callable[[Path], str]] = {
 def outdated(folder: Path = Path()) -> dict[Path, str]:
     """Return the pages below ``folder`` that are out of date, with their new texts."""
     wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
-    wanted |= filled_pages(folder) | pictures(folder)
+    wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
     wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
     return {
         path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import plots_page
-from pipeline_src.project.dvc_answer import run_dvc
+from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.reference.revision import Revision
 
 REPORTS = Path("artifacts/reports")
@@ -38,7 +38,7 @@ def experiments(a: Revision, b: Revision, project: Path = Path()) -> list[list[s
     revisions = [word for one in (a, b) if one.for_dvc for word in ("--rev", one.for_dvc)]
     hidden = ["--hide-workspace"] * all(one.for_dvc for one in (a, b))
     dropped = ["--drop", r".*\.(low|high|n)$|(.*:)?code\..*"]
-    text = run_dvc(project, "exp", "show", "--csv", "--only-changed", *dropped, *hidden, *revisions)
+    text = ask_dvc(project, "exp", "show", "--csv", "--only-changed", *dropped, *hidden, *revisions)
     rows = [row for row in csv.reader(io.StringIO(text)) if row]
     return [list(column) for column in zip(*rows, strict=True)]
 
@@ -55,11 +55,11 @@ def write_plots(a: Revision, b: Revision, out: Path, project: Path = Path()) -> 
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)  # DVC creates only the last folder
     template = ["--html-template", str(page.resolve())]
-    run_dvc(project, "plots", "diff", "--out", str(out.resolve()), *template, *_names(a, b))
+    ask_dvc(project, "plots", "diff", "--out", str(out.resolve()), *template, *_names(a, b))
 
 
 def _changes(a: Revision, b: Revision, project: Path, *words: str) -> Changes:
-    text = run_dvc(project, *words, *_names(a, b))
+    text = ask_dvc(project, *words, *_names(a, b))
     try:
         return json.loads(text) if text.strip() else {}
     except ValueError as error:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.project.dvc_answer import run_dvc
+from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.report.lock import Lock
 
@@ -155,7 +155,7 @@ def _extract(commit: str, project: Path, folder: Path) -> None:
 
 @cache
 def _cache(project: Path) -> Path:
-    return project / run_dvc(project, "cache", "dir").strip() / "files/md5"
+    return project / ask_dvc(project, "cache", "dir").strip() / "files/md5"
 
 
 def _copy(cached: Path, digest: str, path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from pipeline_src.cli.compare import compare as command
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import dvc_answer
+from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.reference import dvc_diff
 from pipeline_src.reference.compare import Estimate, Pair, compare, number
 from pipeline_src.reference.compare_page import render, write_page
@@ -97,7 +97,7 @@ def test_the_command_prints_tables_and_the_path_of_the_page(project, tmp_path, m
 def test_dvc_draws_plots_in_a_clone_where_make_setup_has_not_run(tmp_path):
     """The project has the committed .dvc/config and no .dvc/plots.html."""
     project = make_project(tmp_path)
-    dvc_answer.run_dvc(project, "plots", "diff", "--out", "drawn", "HEAD~1", "HEAD")
+    ask_dvc(project, "plots", "diff", "--out", "drawn", "HEAD~1", "HEAD")
     assert "vega" in (project / "drawn/index.html").read_text()
     assert not (project / ".dvc/plots.html").exists()
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("shipped")
 
 @pytest.fixture
 def project(tmp_path):
-    for name in ("params.yaml", "dvc.yaml", "Makefile"):
+    for name in ("params.yaml", "dvc.yaml", "prefect.yaml", "Makefile"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("profiles", "pipeline_src/stages", ".dvc/plots", FOLDER):
         shutil.copytree(ROOT / name, tmp_path / name)

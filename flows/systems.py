@@ -1,4 +1,8 @@
-"""Steps shared by all flows: bring targets up to date, side by side if possible, push the outputs, publish results."""
+"""A flow for the whole graph, and one for each system that declares one (`pipeline_src.project.systems.Flow`).
+
+Each brings targets up to date, side by side if possible, pushes the outputs, and publishes metrics, plots and results.
+`python -m flows NAME` runs one here and now, without a server; prefect.yaml names them by `FLOWS`.
+"""
 
 import inspect
 from pathlib import Path
@@ -15,6 +19,7 @@ from flows.push import push_outputs
 from flows.results import publish_results
 from flows.targets import bring_up_to_date, tried_again
 from pipeline_src.project.repro import cores
+from pipeline_src.project.systems import systems
 
 
 def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., None]:
@@ -68,3 +73,19 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         kept = [parameter for parameter in whole.parameters.values() if parameter.name != "refresh_crawl"]
         setattr(bring_and_publish, "__signature__", whole.replace(parameters=kept))  # noqa: B010  unknown to mypy
     return flow(name=name, description=summary, on_crashed=[after_crash])(bring_and_publish)
+
+
+FLOWS = {
+    "reproduce": system_flow(
+        "reproduce",
+        None,
+        "Bring the whole graph up to date, target by target; push what was made, publish metrics, plots and results.",
+        crawls=True,
+    ),
+    **{
+        name: system_flow(name.replace("_", "-"), system.word, system.flow.summary, crawls=system.flow.crawls)
+        for name, system in systems().items()
+        if system.flow
+    },
+}
+globals().update(FLOWS)  # Prefect finds a flow by a name in this file
