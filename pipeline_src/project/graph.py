@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,19 +57,9 @@ def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> d
     return {name: _stage(name, definition, params) for name, definition in stages.items()}
 
 
-def reading_key(graph: Mapping[str, Stage], key: str) -> set[str]:
-    """Names of the stages that a change below a key of params.yaml, or of the whole section, runs again by itself."""
-    return {name for name, stage in graph.items() if any(map(partial(overlap, key), stage.keys_of()))}
-
-
 def overlap(one: str, other: str) -> bool:
     """Whether two keys are the same, or one stands for what is below the other."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
-
-
-def reading_file(graph: Mapping[str, Stage], path: str) -> set[str]:
-    """Names of the stages that list a file of data, or a folder, among their deps."""
-    return {name for name, stage in graph.items() if stage.reads(path)}
 
 
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:

@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from pipeline_src.project.graph import CODE, Stage, reached, read_graph, reading_key
+from pipeline_src.project.graph import CODE, Stage, overlap, reached, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.reference.stage_code import closure, digests
 from tests.layout.imports import ROOT
@@ -78,6 +78,11 @@ STAGES_REACHED = {
     "depth_match": {"depth_match"},
 }
 """All stages that some sections reach."""
+
+
+def reading_key(graph, key):
+    """Stages that a change below a key of params.yaml, or of the whole section, runs again by itself."""
+    return {name for name, stage in graph.items() if any(overlap(key, own) for own in stage.keys_of())}
 
 
 def stages(first):
