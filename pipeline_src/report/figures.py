@@ -2,8 +2,8 @@
 
 A figure may have several measurements: by the graph's last run in the checkout, by committed runs of each profile, and
 outside the graph, in matches of thousands of games or on real records. The checkout's own run comes first, then the
-measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's
-(without a run, than the committed run's of the laptop profile) comes behind, the newest first.
+measurement with the largest n. Of a figure that names its player, what other code has measured than the graph's comes
+behind, the newest first; without a run, other code than that of the laptop's committed run.
 """
 
 import re

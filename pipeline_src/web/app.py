@@ -1,25 +1,45 @@
 """`create_app` joins the routers of all pages. `late` adds the files of the pages and the guard."""
 
 import logging
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.exceptions import HTTPException
 
 from pipeline_src import __version__
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.web import analyse, go, joseki, nets, play, runs
+from pipeline_src.web.messages.analyse import AnalysisRequest, AnalysisState, PlyAnalysis, Thinking, ThinkRequest
+from pipeline_src.web.messages.play import Act, GameMessage, Problem, ThoughtMessage
 from pipeline_src.web.settings import Settings
 
 ROUTERS = (play.router, nets.router, analyse.router, go.router, joseki.router, runs.router)
 """Routers, one per page, and that of searches of Go; their paths begin with ``/api/PAGE``."""
+SPOKEN = (
+    Act, GameMessage, ThoughtMessage, Problem, AnalysisRequest, PlyAnalysis, AnalysisState, ThinkRequest, Thinking,
+)  # fmt: skip
+"""Messages of the WebSockets, which OpenAPI has no place for."""
 LOG = logging.getLogger(__name__)
+
+
+class _Application(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """Return the interface as OpenAPI, whose schemas have the messages of the WebSockets too."""
+        if not self.openapi_schema:
+            modes: list[tuple[type[BaseModel], JsonSchemaMode]] = [(one, "serialization") for one in SPOKEN]
+            _, spoken = models_json_schema(modes, ref_template="#/components/schemas/{model}")
+            super().openapi()["components"]["schemas"].update(spoken["$defs"])
+        assert self.openapi_schema is not None
+        return self.openapi_schema
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application below ``/api/``. Its settings are in ``request.app.state.settings``."""
-    app = FastAPI(
+    app = _Application(
         title="Zugwerk in the browser",
         version=__version__,
         openapi_url="/api/openapi.json",

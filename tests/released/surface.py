@@ -108,17 +108,13 @@ def _columns() -> Iterator[str]:
 
 
 def _messages() -> Iterator[str]:
-    from pydantic.json_schema import models_json_schema
-
-    from pipeline_src.reference.web import SPOKEN
     from pipeline_src.web.app import create_app
     from pipeline_src.web.settings import Settings
 
     found = create_app(Settings()).openapi()
     for path, methods in found["paths"].items():
         yield from (f"route {method.upper()} {path}" for method in methods)
-    _, spoken = models_json_schema([(one, "serialization") for one in SPOKEN])
-    for name, schema in {**found["components"]["schemas"], **spoken.get("$defs", {})}.items():
+    for name, schema in found["components"]["schemas"].items():
         if name not in ("HTTPValidationError", "ValidationError"):
             fields = schema.get("properties", {}).items()
             yield from (f"message {name}.{field} {_kind(about)}" for field, about in fields)
