@@ -14,9 +14,7 @@ from pydantic import Field
 from flows import CHECKOUT
 from flows.again import after_crash
 from flows.options import LIMIT_MINUTES, RETRIES
-from flows.publish import publish
-from flows.push import push_outputs
-from flows.results import publish_results
+from flows.publish import publish, publish_results, push_outputs
 from flows.targets import bring_up_to_date, tried_again
 from pipeline_src.project.repro import cores
 from pipeline_src.project.systems import systems

@@ -31,7 +31,6 @@ def compare(
 
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.reference import compare as comparing
-    from pipeline_src.reference.compare_page import write_page
     from pipeline_src.reference.revision import WORKSPACE, opened
 
     if a == WORKSPACE:
@@ -43,7 +42,9 @@ def compare(
             console = Console(width=max(console.width, PIPED_WIDTH))
         _print(comparison, console, everything)
         if page:
-            console.print(f"page: {write_page(comparison, one, other, out, everything)}", soft_wrap=True, markup=False)
+            console.print(
+                f"page: {comparing.write_page(comparison, one, other, out, everything)}", soft_wrap=True, markup=False
+            )
 
 
 def _print(comparison: "Comparison", console: "Console", everything: bool) -> None:

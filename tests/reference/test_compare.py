@@ -6,9 +6,7 @@ import pytest
 from pipeline_src.cli.compare import compare as command
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project.dvc_run import ask_dvc
-from pipeline_src.reference import dvc_diff
-from pipeline_src.reference.compare import Estimate, Pair, compare, number
-from pipeline_src.reference.compare_page import render, write_page
+from pipeline_src.reference.compare import Estimate, Pair, compare, number, params_changes, render, write_page
 from pipeline_src.reference.revision import opened
 from tests.report.project import estimate, make_project, write
 
@@ -105,13 +103,13 @@ def test_dvc_draws_plots_in_a_clone_where_make_setup_has_not_run(tmp_path):
 def test_missing_dvc_is_reported_in_one_line(project, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with opened("HEAD", project) as a, pytest.raises(ZugwerkError, match="dvc is not installed"):
-        dvc_diff.params_changes(a, a, project)
+        params_changes(a, a, project)
 
 
 def test_errors_of_dvc_are_passed_on(project, tmp_path):
     (tmp_path / "params.yaml").write_text("seed: 1\n")
     with opened("HEAD", project) as a, pytest.raises(ZugwerkError, match="`dvc params diff` failed: "):
-        dvc_diff.params_changes(a, a, tmp_path)
+        params_changes(a, a, tmp_path)
 
 
 def test_intervals_are_disjoint_only_if_both_are_known():
