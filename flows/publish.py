@@ -1,4 +1,4 @@
-"""What follows a run: outputs are pushed to DVC's default remote, and metrics, charts and results become artifacts.
+"""Steps after a run: outputs are pushed to DVC's default remote; metrics, charts and results become artifacts.
 
 Which files the metrics are in is asked of DVC, so one that a stage declares in dvc.yaml shows up by itself.
 """

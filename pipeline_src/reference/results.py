@@ -147,18 +147,12 @@ def _timed(system: str, name: str) -> bool:
 def _tables(system: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Return further tables of a system's measurements, each with its title."""
     measured = system_measurements(folder, system)
+    title = SYSTEMS[system].title
     if "matches" in measured:
-        yield f"{SYSTEMS[system].title}: matches", match_table(system, folder)
-    if system == "growing_boards":
-        yield "Growing boards: grown against from scratch, three seeds", _growth(measured)
-    if system == "joseki":
-        yield "Joseki library: the recommender on held-out games", _recommender(measured)
-        yield "Joseki library: look-ups of the real games' moves", _lookups(measured)
-        yield "Joseki library: time to build", _scaling(measured)
-    if system == "reliability":
-        yield "Reliability: damaged inputs and memory", _reliability(measured)
-    if system == "crawl":
-        yield "Crawl rehearsal: counts", table(["count", "value"], sorted(measured.get("table", {}).items()))
+        yield f"{title}: matches", match_table(system, folder)
+    for key, (words, rows) in TABLES.items():
+        if key in measured:
+            yield f"{title}: {words}", rows(measured)
 
 
 def _estimate(found: dict[str, Any], form: str = ".3f") -> str:
@@ -227,6 +221,15 @@ def _reliability(measured: dict[str, Any]) -> list[str]:
     return table(["measurement", "value", "rerun"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
 
 
+TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
+    "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
+    "pruned": ("the recommender on held-out games", _recommender),
+    "lookups": ("look-ups of the real games' moves", _lookups),
+    "scaling": ("time to build", _scaling),
+    "damaged_inputs": ("damaged inputs and memory", _reliability),
+    "table": ("counts", lambda measured: table(["count", "value"], sorted(measured["table"].items()))),
+}
+"""Titles and rows by the key of a file of measurements that a table is made of."""
 BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
     "summary": lambda found, _folder, _words: _summary(found),
     "sizes": lambda found, _folder, _words: _sizes(found),
