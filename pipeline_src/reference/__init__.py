@@ -1,1 +1,1 @@
-"""The pages below docs/reference, written from the code: ``python -m pipeline_src.reference``."""
+"""What describes everything: pages of docs (``python -m pipeline_src.reference``), comparison, packaged nets."""
