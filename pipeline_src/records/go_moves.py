@@ -71,7 +71,8 @@ def read_moves(moves: Iterable[tuple[int, int]], size: int, variant: str) -> GoM
 
 def half_points(text: str) -> int | None:
     """Return the komi in half points for any way of writing it; None for one that is missing or that no rules have."""
-    if not _KOMI.fullmatch(text.strip()):
+    text = text.strip()  # float() strips fewer signs
+    if not _KOMI.fullmatch(text):
         return None
     points = float(text.replace(",", "."))
     points = points / 100 if abs(points) >= 100 else points

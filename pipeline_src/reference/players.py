@@ -9,7 +9,8 @@ INTRO = f"""# Players
 
 A player is a short text, `NAME[:VALUE][,key=value...]`, the same in params, on the command line and in matches:
 `alphabeta:depth=3,width=20`. `zugwerk players GAME` prints what follows. How they play is in
-[engine.md](../engine.md#players), [gomoku.md](../gomoku.md#players) and [search-depth.md](../search-depth.md#players).
+[engine.md](../engine.md#players), [gomoku.md](../gomoku.md#players) and
+[search depth](../how-it-works/search-depth.md#players).
 
 """
 

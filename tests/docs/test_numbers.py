@@ -23,9 +23,13 @@ ALLOWED = {
     "docs/dependencies.md": {"0.155": "version", "3.8": "version", "2.1": "version"},
     "docs/glossary.md": {"7.5": "komi"},
     "docs/gomoku.md": {"(13 to 28)": "published models"},
-    "docs/growing-boards.md": {"0.96": "published", "0.01": "published", "0.002": "parameter", "6-9-11": "boards"},
-    "docs/how-it-works/amazons-net.md": {"0.3": "published dropout"},
     "docs/how-it-works/gomoku-zero.md": {"2503.13178": "number of a paper"},
+    "docs/how-it-works/growing-boards.md": {
+        "0.96": "published",
+        "0.01": "published",
+        "0.002": "parameter",
+        "6-9-11": "boards",
+    },
     "docs/how-it-works/joseki.md": {"2.69": "published"},
     "docs/how-it-works/search-depth.md": {
         "72.3 %": "published",

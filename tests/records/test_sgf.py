@@ -69,6 +69,7 @@ def test_results(result, winner, resigned):
         ("-5", "komi--5"),
         ("6,5", "komi-6.5"),
         ("+5.5", "komi-5.5"),
+        ("\x1d6.5", "komi-6.5"),
         ("6.3", "komi-unknown"),
         ("", "komi-unknown"),
         ("lots", "komi-unknown"),

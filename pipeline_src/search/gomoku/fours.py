@@ -89,14 +89,17 @@ def only_answer(lines: Lines, c: int) -> int:
     if lines.counts[At(c), WINS] != 1:
         return -1
     cell = Int(first_cell(lines, c, Int(WINS)))
+    if lines.sizes[ENDS] == 0:  # only the missing cell stops a line
+        return int(cell)
     packed, code, shift = Int(lines.packed[At(c), At(cell)]), 2 - c, 4 * c
-    for d in range(4 if lines.sizes[ENDS] != 0 else 0):  # otherwise only the missing cell stops a line
-        if (packed >> 4 * d) & 15 != FIVE:
-            continue
-        for at in range(0, 4 * lines.sizes[HALF], 2):
-            key = Int(lines.near[At(cell), At(d)])
-            if (key >> at) & 3 == 0 and (Int(lines.table[At(key | code << at)]) >> shift) & 15 != FIVE:
-                return -1
+    ways, way = Int(0), Int(0)
+    for d in range(4):
+        if (packed >> 4 * d) & 15 == FIVE:
+            ways, way = ways + 1, Int(d)
+    key = Int(lines.near[At(cell), At(way)])
+    for at in range(0, 4 * lines.sizes[HALF] if ways == 1 else 0, 2):  # no other stone stops lines of two ways
+        if (key >> at) & 3 == 0 and (Int(lines.table[At(key | code << at)]) >> shift) & 15 != FIVE:
+            return -1
     return int(cell)
 
 

@@ -11,7 +11,8 @@ from pipeline_src.games.gomoku.board import CARO, EXACT, FREESTYLE, LINE, RENJU
 from pipeline_src.games.gomoku.moves import kind_of_line, line_through
 from pipeline_src.games.gomoku.setup import from_board
 from pipeline_src.search.gomoku import patterns
-from pipeline_src.search.gomoku.lines import BORDER, cell_of, lift, make_lines, place, wins
+from pipeline_src.search.gomoku.fours import only_answer
+from pipeline_src.search.gomoku.lines import BORDER, WINS, cell_of, lift, make_lines, place, wins
 
 
 def wins_in(row, line, rule):
@@ -148,6 +149,29 @@ def test_a_board_kept_by_move_is_that_made_anew(size, variant):
             for colour in (1, 2):
                 won = line_through(board, action, colour, int(state.turn[LINE]), kind_of_line(state, colour))
                 assert won == wins(lines, cell_of(action, size, lines), colour)
+
+
+@pytest.mark.parametrize("variant", ["freestyle", "exact", "renju", "caro", "caro-4"])
+def test_the_only_answer_is_the_only_stone_that_stops_every_line(variant):
+    rng, seen = np.random.default_rng(3), set()
+    for _ in range(3000):
+        board = rng.choice([0, 0, 0, 1, 2], (7, 7)).astype(np.int8)
+        state = from_board(board, 0, variant)
+        lines = make_lines(state)
+        for colour in (1, 2):
+            if lines.counts[colour - 1, WINS] != 1:
+                continue
+            rule, line, answers = kind_of_line(state, colour), int(state.turn[LINE]), []
+            for action in map(int, np.flatnonzero(board == 0)):
+                board.flat[action] = 3 - colour
+                empty = map(int, np.flatnonzero(board == 0))
+                if not any(line_through(board, at, colour, line, rule) for at in empty):
+                    answers.append(action)
+                board.flat[action] = 0
+            seen.add(len(answers) == 1)
+            want = cell_of(answers[0], 7, lines) if len(answers) == 1 else -1
+            assert only_answer(lines, colour - 1) == want, (board, colour)
+    assert seen == ({True, False} if variant.startswith("caro") else {True})
 
 
 def test_boards_that_are_no_squares():
