@@ -1,1 +1,1 @@
-"""What describes everything: pages of docs (``python -m pipeline_src.reference``), comparison, packaged nets."""
+"""Descriptions of everything: pages of docs (``python -m pipeline_src.reference``), comparison, packaged nets."""
