@@ -114,7 +114,7 @@ serve: $(STAMP)  ## Start a Prefect server on loopback that runs the flows on a 
 	$(BIN)/python -m flows.serve
 
 docs: $(STAMP)  ## Write the reference pages from the code, and the tables of results in README.md and docs.
-	$(BIN)/python -m pipeline_src.project.reference
+	$(BIN)/python -m pipeline_src.reference
 
 lock: $(STAMP)  ## Write the installed versions to requirements.lock.
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock

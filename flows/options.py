@@ -14,33 +14,33 @@ LIMIT_MINUTES = 720.0
 RETRIES = 1
 
 
-def run_here(flow: Flow[..., None]) -> None:
-    """Run a flow with the options of the command line, without a server, and end the process with its exit status."""
+def run_here(flow: Flow[..., None], argv: list[str]) -> None:
+    """Run a flow with options as on a command line, without a server, and end the process with its exit status."""
 
     def run() -> None:
-        options = parse(flow)
+        options = parse(flow, argv)
         own_server.start()
         flow(**options)
 
     run_main(run)
 
 
-def parse(flow: Flow[..., None], argv: list[str] | None = None) -> dict[str, Any]:
-    """Read the options of `python -m flows.<module>`.
+def parse(flow: Flow[..., None], argv: list[str]) -> dict[str, Any]:
+    """Read the options of `python -m flows NAME`.
 
     Args:
-        flow: the flow that they are for; its module has its name.
-        argv: the arguments, the process' own by default.
+        flow: the flow that they are for.
+        argv: the arguments.
 
     Returns:
         Parameters of the flow, by name.
     """
-    module = flow.name.replace("-", "_")
+    command = f"python -m flows {flow.name.replace('-', '_')}"
     crawls = "refresh_crawl" in flow.parameters.properties
     parser = argparse.ArgumentParser(
-        prog=f"python -m flows.{module}",
+        prog=command,
         description=flow.description,
-        epilog=f"example: python -m flows.{module}{' --refresh-crawl' if crawls else ''} --limit-minutes 60",
+        epilog=f"example: {command}{' --refresh-crawl' if crawls else ''} --limit-minutes 60",
     )
     parser.add_argument(
         "--target",

@@ -1,30 +1,59 @@
-"""Metrics and charts of the graph as Prefect artifacts: one table and one page of charts a system.
+"""Steps after a run: outputs are pushed to DVC's default remote; metrics, charts and results become artifacts.
 
 Which files the metrics are in is asked of DVC, so one that a stage declares in dvc.yaml shows up by itself.
 """
 
 import base64
 import json
+import os
 import re
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from prefect import task
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 
+from flows import CHECKOUT
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.dvc_run import ask_dvc, push
 from pipeline_src.project.schedule import Outcome
-from pipeline_src.report.charts import SYSTEMS, charts, png
+from pipeline_src.project.systems import systems
+from pipeline_src.report.charts import charts, drawn, png
+from pipeline_src.report.figures import figures
+from pipeline_src.report.table import line
 
 REPORTS = PurePosixPath("artifacts/reports")
-LIMIT_S = 120
 DIGITS = 6
+PAGE = Path("artifacts/reports/index.html")
+REPORTS_URL = "ZUGWERK_REPORTS_URL"
+"""Variable with the address at which `make serve` shows the folder of the page."""
+WEB_URL = "ZUGWERK_WEB_URL"
+"""Variable with the address of the pages of `zugwerk web` that `make serve` shows."""
+
+COLUMNS = ("published", "ours", "interval", "ratio", "unit", "profile", "player", "where", "command")
+"""Cells of a line of the report's tables."""
+
+
+@task(task_run_name="push", cache_policy=NO_CACHE, persist_result=False)
+def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
+    """Push the outputs of the targets and of all that they depend on, of the whole graph when no target is given.
+
+    Without a default remote nothing is pushed, and the log says so.
+
+    Raises:
+        ZugwerkError: see `ask_dvc` and `push`.
+    """
+    log = get_run_logger()
+    remote = ask_dvc(checkout, "config", "core.remote").strip()
+    if not remote:
+        log.info("nothing is pushed: DVC has no default remote here; `dvc remote add --default NAME URL` sets one")
+        return
+    push(targets, checkout, log.info, limit_s=limit_s)
+    log.info("the remote '%s' is up to date", remote)
 
 
 @task(task_run_name="publish", cache_policy=NO_CACHE, persist_result=False, retries=1)
@@ -40,7 +69,7 @@ def publish(checkout: Path, outcomes: list[Outcome], system: str | None = None) 
         if system in (None, name):
             create_table_artifact(key=f"{name}-metrics", table=rows, description=f"Metrics of {name}")
             log.info("published %d metrics of %s", len(rows), name)
-    for name in SYSTEMS:
+    for name in drawn():
         if system in (None, name) and (page := charts_page(checkout, name)):
             create_markdown_artifact(key=f"{name}-plots", markdown=page, description=f"Charts of {name}")
             log.info("published the charts of %s", name)
@@ -54,7 +83,10 @@ def run_table(outcomes: list[Outcome]) -> list[dict[str, Any]]:
 def metrics_tables(checkout: Path) -> dict[str, list[dict[str, Any]]]:
     """Every metric that exists, as rows of report (its file within the system's folder), metric and value."""
     tables = defaultdict(list)
-    for file, content in _ask_dvc(checkout, "metrics", "show", "--json").get("", {}).get("data", {}).items():
+    answer = json.loads(ask_dvc(checkout, "metrics", "show", "--json")).get("", {})
+    if failed := answer.get("error"):
+        raise ZugwerkError(f"`dvc metrics show` failed: {failed['msg']}")
+    for file, content in answer.get("data", {}).items():
         for metric, value in _flat(content.get("data", {})):  # a file that is not made yet has an error instead
             tables[_system(file)].append({"report": _within_system(file), "metric": metric, "value": value})
     return dict(tables)
@@ -70,19 +102,6 @@ def charts_page(checkout: Path, system: str) -> str:
         f"### {chart.title}\n\n![{chart.title}]({_inline(png(chart))})\n\n{_literal(chart.caption)}"
         for chart in charts(system, checkout)
     )
-
-
-def _ask_dvc(checkout: Path, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-P", "-m", "dvc", *arguments]
-    try:
-        done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, timeout=LIMIT_S, check=True)  # noqa: S603
-        answer: dict[str, Any] = json.loads(done.stdout or "{}")
-    except (subprocess.SubprocessError, ValueError) as error:
-        said = getattr(error, "stderr", None) or str(error)
-        raise ZugwerkError(f"`dvc {' '.join(arguments)}` failed: {said.strip()}") from None
-    if failed := answer.get("", {}).get("error"):
-        raise ZugwerkError(f"`dvc {' '.join(arguments)}` failed: {failed['msg']}")
-    return answer
 
 
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -116,3 +135,53 @@ def _within_system(file: str) -> str:
 def _below_reports(name: str) -> PurePosixPath:
     path = PurePosixPath(name)
     return path.relative_to(REPORTS) if path.is_relative_to(REPORTS) else path
+
+
+@task(task_run_name="publish results", cache_policy=NO_CACHE, persist_result=False, retries=1)
+def publish_results(checkout: Path, system: str | None = None) -> None:
+    """Publish the results of one system or of all, and a link to the report page where there is one.
+
+    Raises:
+        ZugwerkError: metrics or params.yaml cannot be read.
+    """
+    log = get_run_logger()
+    rows = results_table(checkout, system)
+    create_table_artifact(
+        key=f"{system}-results" if system else "results",
+        table=rows,
+        description=f"Published and ours, {system or 'all systems'}; interval: 95 %; ratio: ours / published",
+    )
+    log.info("published %d results, %d of them measured", len(rows), sum(row["profile"] != "-" for row in rows))
+    if link := page_link(checkout):
+        create_link_artifact(key="report", link=link, link_text="Report", description="The report page of the last run")
+        log.info("the report page: %s", link)
+    if web := os.environ.get(WEB_URL):
+        link = f"{web}/#/runs"
+        create_link_artifact(key="pages", link=link, link_text="In the browser", description="Figures, curves, games")
+
+
+def results_table(checkout: Path, system: str | None = None) -> list[dict[str, str]]:
+    """Every figure of the registry, as in the report: its values, and the profile, player, data and command of ours.
+
+    Args:
+        checkout: the folder that holds params.yaml, metrics and committed measurements.
+        system: only the figures that this system's stages, or measurements beside them, make.
+
+    Returns:
+        One row a figure. What is not published, or exact, has a dash in its place.
+    """
+    return [
+        {"system": name, "figure": figure, **{column: getattr(line(row), column) for column in COLUMNS}}
+        for name, rows in figures(checkout).items()
+        if system in (None, systems()[name].word or name.split("_")[0])
+        for figure, row in rows.items()
+    ]
+
+
+def page_link(checkout: Path) -> str | None:
+    """The address of the report page, None where the page has not been made."""
+    page = (checkout / PAGE).resolve()
+    if not page.is_file():
+        return None
+    served = os.environ.get(REPORTS_URL)
+    return f"{served}/{PAGE.name}" if served and page == (CHECKOUT / PAGE).resolve() else page.as_uri()

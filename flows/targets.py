@@ -3,6 +3,8 @@
 What there is, in which order, and what may run at the same time, is the scheduler's (`pipeline_src.project.scheduler`).
 """
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -14,10 +16,11 @@ from prefect.logging import get_run_logger
 from prefect.states import Cancelled
 from prefect.tasks import Task, exponential_backoff
 
-from flows.crawl import crawl, reads_live
+from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
 from pipeline_src.project.children import Children, EndedError
 from pipeline_src.project.dvc_run import TimeLimitError, repro
+from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.schedule import Outcome
 from pipeline_src.project.scheduler import Scheduler
 
@@ -27,6 +30,10 @@ ENDED = "It was ended together with the flow."
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class CrawlFailedError(ZugwerkError):
+    """A crawl of the live site failed; the text ends with its last lines."""
 
 
 def bring_up_to_date(
@@ -107,3 +114,34 @@ def tried_again(step: Task[P, R], retries: int) -> Task[P, R]:
 
 def _may_succeed_later(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
     return not isinstance(state.data, TimeLimitError)
+
+
+def reads_live(target: str, checkout: Path) -> bool:
+    """Whether a target reads what `zugwerk crawl` fetches: by its ``source`` in params.yaml."""
+    if not target.endswith("_crawl"):
+        return False
+    source = read_tree(checkout / PARAMS_FILE).get(target, {}).get("source", "")
+    return Path(source) == Path(f"artifacts/raw/{target.removesuffix('_crawl')}/live")
+
+
+def crawl(system: str, checkout: Path, say: Callable[[str], object], children: Children, *, limit_s: float) -> None:
+    """Fetch what is new on the live site; what came is kept, however it ends.
+
+    Args:
+        system: whose games.
+        checkout: the folder that holds params.yaml.
+        say: takes each line of the output.
+        children: what the command runs among.
+        limit_s: time limit in seconds.
+
+    Raises:
+        CrawlFailedError: the site could not be crawled.
+        TimeLimitError: the time limit passed.
+        EndedError: it was ended together with the other ``children``.
+    """
+    command = ["pipeline_src.cli", "crawl", system]
+    status, tail = dvc_run.attempt(command, checkout, say, children, time.monotonic() + limit_s, {})
+    if status:
+        children.check()
+        last = "\n".join(tail)
+        raise CrawlFailedError(f"`zugwerk crawl {system}` failed with status {status}; its last lines:\n{last}")

@@ -9,11 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import load
+from pipeline_src.project.systems import sections
 from pipeline_src.records.crawl_params import CrawlParams
 from spiders.littlegolem import LittleGolemSpider
 from spiders.running import Interrupted, at_most, interruptible, run_spider
 from spiders.settings import manners
-from spiders.spider import GameSpider, Plan
+from spiders.spider import GameSpider, Plan, plan_of
 from spiders.store import Store
 from spiders.summary import forecast, reasons, state_of, tell
 
@@ -80,6 +82,27 @@ def crawl_live(
         if crawled.way is None:
             why = "".join(f"By {reason}. " for reason in reasons(crawled))
             raise ZugwerkError(f"the crawl of {plan.base_url} failed. {why}What came is kept: run again to go on")
+
+
+def crawl_system(system: str, *, ask: bool = True) -> None:
+    """Fetch the games of a system from the site of params.yaml, section ``crawl``; see `crawl_live`.
+
+    Raises:
+        ZugwerkError: the system has no section ``SYSTEM_crawl``, or as `crawl_live`.
+    """
+    section, sites = f"{system}_crawl", crawled()
+    if system not in sites:
+        raise ZugwerkError(f"no games to crawl for {system!r}; there are those of: {', '.join(sites)}")
+    site, games = load(CrawlParams, "crawl"), load(sections()[section], section)
+    view, work = Path(f"artifacts/raw/{system}/live"), Path(f"work/{section}")
+    crawl_live(plan_of(games, site), site, view, work, ask=ask)
+    if Path(games.source) != view:
+        sys.stderr.write(f"these games become the graph's where params.yaml has {section}.source: {view}\n")
+
+
+def crawled() -> list[str]:
+    """Return the words of the systems with games to crawl."""
+    return [name.removesuffix("_crawl") for name in sections() if name.endswith("_crawl")]
 
 
 def _domain(url: str) -> list[str]:

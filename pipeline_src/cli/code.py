@@ -17,7 +17,7 @@ def code(
     """List the first-party source files in a stage's digest."""
     from pipeline_src.project.graph import read_graph
     from pipeline_src.project.params import read_tree
-    from pipeline_src.project.stage_code import find_stage, roots
+    from pipeline_src.reference.stage_code import find_stage, roots
 
     sources = this_code()
     start = roots(find_stage(read_graph(), stage), read_tree())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from pipeline_src.project.compare import Comparison, Pair
+    from pipeline_src.reference.compare import Comparison, Pair
 
 EXAMPLE = "Example: zugwerk compare HEAD~1 HEAD; zugwerk compare HEAD; zugwerk compare HEAD wide (an experiment)"
 MOST_METRICS = 40
@@ -30,9 +30,8 @@ def compare(
     from rich.console import Console
 
     from pipeline_src.errors import ZugwerkError
-    from pipeline_src.project import compare as comparing
-    from pipeline_src.project.compare_page import write_page
-    from pipeline_src.project.revision import WORKSPACE, opened
+    from pipeline_src.reference import compare as comparing
+    from pipeline_src.reference.revision import WORKSPACE, opened
 
     if a == WORKSPACE:
         raise ZugwerkError("the working tree can only be the second version: zugwerk compare HEAD workspace")
@@ -43,7 +42,9 @@ def compare(
             console = Console(width=max(console.width, PIPED_WIDTH))
         _print(comparison, console, everything)
         if page:
-            console.print(f"page: {write_page(comparison, one, other, out, everything)}", soft_wrap=True, markup=False)
+            console.print(
+                f"page: {comparing.write_page(comparison, one, other, out, everything)}", soft_wrap=True, markup=False
+            )
 
 
 def _print(comparison: "Comparison", console: "Console", everything: bool) -> None:

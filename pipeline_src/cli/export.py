@@ -32,7 +32,7 @@ def export(
     if package is not None:
         if out is not None or int8:
             raise ZugwerkError("--package names the files itself; remove --out and --int8")
-        from pipeline_src.project.package_net import package_net
+        from pipeline_src.reference.package_net import package_net
 
         net = package_net(model, package, hours=hours)
         typer.echo(f"{net.file}: {net.card.bytes:,} bytes; card with {len(net.card.figures)} figures beside it")

@@ -229,7 +229,7 @@ def generations(
     """
     import shutil
 
-    from pipeline_src.project.generations import files_beyond, set_generations
+    from pipeline_src.cli.generations import files_beyond, set_generations
 
     typer.echo(set_generations(count))
     rest = files_beyond(count)

@@ -17,7 +17,7 @@ def players(
     from rich.table import Table
     from rich.text import Text
 
-    from pipeline_src.project.reference import players as listing
+    from pipeline_src.players import listing
 
     found = listing.players(game)
     if as_json:

@@ -80,7 +80,7 @@ def report(
     from rich.table import Column, Table
 
     from pipeline_src.cli.tables import print_table
-    from pipeline_src.report.systems import SYSTEMS
+    from pipeline_src.report.registry import SYSTEMS
     from pipeline_src.report.table import lines, with_unit
     from pipeline_src.report.verdict import verdicts
 

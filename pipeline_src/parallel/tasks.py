@@ -15,12 +15,9 @@ from tqdm import tqdm
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel.crew import Batches, Crew, Function, Results, Task, timed
 from pipeline_src.parallel.setting import Parallel
+from pipeline_src.project.params import MOST_WORKERS
 
 R = TypeVar("R")
-
-MOST_WORKERS = "ZUGWERK_WORKERS"
-"""Environment variable with the largest number of processes on this machine, whatever the params say. `zugwerk repro`
-divides the cores among the stages that run at the same time."""
 
 _CREWS: dict[Parallel, Crew] = {}
 """The last crew in use. It is kept, since starting processes takes seconds and a stage runs many sets of tasks."""

@@ -1,1 +1,1 @@
-"""Tools of the project: code of stages, params, profiles, comparison of versions, scheduling, reference pages."""
+"""What everybody stands on: digests of code, params, profiles, declarations of systems, running DVC."""

@@ -1,7 +1,13 @@
-"""The one place that runs DVC: its output streamed, its time limited, its processes ended with their caller."""
+"""The one place that runs DVC: its output streamed, its time limited, its processes ended with their caller.
 
+What DVC tells by data is taken from there (`dvc status --json`, the lock file). Of what it says in words alone, the
+unknown is an error.
+"""
+
+import importlib.util
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -11,10 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.parallel.tasks import MOST_WORKERS
 from pipeline_src.project import supervise
 from pipeline_src.project.children import Children
 from pipeline_src.project.graph import CODE
+from pipeline_src.project.params import MOST_WORKERS
 
 BUSY = "is busy, it is being blocked by"
 """DVC's words when another process holds an output or dependency; `--wait-for-lock` does not cover that lock."""
@@ -60,13 +66,15 @@ def repro(
         workers: most processes that the stage may use on this machine; None leaves it to the params.
 
     Raises:
-        DvcFailedError, TimeLimitError, EndedError: see `run_dvc`.
+        DvcFailedError: DVC does not say in known words what became of the target, or see `run_dvc`.
+        TimeLimitError, EndedError: see `run_dvc`.
     """
     words: dict[str, State] = {
+        f"Running stage '{target}':": "ran",
         f"Stage '{target}' is cached - skipping run, checking out outputs": "restored",
         f"Stage '{target}' didn't change, skipping": "up to date",
     }
-    state: State = "ran"
+    state: State | None = None
 
     def hear(line: str) -> None:
         nonlocal state
@@ -76,6 +84,10 @@ def repro(
     env = {} if workers is None else {MOST_WORKERS: str(workers)}
     options = ["--force"] * force
     run_dvc(["repro", "--single-item", *options, target], checkout, hear, children, limit_s=limit_s, env=env)
+    if state is None:  # neither the lock file nor the exit status says which of the three it was
+        raise DvcFailedError(
+            f"`dvc repro {target}` did not say whether the stage ran; is this version of DVC supported?"
+        )
     return state
 
 
@@ -111,6 +123,24 @@ def push(targets: list[str], checkout: Path, say: Callable[[str], object], *, li
     """
     with Children() as children:
         run_dvc(["push", *(["--with-deps", *targets] if targets else [])], checkout, say, children, limit_s=limit_s)
+
+
+def ask_dvc(checkout: Path, *words: str) -> str:
+    """Return the standard output of a short command of DVC.
+
+    Raises:
+        ZugwerkError: DVC is missing or fails.
+    """
+    if importlib.util.find_spec("dvc") is None:
+        raise ZugwerkError("dvc is not installed for this Python; `make setup` or `pip install dvc` installs it")
+    # DVC's page for plots is named relative to .dvc/. A pager or colours would corrupt the output.
+    env = os.environ | {"DVC_NO_ANALYTICS": "1", "NO_COLOR": "1"}
+    command = [sys.executable, "-P", "-m", "dvc", *words]
+    done = subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        said = [line.removeprefix("ERROR: ") for line in done.stderr.splitlines() if line.startswith("ERROR: ")]
+        raise ZugwerkError(f"`dvc {' '.join(words[:2])}` failed: {said[0] if said else f'status {done.returncode}'}")
+    return done.stdout
 
 
 def run_dvc(

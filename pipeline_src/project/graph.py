@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +42,8 @@ class Stage:
         return any(_meet(path, dep) for dep in self.deps)
 
 
-def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
-    """The stages by name, in the file's order.
+def read_graph(path: Path = GRAPH, params: Mapping[str, Any] | None = None) -> dict[str, Stage]:
+    """The stages by name, in the file's order; ``params`` are by default those of the params.yaml beside it.
 
     Raises:
         ZugwerkError: the file is missing or has no stages.
@@ -53,13 +52,9 @@ def read_graph(path: Path = GRAPH) -> dict[str, Stage]:
     if not isinstance(stages, dict):
         raise ZugwerkError(f"{path}: no stages")
     given = path.with_name(PARAMS_FILE.name)
-    params = read_tree(given) if given.is_file() else {}
+    if params is None:
+        params = read_tree(given) if given.is_file() else {}
     return {name: _stage(name, definition, params) for name, definition in stages.items()}
-
-
-def reading_key(graph: Mapping[str, Stage], key: str) -> set[str]:
-    """Names of the stages that a change below a key of params.yaml, or of the whole section, runs again by itself."""
-    return {name for name, stage in graph.items() if any(map(partial(overlap, key), stage.keys_of()))}
 
 
 def overlap(one: str, other: str) -> bool:
@@ -67,16 +62,11 @@ def overlap(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
-def reading_file(graph: Mapping[str, Stage], path: str) -> set[str]:
-    """Names of the stages that list a file of data, or a folder, among their deps."""
-    return {name for name, stage in graph.items() if stage.reads(path)}
-
-
 def reached(graph: Mapping[str, Stage], first: Iterable[str]) -> set[str]:
     """Stages, and all that read what they write, directly or not.
 
     DVC runs the latter only where what they read has come out otherwise than before. What comes after stage ``code`` is
-    decided by each digest for itself (`project.stage_code`).
+    decided by each digest for itself (`reference.stage_code`).
     """
     seen, todo = set(), list(first)
     while todo:

@@ -1,8 +1,8 @@
 """Estimate the memory of a run from the params, before it starts.
 
-A process of a stage takes what `PROCESS` has, and what grows with the params: records and samples, and in training the
-weights and activations of the net, which on a GPU are not in this memory. Processes of other stages than those here are
-small.
+A process of a stage takes what its system declares (`project.systems.Sizes`): its size in small runs, and what grows
+with the params, that is records and samples, and in training the weights and activations of the net, which on a GPU are
+not in this memory.
 """
 
 import logging
@@ -19,40 +19,12 @@ from pipeline_src.project.schedule import Places
 
 LOG = logging.getLogger(__name__)
 MIB = 1 << 20
-PROCESS = {
-    "amazons_archive": 350,
-    "amazons_parse": 240,
-    "amazons_samples": 240,
-    "amazons_train": 690,
-    "amazons_evaluate": 520,
-    "amazons_match": 630,
-    "amazons_calibration": 630,
-    "gomoku_first": 760,
-    "gomoku_generation": 760,
-    "gomoku_evaluate": 830,
-    "gomoku_calibration": 830,
-    "growing_first": 660,
-    "growing_board": 660,
-    "growing_evaluate": 660,
-    "depth_train": 630,
-    "depth_match": 580,
-}
-"""MiB of a process without workers, measured for docs/costs.md and in small runs."""
 OTHER = 370
+"""MiB of a process without workers that no declaration has."""
 WORKER = 300
 """MiB of a worker."""
 DVC = 150
 """MiB of the command that runs a target."""
-A_GAME_READ = 30 << 10
-"""Bytes of a game of the Amazons in memory."""
-KEPT = 3.2
-"""Bytes that a training step keeps for each output of the convolutions, measured with the published residual net."""
-STATE = 4
-"""Numbers for each weight in training: the weight, its gradient and the optimiser's state."""
-SIDE_BY_SIDE = ("amazons_train", "amazons_evaluate", "depth_train")
-"""Stages with members that may run at the same time. All other stages of a system run one at a time."""
-AMAZONS_FILTERS = 1040
-"""Sum of the filters of all layers of Amazons-Net, at the published width."""
 CGROUPS = (
     ("memory.max", "memory.current", "memory.stat"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
@@ -67,8 +39,13 @@ def of_process(target: str, params: Mapping[str, Any], gpu: bool = False) -> int
         ZugwerkError: params lack what the sizes are made of.
     """
     stage, _, item = target.partition("@")
+    sizes = disk.sizes_of(stage)
     try:
-        return PROCESS.get(stage, OTHER) * MIB + round(_grows(stage, item, params, gpu))
+        return (
+            OTHER * MIB
+            if sizes is None
+            else (sizes.process.get(stage, OTHER) * MIB + round(sizes.memory(stage, item, params, gpu)))
+        )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise disk.unknown_size(error) from error
 
@@ -80,7 +57,8 @@ def needed(
     options: dict[str, set[tuple[int, int]]] = {}  # places and bytes, for targets that run one at a time
     for target in targets:
         stage = target.partition("@")[0]
-        key, took = target if stage in SIDE_BY_SIDE else stage.partition("_")[0], places.get(stage, Places())
+        sizes, took = disk.sizes_of(stage), places.get(stage, Places())
+        key = target if sizes and stage in sizes.side_by_side else stage.partition("_")[0]
         own = DVC * MIB + of_process(target, params, gpu)
         options.setdefault(key, set()).add((min(jobs, took.least), own))
         if (workers := min(jobs, took.most)) > 1:  # a single worker is the process itself
@@ -136,37 +114,3 @@ def check(targets: Iterable[str], params: Mapping[str, Any], jobs: int, places: 
             )
     if needed(targets, params, jobs, places, gpu) > free:
         LOG.warning("%s; fewer jobs at a time take less", sizes(targets, params, jobs, places))
-
-
-def _grows(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float:
-    """Return the bytes of the data that a target reads and of the net that it trains."""
-    games = params.get("amazons_archive", {}).get("games", 0)
-    if stage in ("amazons_parse", "amazons_samples"):
-        return float(games * A_GAME_READ)
-    if stage in ("depth_train", "depth_evaluate"):
-        return disk.bytes_of("depth_label", "", params)
-    if stage == "amazons_train":
-        samples = disk.bytes_of("amazons_samples", "", params)
-        return samples if gpu else samples + _amazons_net(item, params)
-    if stage in ("gomoku_first", "gomoku_generation", "growing_first", "growing_board") and not gpu:
-        system = stage.partition("_")[0]
-        size = params["gomoku_game"]["size"] if system == "gomoku" else int(item or params["growing_first"]["size"])
-        net, batch = params[f"{system}_net"], params[f"{system}_train"]["batch"]
-        return float(4 * (STATE * disk.weights(net, size) + KEPT * batch * _filters(net) * size**2))
-    return 0.0
-
-
-def _amazons_net(name: str, params: Mapping[str, Any]) -> float:
-    """Return the bytes of a training for the Amazons; a sample has two positions, before move and arrow."""
-    own = params["amazons_residual" if name == "residual" else "amazons_train"]
-    cells = params["amazons_samples"]["size"] ** 2
-    filters = (2 * own["blocks"] + 1) * own["channels"] if name == "residual" else AMAZONS_FILTERS * own["width"]
-    return float(STATE * disk.amazons_net(name, params) + 4 * KEPT * 2 * own["batch"] * filters * cells)
-
-
-def _filters(net: Mapping[str, Any]) -> int:
-    """Return the sum of the filters of all convolutions of a self-play net; 0 for the line net, which has none."""
-    own = net[net["kind"]]
-    if net["kind"] == "residual":
-        return int(own["stem_filters"] + sum(2 * own["blocks"] * width for width in own["widths"]))
-    return sum(own.get("filters", ()))

@@ -20,6 +20,9 @@ from pydantic.fields import FieldInfo
 from pipeline_src.errors import ZugwerkError
 
 PARAMS_FILE = Path("params.yaml")
+MOST_WORKERS = "ZUGWERK_WORKERS"
+"""Environment variable with the largest number of processes on this machine, whatever the params say. `zugwerk repro`
+divides the cores among the stages that run at the same time."""
 KEYS_READ: set[str] = set()
 """Keys of params files that this process has read; a key stands for all that is below it."""
 
@@ -51,6 +54,7 @@ BelowOne = Annotated[float, Field(ge=0, lt=1)]
 Items = Annotated[tuple[T, ...], Strict(False)]  # YAML has lists
 Distinct = Annotated[tuple[T, ...], Strict(False), AfterValidator(_distinct)]
 Named = dict[Annotated[str, BeforeValidator(str)], T]  # YAML has numbers for names too
+WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"multiple_of": "a multiple of", "ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
@@ -230,3 +234,28 @@ def bound_words(bounds: Mapping[str, float]) -> str:
         return f"{bounds['ge']:.12g} to {bounds['le']:.12g}"
     words = [f"{words} {bounds[name]:.12g}" for name, words in BOUNDS.items() if name in bounds]
     return " and ".join("even" if one == "a multiple of 2" else one for one in words)
+
+
+def sentence(text: str | None) -> str:
+    """Return the first sentence of a docstring on one line, without reST's double backticks."""
+    words = " ".join((text or "").split("\n\n")[0].split()).replace("``", "`")
+    return words if words.endswith((".", ")")) or not words else words + "."
+
+
+def type_words(field: FieldInfo) -> str:
+    """Return type and bounds of a field, such as ``whole number, at least 1``."""
+    return _type(field.annotation, field.metadata)
+
+
+def _type(hint: Any, metadata: Iterable[Any] = ()) -> str:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return f"{_type(next(a for a in typing.get_args(hint) if a is not type(None)), metadata)} or null"
+    kind, bounds = unwrapped(hint, metadata)
+    if typing.get_origin(kind) is typing.Literal:
+        return ", ".join(f"`{choice}`" for choice in typing.get_args(kind))
+    if typing.get_origin(kind) is tuple:
+        item = typing.get_args(kind)[0]
+        return "list" if is_model(item) else f"list of {_type(item)}"
+    if typing.get_origin(kind) is dict:
+        return "mapping"
+    return ", ".join(filter(None, [WORDS[kind], bound_words(bounds)]))

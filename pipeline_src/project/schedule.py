@@ -9,6 +9,7 @@ Nothing here runs or reads anything.
 import statistics
 import time
 from collections.abc import Mapping, Set
+from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from pipeline_src.project.dvc_run import State
@@ -160,13 +161,7 @@ class Schedule:
     def _ways(self, seconds: Mapping[str, float]) -> dict[str, float]:
         """Return the longest path in seconds from the start of each target to the end of the graph."""
         ways: dict[str, float] = {}
-        todo = list(seconds)
-        while todo:
-            target = todo[-1]
-            after = self.after[target] & seconds.keys()
-            if missing := after - ways.keys():
-                todo += missing
-            else:
-                ways[target] = seconds[target] + max((ways[one] for one in after), default=0.0)
-                todo.pop()
+        after = {target: self.after[target] & seconds.keys() for target in seconds}
+        for target in TopologicalSorter(after).static_order():
+            ways[target] = seconds[target] + max((ways[one] for one in after[target]), default=0.0)
         return ways

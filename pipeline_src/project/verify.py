@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
-from pipeline_src.project.dvc_answer import run_dvc
+from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.project.params import read_tree
 
 LOCK = "dvc.lock"
@@ -45,7 +45,7 @@ def verify(project: Path = Path()) -> Verified:
         OSError: a file cannot be read or removed.
     """
     stages = _stages(project)
-    cache = project / run_dvc(project, "cache", "dir").strip() / "files/md5"
+    cache = project / ask_dvc(project, "cache", "dir").strip() / "files/md5"
     kept = [path for path in sorted(cache.glob("??/*")) if _DIGEST.fullmatch(_digest_of(path))]
     removed = []
     for path in tqdm(kept, desc="cache", unit="file", disable=None):

@@ -14,10 +14,11 @@ from typing import Any
 
 from pipeline_src.files import read_json
 from pipeline_src.project.params import at, read_tree
+from pipeline_src.project.systems import Counted, Figure, Words
 from pipeline_src.report import generation_times
 from pipeline_src.report.lock import Lock
 from pipeline_src.report.measurements import profile_measurements, system_measurements
-from pipeline_src.report.registry import REGISTRY, Counted, Figure, Words
+from pipeline_src.report.registry import REGISTRY
 
 Row = dict[str, Any]
 

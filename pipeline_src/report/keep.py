@@ -17,10 +17,11 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json
 from pipeline_src.project.params import PARAMS_FILE, read_tree
 from pipeline_src.project.profile import PROFILES, own_values
+from pipeline_src.project.systems import Figure
 from pipeline_src.report import provenance
 from pipeline_src.report.figures import COMMITTED, ESTIMATE, LAPTOP, figures, of_the_graph
 from pipeline_src.report.measurements import FOLDER, profile_measurements
-from pipeline_src.report.registry import REGISTRY, Figure
+from pipeline_src.report.registry import REGISTRY
 from pipeline_src.report.table import interval, number
 
 REPORTS = Path("artifacts/reports")

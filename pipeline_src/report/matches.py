@@ -4,49 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline_src.report.measurements import system_measurements
+from pipeline_src.report.registry import SYSTEMS
 from pipeline_src.report.table import number
-
-WORDS = {
-    "amazons_engine": {
-        "openspiel_100ms": "alpha-beta against OpenSpiel's C++ MCTS (590 simulations a sub-move), 100 ms a move",
-        "one_ply": "alpha-beta, 100,000 nodes a move, against the one-ply player",
-        "fast": "alpha-beta against UCT, 10 ms a move",
-        "uct_300ms": "UCT against alpha-beta, 300 ms a move",
-        "doubling_100_50": "alpha-beta with 100 ms a move against 50 ms",
-        "doubling_200_100": "alpha-beta with 200 ms a move against 100 ms",
-        "doubling_400_200": "alpha-beta with 400 ms a move against 200 ms",
-        "previous": "alpha-beta against itself at revision 5b54a18, 300 ms a move",
-        "previous_8": "the same on 8x8",
-        "learned": "alpha-beta with the learned evaluation against the weights by hand, 100 ms a move",
-    },
-    "amazons_net": {
-        "puct_100": "PUCT with the packaged residual net, 100 ms a move, against alpha-beta with 100 ms",
-        "puct_400": "the same with 400 ms against 100 ms",
-        "puct_1600": "the same with 1.6 s against 100 ms",
-    },
-    "gomoku_engine": {
-        "score_vs_previous_15": "`engine` against `alphabeta`, 300 ms a move, 15x15",
-        "score_vs_previous_20": "`engine` against `alphabeta`, 300 ms a move, 20x20",
-        "fifth_of_the_time": "`engine`, 60 ms a move, against `alphabeta`, 300 ms a move, 15x15",
-        "score_solver_in_zero": "`zero` with the solver against `zero` without, 60 ms a move, 9x9",
-    },
-    "search_depth": {
-        "ours_table": "our net against a fixed table of equal compute",
-        "ours_deepening": "our net against iterative deepening on the same clock",
-        "lean_depth4": "our net with a smaller share of its clock against always four plies",
-        "cnn_table": "published net against a fixed table of equal compute",
-        "cnn_deepening": "published net against iterative deepening on the same clock",
-        "middle_small": "a table against one of half the compute",
-        "large_middle": "the same, with twice the compute on both sides",
-        "hand_ours_halves": "our net against a table by hand, 2000/1000/500/250 turns",
-        "hand_ours_steps": "our net against a table by hand, 1200/900/600/300 turns",
-        "hand_ours_thirds": "our net against a table by hand, 1500/500/170/60 turns",
-        "hand_cnn_halves": "published net against a table by hand, 1000/500/250/125 turns",
-        "hand_cnn_steps": "published net against a table by hand, 600/450/300/150 turns",
-        "hand_cnn_thirds": "published net against a table by hand, 750/250/85/30 turns",
-    },
-}
-"""Descriptions of matches by their keys in the files. A match without one is shown by its key."""
 
 
 def match_table(system: str, folder: Path = Path()) -> list[str]:
@@ -56,7 +15,7 @@ def match_table(system: str, folder: Path = Path()) -> list[str]:
         ZugwerkError: the file is damaged.
     """
     matches = system_measurements(folder, system).get("matches", {})
-    words = WORDS.get(system, {})
+    words = SYSTEMS[system].matches
     names = [*(name for name in words if name in matches), *(name for name in matches if name not in words)]
     if not names:
         return []

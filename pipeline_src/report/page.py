@@ -13,7 +13,7 @@ from pipeline_src.report.charts import charts, interactive, svg
 from pipeline_src.report.charts.drawing import LARGEST
 from pipeline_src.report.figures import figures
 from pipeline_src.report.positions.file import POSITIONS
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import SYSTEMS
 from pipeline_src.report.verdict import verdicts
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -62,8 +62,8 @@ def html(found: Mapping[str, dict[str, dict[str, Any]]], folder: Path) -> str:
         tables=tables,
         verdicts=verdicts(found),
         common={name: table.most_common_origins(lines) for name, lines in tables.items()},
-        charts={name: charts(system.reports, folder) if system.reports else [] for name, system in SYSTEMS.items()},
-        boards={name: [one for one in boards if one.system == system.reports] for name, system in SYSTEMS.items()},
+        charts={name: charts(name, folder) for name, system in SYSTEMS.items()},
+        boards={name: [one for one in boards if one.system == system.word] for name, system in SYSTEMS.items()},
         svg=svg,
         interactive=interactive,
         bundle=bundle,

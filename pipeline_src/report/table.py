@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from pipeline_src.report.figures import COMMITTED
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import SYSTEMS
 
 COLUMNS = ("figure", "published", "ours", "95 % CI", "n", "unit", "profile", "rerun")
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from pipeline_src.project.systems import Claim
 from pipeline_src.report.figures import COMMITTED, LAPTOP, OTHER_PARAMS, of_the_graph
-from pipeline_src.report.systems import SYSTEMS, Claim
+from pipeline_src.report.registry import SYSTEMS
 from pipeline_src.report.table import interval, number, with_unit
 
 Row = dict[str, Any]

@@ -9,8 +9,8 @@ from pipeline_src.orphans import end_with_parent
 
 def _check() -> None:
     loaded = set(sys.modules)
-    from pipeline_src.project.loaded import check_stage
     from pipeline_src.project.params import KEYS_READ
+    from pipeline_src.reference.stage_code import check_stage
 
     check_stage(os.environ["DVC_STAGE"], loaded, KEYS_READ)
 

@@ -9,6 +9,7 @@ Killed and run again, it plays only what is missing: finished games are kept und
 """
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,10 +24,11 @@ from pipeline_src.arena.score import rate
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import read_json, read_table, write_json, write_table, written_aside
 from pipeline_src.games import gomoku
+from pipeline_src.games.gomoku.board import FILES
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_part, load_value
 from pipeline_src.records.parquet import write_records
-from pipeline_src.report.gomoku_board import board_svg
+from pipeline_src.report.board_picture import LAST, STONES, BoardPicture
 from pipeline_src.systems.gomoku_zero import evaluation as tables
 from pipeline_src.systems.gomoku_zero.evaluation import gomoku_event
 from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuEvaluateParams
@@ -82,7 +84,7 @@ def main() -> None:
     shown = last.games[-1]
     with written_aside(REPORTS / "game.svg") as aside:
         title = f"{params.opponents[last.b].player} (black) against generation {numbers[-1]}: {shown.winner}"
-        aside.write_text(board_svg(shown.actions, game.size, title), encoding="utf-8")
+        aside.write_text(_board_svg(shown.actions, game.size, title), encoding="utf-8")
     write_records(records(board, outcome.games), GAMES)
     shutil.rmtree(WORK)
 
@@ -174,6 +176,19 @@ def metrics(
         "mean_plies": sum(len(game.actions) for game in games) / len(games),
         "illegal": sum(game.ended != "board" for game in games),
     }
+
+
+def _board_svg(actions: Sequence[int], size: int, title: str = "") -> str:
+    """Return the position after the actions (row * size + column, row 0 the top, Black first) as SVG.
+
+    The last stone has a red number.
+    """
+    picture = BoardPicture(size, FILES)
+    for number, action in enumerate(actions, 1):
+        side = (number - 1) % 2
+        picture.piece(action, side)
+        picture.text(action, str(number), LAST if number == len(actions) else STONES[1 - side])
+    return picture.svg(title)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from pipeline_src.errors import run_main
 from pipeline_src.files import read_json, write_json
 from pipeline_src.project.params import at, load_value
 from pipeline_src.report.figures import metric_of
-from pipeline_src.report.registry import REGISTRY
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import REGISTRY, SYSTEMS
 
 REPORTS = Path("artifacts/reports")
 
@@ -27,7 +26,7 @@ def main() -> None:
     Raises:
         ZugwerkError: bad params, or a report is damaged.
     """
-    names = {system.reports: name for name, system in SYSTEMS.items() if system.metrics}
+    names = {system.word: name for name, system in SYSTEMS.items() if system.metrics}
     parser = argparse.ArgumentParser(
         prog="report_headlines",
         description="Write the figures of a system that DVC shows as its metrics.",

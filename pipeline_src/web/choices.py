@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.ladders import ladders
+from pipeline_src.players.listing import Listed
+from pipeline_src.players.listing import players as listed
 from pipeline_src.players.options import read_options
 from pipeline_src.players.player import PlayerText
 from pipeline_src.players.registry import maker_of, open_maker
-from pipeline_src.project.reference.players import Listed
-from pipeline_src.project.reference.players import players as listed
 from pipeline_src.web.listing import files
 from pipeline_src.web.messages.play import (
     Choices,

@@ -11,11 +11,10 @@ from typing import Any
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, read_table
+from pipeline_src.project.systems import by_word
 from pipeline_src.web.listing import files
 from pipeline_src.web.messages.runs import Curve, CurveFile, Generation
 
-FINISHED = ("amazons/train/*.csv", "depth/train/*.csv", "gomoku/generations/*.csv", "growing/boards/*.csv")
-"""Tables of finished trainings, among the reports."""
 REPORTS, COMMITTED = "artifacts/reports", "docs/measured/laptop"
 LIVE = ("plots", "metrics")
 """DVCLive's folders of running trainings below `work`, with a table of step and value for each curve."""
@@ -30,7 +29,8 @@ def curve_files(project: Path) -> list[CurveFile]:
     """Return all tables of trainings, running ones first, then the newest."""
     found = []
     running = _running(project / "work")
-    finished = {path: [path] for pattern in FINISHED for path in _reports(project).glob(pattern)}
+    patterns = [f"{word}/{pattern}" for word, system in by_word().items() for pattern in system.curves]
+    finished = {path: [path] for pattern in patterns for path in _reports(project).glob(pattern)}
     for path, tables in (running | finished).items():
         name = path.relative_to(project).as_posix()
         title = name.removeprefix(f"{REPORTS}/").removeprefix("work/")

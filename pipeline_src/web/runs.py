@@ -143,7 +143,7 @@ def _number(value: Any) -> float | None:
 @router.get("/versions")
 def versions(request: Request) -> Versions:
     """List commits that changed figures, and experiments, by date."""
-    from pipeline_src.project.revision import versions as find
+    from pipeline_src.reference.revision import versions as find
 
     found = find(MOST_VERSIONS, _project(request))
     return Versions(
@@ -154,7 +154,7 @@ def versions(request: Request) -> Versions:
 @router.get("/version")
 def version(request: Request, commit: Annotated[str, Query(max_length=40)]) -> VersionFigures:
     """Return the figures of a commit. They are read once, since commits do not change."""
-    from pipeline_src.project.revision import opened
+    from pipeline_src.reference.revision import opened
     from pipeline_src.report.figures import figures as read
 
     if not _COMMIT.fullmatch(commit):

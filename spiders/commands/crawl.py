@@ -9,12 +9,11 @@ from argparse import Namespace
 from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
 
-from pipeline_src.cli.crawl import System
-from pipeline_src.cli.crawl import crawl as crawl_system
 from pipeline_src.errors import run_main
 from spiders.littlegolem import LittleGolemSpider
+from spiders.live import crawl_system, crawled
 
-SYSTEMS = [system.value for system in System]
+SYSTEMS = crawled()
 
 
 class Command(crawl.Command):
@@ -41,4 +40,4 @@ class Command(crawl.Command):
                 "-s, -o, -O and options of the log have no effect here: the limits are in section crawl of "
                 "params.yaml, the games in artifacts/raw/SYSTEM/live, the log in work/SYSTEM_crawl"
             )
-        run_main(lambda: crawl_system(System(opts.spargs["system"]), dry_run=False))
+        run_main(lambda: crawl_system(opts.spargs["system"]))

@@ -1,21 +1,20 @@
-"""The targets of the deployments in prefect.yaml are stages of dvc.yaml."""
+"""prefect.yaml, which `make docs` writes (`tests.reference.test_reference`)."""
 
 import yaml
 
 from flows import CHECKOUT
+from flows.systems import FLOWS
 
-STAGES = yaml.safe_load((CHECKOUT / "dvc.yaml").read_text())["stages"].keys()
-TARGETS = {
-    deployment["name"]: deployment["parameters"]["targets"]
-    for deployment in yaml.safe_load((CHECKOUT / "prefect.yaml").read_text())["deployments"]
-    if "targets" in deployment.get("parameters", {})
-}
+DEPLOYED = yaml.safe_load((CHECKOUT / "prefect.yaml").read_text())["deployments"]
 
 
-def test_the_crawl_has_a_deployment_of_its_own():
-    assert TARGETS["crawl"] == [stage for stage in STAGES if stage.endswith("_crawl")]
+def test_every_flow_has_a_deployment():
+    places = [one["entrypoint"].split(":") for one in DEPLOYED]
+    assert {name for _, name in places} == FLOWS.keys()
+    assert {file for file, _ in places} == {"flows/systems.py"}
 
 
-def test_the_evaluation_has_every_stage_that_measures():
-    kinds = ("_baselines", "_evaluate", "_match", "_calibration", "_page")
-    assert sorted(TARGETS["evaluation"]) == sorted(stage for stage in STAGES if stage.endswith(kinds))
+def test_only_a_deployment_of_a_flow_that_crawls_refreshes_the_crawl():
+    for one in DEPLOYED:
+        flow = FLOWS[one["entrypoint"].partition(":")[2]]
+        assert one.get("parameters", {}).keys() <= flow.parameters.properties.keys()

@@ -3,10 +3,11 @@ from pathlib import Path
 import pytest
 
 from flows import CHECKOUT
-from flows.joseki import joseki
 from flows.options import LIMIT_MINUTES, RETRIES, parse
-from flows.reproduce import reproduce
+from flows.systems import FLOWS
 from pipeline_src.project.repro import cores
+
+reproduce, joseki = FLOWS["reproduce"], FLOWS["joseki"]
 
 
 def test_the_options_are_the_flow_s_parameters() -> None:

@@ -28,15 +28,15 @@ from prefect.types import DateTime
 
 from flows import CHECKOUT, serve, targets
 from flows.again import MOST_STARTS
-from flows.amazons_net import amazons_net
 from flows.pool import prepare_pool, schedule_nightly
-from flows.reproduce import reproduce
+from flows.systems import FLOWS
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import dvc_run
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError
 from pipeline_src.report.registry import REGISTRY
 from tests.toy_checkout import add_remote, add_stage, is_gone, is_up, wait_for
 
+reproduce, amazons_net = FLOWS["reproduce"], FLOWS["amazons_net"]
 # Prefect leaves its own connections to the server for the garbage collector to close.
 pytestmark = [
     pytest.mark.slow,
@@ -156,11 +156,10 @@ def test_a_target_that_took_too_long_is_not(checkout: Path, monkeypatch: pytest.
 
 
 def test_each_flow_has_a_deployment_whose_form_explains_itself() -> None:
-    modules = {path.stem for path in (CHECKOUT / "flows").glob("*.py") if "system_flow(" in path.read_text()}
     with get_client(sync_client=True) as client:
         deployments = client.read_deployments()
         assert client.read_work_pool("zugwerk").concurrency_limit == 1
-    assert {str(deployment.entrypoint).partition(":")[2] for deployment in deployments} == modules - {"one_system"}
+    assert {str(deployment.entrypoint).partition(":")[2] for deployment in deployments} == FLOWS.keys()
     for deployment in deployments:
         form = deployment.parameter_openapi_schema["properties"]
         assert {"targets", "jobs", "limit_minutes", "retries", "push", "checkout"} <= form.keys()
@@ -298,8 +297,8 @@ def test_ctrl_c_ends_a_run_without_a_server_at_once_and_in_few_words(checkout: P
 def cli(
     target: str, checkout: Path, options: dict[str, Any] | None = None, **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """`python -m flows.reproduce` with no other Prefect settings than these."""
-    command = [sys.executable, "-m", "flows.reproduce", "--checkout", str(checkout), "--target", target]
+    """`python -m flows reproduce` with no other Prefect settings than these."""
+    command = [sys.executable, "-m", "flows", "reproduce", "--checkout", str(checkout), "--target", target]
     others = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
     options = {"stderr": subprocess.DEVNULL, **(options or {})}
     with subprocess.Popen(command, cwd=CHECKOUT, env=others | environment, **options) as run:

@@ -4,76 +4,64 @@ import ast
 
 from tests.layout.imports import ROOT, imported, modules
 
-JIT = {"jit", "jit.cache", "jit.choice", "jit.needs", "jit.parts", "jit.progress"}
-LEAVES = {"files", "errors", "interrupts", "orphans", "streams", "project.code", "project.params"} | JIT
-"""Modules below pipeline_src that anything may import."""
-ENGINE = {
-    "games": set(),
+SYSTEMS = ["gomoku_zero", "amazons_net", "growing_boards", "joseki", "search_depth"]
+LAYERS = [
+    *("errors", "files", "interrupts", "orphans", "streams", "project", "jit"),
+    *("games", "records", "search", "parallel", "learning", "players", "arena"),
+    *(f"systems.{system}" for system in SYSTEMS),
+    *("report", "reference", "web", "spiders", "cli", "stages", "flows"),
+]
+"""The rooms from the cellar to the roof: each may import those before it."""
+CELLAR = set(LAYERS[: LAYERS.index("games")])
+"""Rooms that anything may import."""
+NARROW = {
     "records": {"games"},
     "search": {"games"},
     "parallel": set(),
     "learning": {"games"},
     "players": {"games", "search"},
-    "arena": {"games", "records", "search", "players", "learning", "parallel"},
-}
-"""Packages of the engine, and those of it that each may import."""
-SYSTEMS = {"amazons_net", "gomoku_zero", "growing_boards", "search_depth", "joseki"}
-MAY_IMPORT = {
-    **ENGINE,
-    **{f"systems.{system}": set(ENGINE) for system in SYSTEMS},
-    "report": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "project"},
-    "project": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report"},
-    "web": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project"},
-    "cli": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project", "web", "spiders"},
-    "stages": {*ENGINE, *(f"systems.{system}" for system in SYSTEMS), "report", "project", "spiders"},
+    **{f"systems.{system}": set(LAYERS[LAYERS.index("games") : LAYERS.index("arena") + 1]) for system in SYSTEMS},
     "spiders": {"records", "games"},
-    "flows": {"report", "project", "cli"},
+    "flows": {"report", "cli"},
 }
-MAY_IMPORT["systems.growing_boards"] |= {"systems.gomoku_zero"}
-EXCEPTIONS = {
-    ("pipeline_src.project.reference.commands", "pipeline_src.cli.app"),  # the page of the commands shows their help
-    ("pipeline_src.cli.__main__", "pipeline_src.cli.app"),
-    ("spiders.commands.crawl", "pipeline_src.cli.crawl"),  # the same command under Scrapy's name
-    *(  # and that of the server's messages their models
-        ("pipeline_src.project.reference.web", f"pipeline_src.web.{name}")
-        for name in ("app", "incoming", "messages.analyse", "messages.play", "play", "settings")
-    ),
-}
+"""Rooms that import less than the layers let them, and what they may import besides the cellar."""
+NARROW["systems.growing_boards"] |= {"systems.gomoku_zero"}
+UPWARD = {("reference", "cli"), ("reference", "web")}
+"""The pages of the commands and of the server show their help and messages."""
 
 
 def room(name):
-    """The package of MAY_IMPORT that a module belongs to; a leaf is its own, and the package itself is empty."""
+    """The room that a module belongs to; it is empty for a package around rooms."""
     top, *rest = name.split(".")
     if top != "pipeline_src":
         return top
-    inner = ".".join(rest)
-    if inner in LEAVES or not rest:
-        return inner
-    return ".".join(rest[:2]) if rest[0] == "systems" and len(rest) > 1 else rest[0]
+    return ".".join(rest[:2]) if rest[:1] == ["systems"] and len(rest) > 1 else rest[0] if rest else ""
 
 
-def test_rooms_import_one_way():
-    wrong = []
+def arrows():
+    """Every module's own room, and that of each first-party module that it imports, where they differ."""
     for name in modules():
-        own = room(name)
         for target in imported(name) & modules().keys():
-            other = room(target)
-            free = other in LEAVES or other == "" or other == own or own in LEAVES or (name, target) in EXCEPTIONS
-            if not free and other not in MAY_IMPORT.get(own, set()):
-                wrong.append(f"{name} imports {target}: {own} may import {sorted(MAY_IMPORT.get(own, set()))}")
+            own, other = room(name), room(target)
+            if other != own and "" not in (own, other) and "systems" not in (own, other):
+                yield own, other, f"{name} imports {target}"
+
+
+def test_rooms_import_downward():
+    upward = {(own, other) for own, other, _ in arrows() if LAYERS.index(other) > LAYERS.index(own)}
+    assert upward == UPWARD
+
+
+def test_rooms_import_what_is_theirs():
+    wrong = [
+        told for own, other, told in arrows() if own in NARROW and other not in CELLAR and other not in NARROW[own]
+    ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_leaves_import_leaves_alone():
-    names = {f"pipeline_src.{leaf}" for leaf in LEAVES} | {"pipeline_src"}
-    for name in names:
-        assert imported(name) & modules().keys() <= names, name
-
-
-def test_every_room_is_known():
-    rooms = {room(name) for name in modules()} - LEAVES - {"", "systems"}
-    assert rooms <= MAY_IMPORT.keys()
-    assert {r.partition(".")[2] for r in rooms if r.startswith("systems.")} == SYSTEMS
+def test_every_room_has_its_place():
+    assert {room(name) for name in modules()} - {"", "systems"} == set(LAYERS)
+    assert {path.parent.name for path in (ROOT / "pipeline_src/systems").glob("*/declaration.py")} == set(SYSTEMS)
 
 
 def test_no_module_imports_itself_by_way_of_others():
@@ -104,8 +92,3 @@ def test_imports_are_absolute():
     for name, path in modules().items():
         nodes = ast.walk(ast.parse(path.read_text()))
         assert all(node.level == 0 for node in nodes if isinstance(node, ast.ImportFrom)), name
-
-
-def test_each_system_has_its_params_and_each_stage_its_script():
-    for system in SYSTEMS:
-        assert (ROOT / "pipeline_src/systems" / system / "params.py").is_file()

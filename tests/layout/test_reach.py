@@ -7,9 +7,9 @@ import sys
 import pytest
 import yaml
 
-from pipeline_src.project.graph import CODE, Stage, reached, read_graph, reading_key
+from pipeline_src.project.graph import CODE, Stage, overlap, reached, read_graph
 from pipeline_src.project.params import read_tree
-from pipeline_src.project.stage_code import closure, digests
+from pipeline_src.reference.stage_code import closure, digests
 from tests.layout.imports import ROOT
 
 GRAPH = read_graph(ROOT / "dvc.yaml")
@@ -80,6 +80,11 @@ STAGES_REACHED = {
 """All stages that some sections reach."""
 
 
+def reading_key(graph, key):
+    """Stages that a change below a key of params.yaml, or of the whole section, runs again by itself."""
+    return {name for name, stage in graph.items() if any(overlap(key, own) for own in stage.keys_of())}
+
+
 def stages(first):
     """Reached stages, those of the report left out."""
     return {name for name in reached(GRAPH, first) if name.split("_")[0] != REPORT}
@@ -136,7 +141,7 @@ def test_a_player_in_the_params_is_part_of_the_code():
 
 
 def test_every_stage_watches_its_code():
-    """Its params: `tests.project.test_params_read`."""
+    """Its params: `tests.reference.test_params_read`."""
     for name, definition in yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"].items():
         if name == CODE:
             continue

@@ -7,7 +7,7 @@ from tests.layout.imports import ROOT, modules
 
 ROOMS = (
     *("games", "records", "search", "players", "learning", "arena", "systems", "stages", "report", "web", "cli"),
-    *("jit", "parallel", "project.reference"),
+    *("jit", "parallel", "reference"),
 )
 EMPTY = {"What", "Whose", "Whom", "Of", "Which", "That", "Those", "There", "Such", "And", "Or", "But", "So"}
 """First words that name nothing. ``Which`` and ``That`` continue another sentence; ``Whether`` answers a question."""

@@ -16,8 +16,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, each, run_as_they_come, run_tasks
 from pipeline_src.parallel.crew import ATTEMPTS, Batches
 from pipeline_src.parallel.loky_crew import _uninterrupted
-from pipeline_src.parallel.tasks import MOST_WORKERS, _crew, nothing
-from pipeline_src.project.params import build
+from pipeline_src.parallel.tasks import _crew, nothing
+from pipeline_src.project.params import MOST_WORKERS, build
 from tests.parallel import worker_tasks
 
 TWO = Parallel(workers=2)

@@ -13,6 +13,7 @@ from pipeline_src.project import disk, memory
 from pipeline_src.project.disk import check, graph_targets, needed
 from pipeline_src.project.profile import merged_text
 from pipeline_src.project.repro import cores
+from pipeline_src.systems.gomoku_zero.declaration import weights
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net
 from pipeline_src.systems.gomoku_zero.params import GomokuNet
 from tests.layout.imports import ROOT
@@ -54,7 +55,7 @@ def test_every_profile_has_an_estimate(name):
 def test_a_line_net_counts_by_its_weights():
     net = make_net(make_config(GomokuNet(kind="lines"), 9, 9))
     own = {"kind": "lines", "lines": {"window": 9, "units": 96}}
-    assert disk.weights(own, 9) == pytest.approx(sum(p.numel() for p in net.parameters()), rel=0.05)
+    assert weights(own, 9) == pytest.approx(sum(p.numel() for p in net.parameters()), rel=0.05)
 
 
 def test_too_little_disk_is_refused_with_both_sizes(tmp_path, monkeypatch):

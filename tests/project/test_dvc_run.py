@@ -116,6 +116,14 @@ def test_an_unknown_target_is_an_error_of_dvc(checkout: Path, lines: list[str], 
         repro("toy_unknown", checkout, lines.append, children)
 
 
+def test_words_of_dvc_that_are_unknown_are_an_error(
+    checkout: Path, lines: list[str], children: Children, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dvc_run, "run_dvc", lambda *_, **__: None)
+    with pytest.raises(DvcFailedError, match="`dvc repro toy_crawl` did not say whether the stage ran"):
+        repro("toy_crawl", checkout, lines.append, children)
+
+
 @pytest.mark.slow
 def test_pushes_the_outputs_of_its_targets(checkout: Path, lines: list[str], children: Children) -> None:
     remote = add_remote(checkout)

@@ -20,7 +20,7 @@ from pipeline_src.project.code import private
 from pipeline_src.project.graph import CODE, read_graph
 from pipeline_src.project.params import read_tree
 from pipeline_src.project.profile import profile_names, switch_profile
-from pipeline_src.project.stage_code import digests
+from pipeline_src.reference.stage_code import digests
 from tests.layout.imports import ROOT
 
 
@@ -48,7 +48,7 @@ def checkout(tmp_path):
 def test_a_new_checkout_is_committed_and_takes_profiles(checkout):
     assert run(checkout, "git", "status", "--porcelain") == ""
     assert run(checkout, "git", "log", "--format=%an %s") == f"Zugwerk Zugwerk {module.__version__}\n"
-    for name in ("params.yaml", "prefect.yaml", ".dvc/config", "flows/reproduce.py", "docs/measured/overnight.json"):
+    for name in ("params.yaml", "prefect.yaml", ".dvc/config", "flows/systems.py", "docs/measured/overnight.json"):
         assert (checkout / name).read_bytes() == (ROOT / name).read_bytes()
     assert not (checkout / "pipeline_src").exists()
     assert (checkout / ".dvc/plots.html").is_file()
@@ -155,5 +155,5 @@ def test_the_same_sources_give_the_same_wheel_and_sdist(tmp_path):
         *sources,
         *(f"pipeline_src/checkout/{name}" for name in sources),
     }, "a wheel made from the sdist would lack these"
-    assert {"pipeline_src/checkout/dvc.yaml", "flows/reproduce.py", "spiders/littlegolem.py"} <= names
+    assert {"pipeline_src/checkout/dvc.yaml", "flows/systems.py", "spiders/littlegolem.py"} <= names
     assert not [name for name in names if name.startswith(("tests/", "bench/")) or ".pyc" in name]

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline_src.cli.project import verify as command
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project.dvc_answer import run_dvc
+from pipeline_src.project.dvc_run import ask_dvc
 from pipeline_src.project.verify import verify
 
 DVC_YAML = f"""
@@ -31,8 +31,8 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     (folder / "dvc.yaml").write_text(DVC_YAML)
     (folder / "make.py").write_text(MAKE)
-    run_dvc(folder, "init", "--no-scm", "--quiet")
-    run_dvc(folder, "repro", "--quiet")
+    ask_dvc(folder, "init", "--no-scm", "--quiet")
+    ask_dvc(folder, "repro", "--quiet")
     return folder
 
 
@@ -64,12 +64,12 @@ def test_new_outputs_are_undamaged(project):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["report.json", "folder/deep/b.txt"])
 def test_an_output_with_a_flipped_bit_is_named_and_dvc_notices_it(project, name):
-    run_dvc(project, "status")  # so that DVC has all of the copy's files in mind
+    ask_dvc(project, "status")  # so that DVC has all of the copy's files in mind
     turn_a_bit(project / name)
-    assert "up to date" in run_dvc(project, "status")  # which is why there is this check
+    assert "up to date" in ask_dvc(project, "status")  # which is why there is this check
     assert verify(project) == (FILES, [], [Path(name)])
-    assert name.partition("/")[0] in run_dvc(project, "status")
-    run_dvc(project, "repro", "--quiet")
+    assert name.partition("/")[0] in ask_dvc(project, "status")
+    ask_dvc(project, "repro", "--quiet")
     assert verify(project) == (FILES, [], [])
     assert (project / name).read_text() == f'"{name}"'
 
@@ -80,7 +80,7 @@ def test_a_damaged_file_of_the_cache_is_removed(project):
     turn_a_bit(damaged)
     assert verify(project) == (FILES, [damaged.relative_to(project)], [])
     assert not damaged.exists()
-    run_dvc(project, "repro", "--quiet")
+    ask_dvc(project, "repro", "--quiet")
     assert verify(project) == (FILES, [], [])
     assert damaged.read_text() == '"folder/a.txt"'
 

@@ -22,7 +22,7 @@ def surface() -> list[str]:
 
 
 def _params() -> Iterator[str]:
-    from pipeline_src.project.sections import json_schema
+    from pipeline_src.reference.sections import json_schema
 
     schema = json_schema()
 
@@ -68,7 +68,7 @@ def _commands() -> Iterator[str]:
 
 
 def _players() -> Iterator[str]:
-    from pipeline_src.project.reference.players import players
+    from pipeline_src.players.listing import players
 
     for player in players():
         yield f"player {player.game} {player.name}"

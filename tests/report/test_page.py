@@ -6,8 +6,7 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.report import page
-from pipeline_src.report.registry import REGISTRY
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from tests.report.charts.project import write
 from tests.web.conftest import PHONE, browser, fits, violations  # noqa: F401 - a fixture
 

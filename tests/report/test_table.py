@@ -1,8 +1,7 @@
 import pytest
 
 from pipeline_src.report.figures import figures
-from pipeline_src.report.registry import REGISTRY
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from pipeline_src.report.table import COLUMNS, lines, markdown, markdown_table, number, with_unit
 
 ROW = {

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline_src.report.figures import figures
-from pipeline_src.report.registry import REGISTRY
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from pipeline_src.report.verdict import verdicts
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 import pytest
 import yaml
 
-from flows.crawl import CrawlFailedError
+from flows.targets import CrawlFailedError
 from pipeline_src.records.parquet import write_records
 from tests.rehearsal.server import Trap, serving
 from tests.rehearsal.site import Site
@@ -171,8 +171,8 @@ def test_a_flow_asks_the_site_when_it_is_told_to(checkout, monkeypatch):
 
 
 def test_a_flow_s_crawl_ends_with_the_flow_and_keeps_what_came(checkout):
-    call = "import pathlib, flows.crawl; from pipeline_src.project.children import Children\n"
-    call += "with Children() as c: flows.crawl.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
+    call = "import pathlib, flows.targets; from pipeline_src.project.children import Children\n"
+    call += "with Children() as c: flows.targets.crawl('amazons', pathlib.Path(), print, c, limit_s=600)"
     with serving(site()) as server:
         params(checkout, server)
         trap = server.trap = Trap("record", 0.5, after=5)

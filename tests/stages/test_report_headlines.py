@@ -4,8 +4,7 @@ import sys
 import pytest
 import yaml
 
-from pipeline_src.report.registry import REGISTRY
-from pipeline_src.report.systems import SYSTEMS
+from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from pipeline_src.stages import report_headlines
 from tests.layout.imports import ROOT
 
@@ -43,7 +42,7 @@ def test_figures_are_as_in_the_reports_of_the_chosen_reading(pick):
 
 def test_each_system_that_dvc_yaml_names_has_figures_of_the_graph():
     stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-    chosen = {system.reports: (name, system.metrics) for name, system in SYSTEMS.items() if system.metrics}
+    chosen = {system.word: (name, system.metrics) for name, system in SYSTEMS.items() if system.metrics}
     assert sorted(stages["report_headlines"]["foreach"]) == sorted(chosen)
     for name, figures in chosen.values():
         assert all(REGISTRY[name][figure].path for figure in figures)

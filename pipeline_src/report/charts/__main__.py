@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline_src.errors import run_main
 from pipeline_src.files import written_aside
-from pipeline_src.report.charts import SYSTEMS, charts, png, svg
+from pipeline_src.report.charts import charts, drawn, png, svg
 
 
 def main() -> None:
@@ -20,10 +20,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m pipeline_src.report.charts", description="Write charts as SVG and PNG files."
     )
-    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(SYSTEMS)}; all by default")
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=f"of {', '.join(drawn())}; all by default")
     parser.add_argument("--out", type=Path, default=Path("work/charts"), help="folder, work/charts by default")
     options = parser.parse_args()
-    for system in options.systems or SYSTEMS:
+    for system in options.systems or drawn():
         for chart in charts(system):
             with written_aside(options.out / f"{chart.name}.svg") as aside:
                 aside.write_text(svg(chart), encoding="utf-8")

@@ -11,7 +11,7 @@ from pipeline_src.report.charts.drawing import SHARE, Chart, chart, curves, heat
 from pipeline_src.report.charts.reading import Rows, points, table
 from pipeline_src.report.generation_times import read_times
 from pipeline_src.report.lock import Lock
-from pipeline_src.report.registry import ANCHOR
+from pipeline_src.systems.gomoku_zero.declaration import ANCHOR
 
 REPORTS = Path("artifacts/reports/gomoku")
 RERUN = "dvc repro gomoku_evaluate"

@@ -1,6 +1,6 @@
 """Amazons boards of the report: positions of a held-out game with both nets' policies, and a whole game of a match."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ from pipeline_src.games import amazons
 from pipeline_src.games.amazons.board import BLACK, EMPTY, WHITE, to_play
 from pipeline_src.games.amazons.replay import replay
 from pipeline_src.games.amazons.turns import move
+from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.positions.file import (
@@ -24,9 +25,9 @@ from pipeline_src.report.positions.file import (
     rounded,
     square_names,
 )
-from pipeline_src.report.positions.games import PLAYED_BY, between, draw_game, within
-from pipeline_src.report.positions.params import AmazonsShown
+from pipeline_src.report.positions.games import PLAYED_BY, Draw, between, check_name, draw_game, within
 from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.declaration import AmazonsShown
 from pipeline_src.systems.amazons_net.evaluation_params import Pairing
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
@@ -35,8 +36,21 @@ from pipeline_src.systems.amazons_net.views import view_turn
 GAMES = Path("artifacts/records/amazons/games.parquet")
 MATCHES = Path("artifacts/records/amazons/matches.parquet")
 SAMPLES = Path("artifacts/samples/amazons")
+MODELS = Path("artifacts/models/amazons")
 NAMES = {"residual": "residual net", "published": "Amazons-Net"}
 """Names of the models that the players of a match have in braces."""
+
+
+def boards(shown: AmazonsShown) -> Callable[[Draw], list[Example]]:
+    """Read the params; see `project.systems.Boards`."""
+    check_name("amazons.match", shown.match, "amazons_match.matches")
+    pairing = load(Pairing, f"amazons_match.matches.{shown.match}")
+    loss = load_value(str, "amazons_match.loss")
+    models = {"published": MODELS / loss / "nets.pt", "residual": MODELS / "residual" / "nets.pt"}
+    return lambda rng: [
+        *amazons_positions(shown, models, rng("amazons")),
+        amazons_game(pairing, models, rng("game")),
+    ]
 
 
 def amazons_positions(shown: AmazonsShown, models: Mapping[str, Path], rng: np.random.Generator) -> list[Example]:

@@ -1,18 +1,28 @@
 """Search depth in the report: the published net's input in a position, and the depths that the nets choose there."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from pipeline_src.learning.split import TEST, assign_games
+from pipeline_src.project.params import load, load_value
 from pipeline_src.report.positions.file import SIDES, Example, Panel, heat_map, ranks, square_names
-from pipeline_src.report.positions.params import DepthShown
+from pipeline_src.report.positions.games import Draw
 from pipeline_src.systems.search_depth.chooser import load_depth_model
+from pipeline_src.systems.search_depth.declaration import DepthShown
+from pipeline_src.systems.search_depth.params import DepthSplitParams
 from pipeline_src.systems.search_depth.planes import depth_planes
 from pipeline_src.systems.search_depth.positions import open_positions
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")
+
+
+def boards(shown: DepthShown) -> Callable[[Draw], list[Example]]:
+    """Read the params; see `project.systems.Boards`."""
+    shares, seed = load(DepthSplitParams, "depth_split").shares, load_value(int, "seed")
+    return lambda rng: [depth_example(shown, shares, seed, rng("depth"))]
 
 
 def depth_example(

@@ -1,12 +1,14 @@
 """Gomoku boards of the report: a game of the evaluation, and positions with the policies of a net and its search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from pipeline_src.games import gomoku
 from pipeline_src.games.gomoku.board import GomokuState
+from pipeline_src.project.params import load_part, load_value
+from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.positions.file import (
@@ -19,17 +21,32 @@ from pipeline_src.report.positions.file import (
     rounded,
     square_names,
 )
-from pipeline_src.report.positions.games import between, check_model, draw_game, within
-from pipeline_src.report.positions.params import GomokuShown
+from pipeline_src.report.positions.games import Draw, between, check_model, check_name, draw_game, within
+from pipeline_src.systems.gomoku_zero.declaration import GomokuShown
 from pipeline_src.systems.gomoku_zero.evaluation_params import GomokuPlayers
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
+from pipeline_src.systems.gomoku_zero.params import read_numbers
 from pipeline_src.systems.gomoku_zero.views import PositionView, ZeroView
-from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard
+from pipeline_src.systems.growing_boards.params import BoardFiles, GrowingBoard, read_boards
 
 GAMES = Path("artifacts/records/gomoku/matches.parquet")
 GROWING_GAMES = Path("artifacts/records/growing/matches.parquet")
 HEADLINE = "headline"
 """Event of the best player's games in the records of both stages."""
+
+
+def boards(shown: GomokuShown) -> Callable[[Draw], list[Example]]:
+    """Read the params; see `project.systems.Boards`."""
+    check_name("gomoku.opponent", shown.opponent, "gomoku_evaluate.opponents")
+    players, numbers = load_part(GomokuPlayers, "gomoku_evaluate"), read_numbers()
+    opponent = load_value(str, f"gomoku_evaluate.opponents.{shown.opponent}.player")
+    return lambda rng: gomoku_examples(shown, players, opponent, numbers[-1], rng("gomoku"))
+
+
+def growing_boards(shown: PlyShown) -> Callable[[Draw], list[Example]]:
+    """Read the params; see `project.systems.Boards`."""
+    board, simulations = read_boards()[-1], load_value(int, "report_positions.gomoku.simulations")
+    return lambda rng: growing_examples(board, shown.ply, simulations, rng("growing"))
 
 
 def gomoku_examples(

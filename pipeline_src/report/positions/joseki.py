@@ -1,5 +1,6 @@
 """Joseki board of the report: a position of a game with the library's recommendations."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,10 @@ import numpy as np
 from pipeline_src.games.go.board import SIDE, copy_state
 from pipeline_src.games.go.replay import play_actions
 from pipeline_src.games.go.setup import initial_state
+from pipeline_src.project.systems import PlyShown
 from pipeline_src.records.parquet import read_records
 from pipeline_src.report.positions.file import SIDES, Candidate, Example, Panel, ranks, rounded, square_names
-from pipeline_src.report.positions.games import draw_game, within
+from pipeline_src.report.positions.games import Draw, draw_game, within
 from pipeline_src.systems.joseki.corners import BOARD
 from pipeline_src.systems.joseki.library_file import load
 from pipeline_src.systems.joseki.recommend import recommend
@@ -18,6 +20,11 @@ GAMES = Path("artifacts/records/joseki/games.parquet")
 LIBRARY = Path("artifacts/models/joseki/library.joseki")
 NAMED = 5
 """Number of moves listed beside the board, which shows all."""
+
+
+def boards(shown: PlyShown) -> Callable[[Draw], list[Example]]:
+    """See `project.systems.Boards`."""
+    return lambda rng: [joseki_example(shown.ply, rng("joseki"))]
 
 
 def joseki_example(ply: int, rng: np.random.Generator) -> Example:

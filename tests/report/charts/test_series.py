@@ -1,7 +1,7 @@
 import pytest
 import yaml
 
-from pipeline_src.report.charts import SYSTEMS, charts
+from pipeline_src.report.charts import charts, drawn
 from pipeline_src.report.charts.gomoku import rated_hours
 from tests.report.charts.project import FILES, GOMOKU, by_name, intervals, series, values, write
 
@@ -10,7 +10,7 @@ from tests.report.charts.project import FILES, GOMOKU, by_name, intervals, serie
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     write(folder)
-    return by_name(chart for system in SYSTEMS for chart in charts(system, folder))
+    return by_name(chart for system in drawn() for chart in charts(system, folder))
 
 
 def test_amazons_nets_by_epoch(found):

@@ -1,0 +1,89 @@
+"""A flow for the whole graph, and one for each system that declares one (`pipeline_src.project.systems.Flow`).
+
+Each brings targets up to date, side by side if possible, pushes the outputs, and publishes metrics, plots and results.
+`python -m flows NAME` runs one here and now, without a server; prefect.yaml names them by `FLOWS`.
+"""
+
+import inspect
+from pathlib import Path
+from typing import Annotated
+
+from prefect import Flow, flow
+from pydantic import Field
+
+from flows import CHECKOUT
+from flows.again import after_crash
+from flows.options import LIMIT_MINUTES, RETRIES
+from flows.publish import publish, publish_results, push_outputs
+from flows.targets import bring_up_to_date, tried_again
+from pipeline_src.project.repro import cores
+from pipeline_src.project.systems import systems
+
+
+def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., None]:
+    """A flow over the stages of a system or, with None, over the whole graph.
+
+    Args:
+        name: the flow's name in the browser.
+        system: what the names of its stages, and the folder of its reports, begin with.
+        summary: what it does, in a sentence or two; the text above the flow's form in the browser.
+        crawls: whether there is a crawl among the stages, so that `refresh_crawl` means something.
+    """
+
+    def bring_and_publish(
+        targets: tuple[str, ...] = (),
+        jobs: Annotated[int, Field(gt=0)] = cores(),
+        refresh_crawl: bool = False,
+        limit_minutes: Annotated[float, Field(gt=0)] = LIMIT_MINUTES,
+        retries: Annotated[int, Field(ge=0)] = RETRIES,
+        push: bool = True,
+        checkout: Path = CHECKOUT,
+    ) -> None:
+        """See ``summary``; Prefect shows the lines below in the form.
+
+        Args:
+            targets: stages or groups of dvc.yaml, with all that they depend on; all of them when none is given.
+            jobs: busy processes and threads at a time, of all targets.
+            refresh_crawl: let the crawl fetch what is new; otherwise it stays as it is.
+            limit_minutes: time limit of each target, and of the push.
+            retries: how often a failed target, or a failed push, is tried again; it goes on where it was.
+            push: copy what was made to DVC's default remote, where the checkout has one.
+            checkout: the folder that holds dvc.yaml.
+        """
+        limit_s = 60 * limit_minutes
+        outcomes = bring_up_to_date(
+            list(targets),
+            system,
+            checkout,
+            jobs=jobs,
+            refresh_crawl=refresh_crawl,
+            limit_s=limit_s,
+            retries=retries,
+        )
+        if push:
+            pushed = [one.target for one in outcomes] if targets or system else []
+            tried_again(push_outputs, retries)(pushed, checkout, limit_s)
+        publish(checkout, outcomes, system)
+        publish_results(checkout, system)
+
+    if not crawls:
+        whole = inspect.signature(bring_and_publish)
+        kept = [parameter for parameter in whole.parameters.values() if parameter.name != "refresh_crawl"]
+        setattr(bring_and_publish, "__signature__", whole.replace(parameters=kept))  # noqa: B010  unknown to mypy
+    return flow(name=name, description=summary, on_crashed=[after_crash])(bring_and_publish)
+
+
+FLOWS = {
+    "reproduce": system_flow(
+        "reproduce",
+        None,
+        "Bring the whole graph up to date, target by target; push what was made, publish metrics, plots and results.",
+        crawls=True,
+    ),
+    **{
+        name: system_flow(name.replace("_", "-"), system.word, system.flow.summary, crawls=system.flow.crawls)
+        for name, system in systems().items()
+        if system.flow
+    },
+}
+globals().update(FLOWS)  # Prefect finds a flow by a name in this file

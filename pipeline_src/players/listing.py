@@ -1,0 +1,82 @@
+"""The players of every game with their options, as `zugwerk players`, the pages and docs/reference list them."""
+
+from typing import Any, NamedTuple
+
+from pydantic.fields import FieldInfo
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.games.game import GAMES
+from pipeline_src.players.options import Options, option_names
+from pipeline_src.players.registry import makers_of, open_maker
+from pipeline_src.project.params import sentence, type_words
+
+IN_A_TEXT = {"true or false": "0 or 1", "mapping": "text", "list of text": "text"}
+
+
+class Option(NamedTuple):
+    """An option of a player."""
+
+    name: str
+    """The name, such as ``nodes``, or ``:MODEL`` for the value after the colon, which has no key."""
+    also: str
+    """Another name of the option."""
+    type: str
+    default: str
+    meaning: str
+
+
+class Listed(NamedTuple):
+    """A player."""
+
+    game: str
+    name: str
+    """Name at the start of a player's text."""
+    with_options: list[str]
+    """Options that select this player among several of the same name."""
+    meaning: str
+    example: str
+    options: list[Option]
+
+    @property
+    def title(self) -> str:
+        """Return the name, with the options that select the player."""
+        return " with ".join(filter(None, [self.name, " or ".join(self.with_options)]))
+
+
+def players(game: str | None = None) -> list[Listed]:
+    """Return all players of a game, or of all games.
+
+    Raises:
+        ZugwerkError: the game has no players.
+    """
+    games = [name for name in sorted(GAMES) if makers_of(name)]
+    if game is not None and game not in games:
+        raise ZugwerkError(f"no players of {game!r}; there are those of: {', '.join(games)}")
+    return [one for name in games if game in (None, name) for one in _players(name)]
+
+
+def _players(game: str) -> list[Listed]:
+    names: dict[str, list[str]] = {}
+    for name, maker in makers_of(game).items():
+        names.setdefault(maker, []).append(name)
+    found = []
+    for maker, all_names in names.items():
+        kind = open_maker(maker)[1]
+        name, meant = all_names[0].partition(":")[0], [one.partition(":")[2] for one in all_names]
+        options = [_option(kind, key, field) for key, field in kind.model_fields.items()]
+        found.append(Listed(game, name, list(filter(None, meant)), sentence(kind.__doc__), kind.EXAMPLE, options))
+    return found
+
+
+def _option(kind: type[Options], key: str, field: FieldInfo) -> Option:
+    name = f":{key.upper()}" if key == kind.VALUE else next(n for n in option_names(kind) if n.partition(".")[0] == key)
+    also = next((other for other, own in kind.ALIASES.items() if own == key), "")
+    words = type_words(field).removesuffix(" or null")
+    return Option(name, also, IN_A_TEXT.get(words, words), _text(field.default), sentence(field.description))
+
+
+def _text(value: Any) -> str:
+    """Return a default as written in a player's text; empty if there is none."""
+    if isinstance(value, bool | int | float):
+        return f"{value:.12g}"
+    return value if isinstance(value, str) else ""

@@ -1,1 +1,0 @@
-"""The pages below docs/reference, written from the code: ``python -m pipeline_src.project.reference``."""

@@ -1,0 +1,228 @@
+"""Declarations: everything that the project has to know of a system, in the module ``declaration`` of its package.
+
+`systems` finds them as the registry finds players, so that no list elsewhere names the systems: figures, tables,
+charts, boards, sections of params.yaml, flows, deployments, curves, sizes and pages all come from here.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline_src.project.params import Params, Whole
+
+PACKAGE = Path(__file__).parents[1]
+DECLARATION = "declaration"
+"""Name of the module, which has the `System` as ``SYSTEM``."""
+Words = Callable[[Mapping[str, Any]], str]
+"""Makes words from the tree of params.yaml."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Words on the data of a figure: those with a count above 0 in a metrics file."""
+
+    path: str
+    key: str
+    """Dotted path of the counts in the file."""
+    words: Mapping[str, str]
+    """Words by the keys of the counts."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. Its value in a metrics file is a number or ``{value, low, high, n}``.
+
+    In ``path``, ``{section.key}`` stands for the value in params.yaml.
+    """
+
+    words: str
+    """Description for tables."""
+    unit: str
+    path: str = ""
+    """Metrics file of the graph; empty if only committed measurements have the figure."""
+    key: str = ""
+    """Dotted path of the value in the file."""
+    stage: str = ""
+    """DVC stage that makes the file."""
+    published: float | None = None
+    data: str | Counted | Words = ""
+    """Origin of the data, in words."""
+    timing: str = ""
+    """Key in `generation_times.figures`, in place of a metrics file."""
+    times: str = ""
+    """File of times with the key, in place of a metrics file."""
+    player: Words | None = None
+    """The player that the graph measures, in words. An older measurement by other code
+    stands behind all others of such a figure."""
+    trained: Words | None = None
+    """How the nets that the graph measures were trained, in words, if otherwise than by our own choices. A committed
+    measurement with such words stands behind the others of its figure."""
+    named: Mapping[str, Any] = field(default_factory=dict)
+    """Params that the words name, by dotted keys. A value that the graph made with others is left out."""
+
+
+class Claim(NamedTuple):
+    """Report of a publication, and the figure that decides whether it was reached."""
+
+    words: str
+    figure: str
+    bar: float | str
+    """The published value of the figure, or where none is printed the figure that stands for it."""
+    reason: str
+    """Remark on the verdict."""
+    missed: str = ""
+    """Why it was not reached, where it was not; else `reason` stands there too."""
+    run: str = ""
+    """The figure to show of a run that has not made the one that decides."""
+    bar_words: str = ""
+    """Name of what ``bar`` stands for, if that is a figure."""
+    less: bool = False
+    """Whether less is better."""
+    outcomes: tuple[str, str] = ("beaten", "reproduced")
+    """The verdicts on a value beyond the bar, and on one that cannot be told from it."""
+
+
+class Boards(NamedTuple):
+    """Boards of the report: positions and games that the stage report_positions chooses."""
+
+    params: type[Any]
+    """Model of the system's key in section ``report_positions``."""
+    function: str
+    """``module:function`` from these params to a function that makes the list of `positions.file.Example`s; it takes
+    a function from names to generators of random numbers."""
+    about: str = ""
+    """Description of the key; by default the docstring of the model."""
+
+
+class Sizes(NamedTuple):
+    """Disk and memory that the stages of a system take; all in bytes unless stated otherwise."""
+
+    disk: Callable[[str, str, Mapping[str, Any]], float]
+    """From stage, item of a `foreach` and params to one copy of its outputs, as far as these grow with the params."""
+    memory: Callable[[str, str, Mapping[str, Any], bool], float]
+    """From stage, item, params and whether there is a GPU to the data that a target reads and its training."""
+    process: Mapping[str, int]
+    """MiB of a process without workers, measured for docs/costs.md and in small runs, by stage."""
+    side_by_side: frozenset[str] = frozenset()
+    """Stages with members that may run at the same time. All other stages of a system run one at a time."""
+
+
+class Flow(NamedTuple):
+    """The system's flow in Prefect; it and its deployment have the system's name, with hyphens."""
+
+    summary: str
+    """Text above the flow's form in the browser."""
+    deployment: str
+    """Description of the deployment ``local``."""
+    crawls: bool = False
+    """Whether there is a crawl among the stages, which the flow can let fetch new games."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A published system, or a part of the engine with figures of its own."""
+
+    name: str
+    """Name of docs/measured/NAME.json, of the flow and in tables of figures; of a published system that of its folder
+    too."""
+    title: str
+    summary: str
+    page: str
+    """Page below docs/."""
+    figures: Mapping[str, Figure]
+    """Headline figures by name."""
+    source: str = ""
+    """The publication; empty for a system of our own."""
+    word: str = ""
+    """First word of its stages and of its sections of params.yaml, and name of its folders below artifacts/reports and
+    the others; empty if it has no stages."""
+    claim: Claim | None = None
+    """The publication's; None for a system of our own."""
+    metrics: tuple[str, ...] = ()
+    """Figures of the graph that DVC shows as metrics: few, since its tables have a column for each number."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """The model of each of its sections of params.yaml; the names in `Named` ones are the user's own."""
+    charts: str = ""
+    """``module:function`` from a checkout to its charts, None for each without data."""
+    pictures: tuple[str, ...] = ()
+    """Names of the charts that pages below docs show."""
+    boards: Boards | None = None
+    curves: tuple[str, ...] = ()
+    """Patterns of the tables of finished trainings in its folder of reports."""
+    matches: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions of the committed matches by their keys. A match without one is shown by its key."""
+    sizes: Sizes | None = None
+    flow: Flow | None = None
+
+
+def declarations() -> list[str]:
+    """Return the modules with declarations, in the order of their names; they are listed, not imported."""
+    found = (path.relative_to(PACKAGE.parent) for path in PACKAGE.rglob(f"{DECLARATION}.py"))
+    return sorted(".".join(path.with_suffix("").parts) for path in found)
+
+
+@cache
+def systems() -> dict[str, System]:
+    """Return all systems by name, published ones first."""
+    found: list[System] = [importlib.import_module(module).SYSTEM for module in declarations()]
+    return {system.name: system for system in sorted(found, key=lambda one: (one.claim is None, one.name))}
+
+
+def by_word() -> dict[str, System]:
+    """Return the systems with stages, by their `System.word`."""
+    return {system.word: system for system in systems().values() if system.word}
+
+
+def sections() -> dict[str, Any]:
+    """Return the models of the sections of params.yaml that systems declare."""
+    return {name: kind for system in systems().values() for name, kind in system.params.items()}
+
+
+def open_function(where: str) -> Callable[..., Any]:
+    """Return the function at ``module:function``."""
+    module, _, name = where.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
+
+
+KEPT = 3.2
+"""Bytes that a training step keeps for each output of the convolutions, measured with the published residual net."""
+STATE = 4
+"""Numbers for each weight in training: the weight, its gradient and the optimiser's state."""
+
+
+def training_bytes(weights: float, outputs: float) -> float:
+    """Return the bytes of a training by its weights and the outputs of its convolutions for a whole batch."""
+    return float(4 * (STATE * weights + KEPT * outputs))
+
+
+def levels_figure(size: int, variant: str) -> Figure:
+    """Return the figure of a ladder of opponents (`players.ladders`)."""
+    return Figure(f"levels on {size}x{size} {variant}: Elo from the weakest to the strongest", "Elo")
+
+
+def calibration_figures(
+    word: str, net: str, data: str | Counted | Words, player: Words | None = None
+) -> dict[str, Figure]:
+    """Return the figures of a stage ``WORD_calibration`` by name; ``net`` and ``data`` are words for tables."""
+    words = {
+        "calibration_brier": ("value_brier", "squared error", "Brier score of its win rates (one half always: 0.25)"),
+        "calibration_bias": ("value_bias", "fraction", "win rate predicted, less points scored"),
+        "start_first": ("start_first", "win rate", "win rate of the first side at the start"),
+        "start_second": ("start_second", "win rate", "win rate of the second side a ply later"),
+    }
+    file, stage = f"artifacts/reports/{word}/calibration.json", f"{word}_calibration"
+    return {
+        name: Figure(f"{net} against itself: {about}", unit, file, key, stage, data=data, player=player)
+        for name, (key, unit, about) in words.items()
+    }
+
+
+class PlyShown(Params):
+    """One position of a game."""
+
+    ply: Whole
+    """Number of moves played before the position."""

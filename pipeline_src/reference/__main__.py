@@ -1,0 +1,70 @@
+"""Write the reference pages, the generated blocks of README.md and of the pages below docs, and their charts.
+
+prefect.yaml and the templates of `dvc plots` are brought up to date too.
+
+Example: ``python -m pipeline_src.reference --check``
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline_src.errors import ZugwerkError, run_main
+from pipeline_src.files import written_aside
+from pipeline_src.reference.commands import commands_page
+from pipeline_src.reference.deployments import deployments
+from pipeline_src.reference.graph import graph_page
+from pipeline_src.reference.metrics import metrics_page
+from pipeline_src.reference.nets import nets_page
+from pipeline_src.reference.params import params_page
+from pipeline_src.reference.pictures import pictures
+from pipeline_src.reference.players import players_page
+from pipeline_src.reference.results import filled_pages
+from pipeline_src.reference.sections import json_schema
+from pipeline_src.reference.web import web_page
+from pipeline_src.report.charts.drawing import SPECS
+
+FOLDER = Path("docs/reference")
+DVC_PLOTS = Path(".dvc/plots")
+"""Where DVC looks for the templates of `dvc plots`: copies of the package's, since links do not survive everywhere."""
+PAGES: dict[str, Callable[[Path], str]] = {
+    "params.md": params_page,
+    "params.schema.json": lambda _: json.dumps(json_schema(), indent=1) + "\n",
+    "profile.schema.json": lambda _: json.dumps(json_schema(whole=False), indent=1) + "\n",
+    "players.md": lambda _: players_page(),
+    "cli.md": commands_page,
+    "metrics.md": metrics_page,
+    "graph.md": graph_page,
+    "web.md": lambda _: web_page(),
+    "nets.md": lambda _: nets_page(),
+}
+
+
+def outdated(folder: Path = Path()) -> dict[Path, str]:
+    """Return the pages below ``folder`` that are out of date, with their new texts."""
+    wanted = {folder / FOLDER / name: page(folder) for name, page in PAGES.items()}
+    wanted |= filled_pages(folder) | pictures(folder) | {folder / "prefect.yaml": deployments(folder)}
+    wanted |= {folder / DVC_PLOTS / path.name: path.read_text(encoding="utf-8") for path in SPECS.glob("*.json")}
+    return {
+        path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline_src.reference", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a page is out of date")
+    found = outdated() if parser.parse_args().check else {}
+    if found:
+        raise ZugwerkError(f"out of date: {', '.join(map(str, found))}; `make docs` writes them")
+    for path, text in outdated().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written_aside(path) as aside:
+            aside.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")
+
+
+if __name__ == "__main__":
+    run_main(main)

@@ -1,0 +1,114 @@
+"""The page of the stages that run again after a change of params.yaml, of a package or of a stage's outputs."""
+
+from collections.abc import Iterator, Mapping, Set
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pipeline_src.project.code import CHANGE_NO_OUTPUT, this_code
+from pipeline_src.project.graph import CODE, GRAPH, Stage, overlap, reached, read_graph
+from pipeline_src.project.params import PARAMS_FILE, read_tree
+from pipeline_src.reference.stage_code import closure
+from pipeline_src.reference.tables import NOTE, code, table
+
+INTRO = f"""# What runs again
+
+{NOTE}
+
+`dvc repro` runs a stage again when a parameter, its code or an input of it has changed, and then those that read its
+outputs, if these have changed. `zugwerk status` lists the stages that would run now, and why.
+
+The stage `code` writes the digests of code at the start of a run. `dvc status` and `dvc repro --dry` see every change
+of params and files, but of code only what was edited before the last run. `zugwerk status` first brings the digests up
+to date (`dvc repro --single-item code`); until the next edit DVC's own commands then say the same.
+
+A row of the table is about the key and everything below it; NAME is any item.
+
+"""
+SECTIONS = """
+A key with no stage changes no output of the graph: `parallel`, for one, says how many processes work.
+
+## Code
+
+A stage's code is its module, the players that its params name, and all first-party modules that these import; comments,
+docstrings and blank lines do not count. `zugwerk code STAGE` lists the files, `zugwerk code STAGE --why FILE` shows
+which imports lead to a file.
+
+"""
+STAGES = """
+## Stages
+
+"""
+
+
+def graph_page(folder: Path = Path()) -> str:
+    """Return the page's text, for the dvc.yaml and the params.yaml of ``folder``."""
+    graph, params = read_graph(folder / GRAPH), read_tree(folder / PARAMS_FILE)
+    stages = {name: stage for name, stage in graph.items() if name != CODE}
+    head = ["key of params.yaml", "runs again", "and then, where its outputs differ"]
+    text = INTRO + "\n".join(table(head, _keys(stages, params))) + "\n" + SECTIONS
+    text += "\n".join(table(["code of", "runs again"], _packages(stages, params))) + "\n" + STAGES
+    return text + "\n".join(table(["stage", "reads, of other stages"], _inputs(stages))) + "\n"
+
+
+def packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Return the stages that run a module of a package (``__init__`` aside), by the package's name."""
+    found: dict[str, set[str]] = {}
+    for name, stage in stages.items():
+        for module in set(closure(stage, params)) - CHANGE_NO_OUTPUT:
+            path = this_code().file(module)
+            if path is not None and path.name != "__init__.py":
+                found.setdefault(module.rpartition(".")[0], set()).add(name)
+    return dict(sorted(found.items()))
+
+
+def _keys(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Iterator[list[str]]:
+    for section in params:
+        readers: dict[str, set[str]] = {section: set()}
+        for target, keys in ((target, stage.keys_of(target)) for stage in stages.values() for target in stage.listed):
+            for key in filter(partial(overlap, section), keys):
+                shown, name = _shown(key, target)
+                readers.setdefault(shown, set()).add(name)
+        rows: dict[frozenset[str], list[str]] = {}
+        for key in sorted(readers):
+            above = {name for other in readers if key.startswith(f"{other}.") for name in readers[other]}
+            if not readers[key] <= above or len(readers) == 1:
+                rows.setdefault(frozenset(above | readers[key]), []).append(code(key))
+        for first, names in rows.items():
+            groups = {name.partition("@")[0] for name in first}
+            yield [", ".join(names), _targets(stages, first), _listed(stages, reached(stages, groups) - groups)]
+
+
+def _shown(key: str, target: str) -> tuple[str, str]:
+    """A key and a target with NAME in place of the item that both name."""
+    group, _, item = target.partition("@")
+    parts = key.split(".")
+    if item not in parts:
+        return key, target
+    return ".".join("NAME" if part == item else part for part in parts), f"{group}@NAME"
+
+
+def _targets(stages: Mapping[str, Stage], targets: Set[str]) -> str:
+    """Stages, and of a `foreach` the members where not all of them are meant."""
+    names: list[str] = []
+    for name, stage in stages.items():
+        some = [target for target in (f"{name}@NAME", *stage.listed) if target in targets]
+        names += [name] if len(some) == len(stage.listed) and stage.listed.keys() <= targets else some
+    return ", ".join(map(code, names)) or "-"
+
+
+def _packages(stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Iterator[list[str]]:
+    for package, names in packages(stages, params).items():
+        yield [code(package.replace(".", "/")), _listed(stages, names)]
+
+
+def _inputs(stages: Mapping[str, Stage]) -> Iterator[list[str]]:
+    for name, stage in stages.items():
+        before = {o for o, one in stages.items() if o != name and any(stage.reads(out) for out in one.outs)}
+        yield [code(name), _listed(stages, before)]
+
+
+def _listed(stages: Mapping[str, Stage], names: set[str]) -> str:
+    if names and names == set(stages):
+        return "every stage"
+    return ", ".join(code(name) for name in stages if name in names) or "-"

@@ -1,0 +1,90 @@
+"""The page of the figures that the project reports, and of the metrics files of the graph."""
+
+from pathlib import Path
+
+import yaml
+
+from pipeline_src.project.systems import Figure
+from pipeline_src.reference.tables import NOTE, code, table
+from pipeline_src.report.registry import REGISTRY
+
+INTRO = f"""# Metrics
+
+{NOTE}
+
+`zugwerk report` prints the figures below next to the published ones, `zugwerk report --json` prints them for programs,
+and `zugwerk compare` sets all numbers of two versions side by side. Names and units are in the
+[glossary](../glossary.md#metrics).
+
+To DVC a few figures of each system are metrics, those in `artifacts/reports/SYSTEM.headlines.json`: `dvc metrics show`,
+`dvc metrics diff` and `dvc exp show` print them. `dvc metrics diff --targets FILE` prints the numbers of any of the
+[files](#files). For a table of experiments with a column for each figure or param that differs:
+
+```sh
+dvc exp show --only-changed --drop '.*\\.(low|high|n)$|code\\..*|artifacts/.*|Created'
+```
+
+- An estimate is `{{value, low, high, n}}`: `low` to `high` is its 95 % confidence interval, `n` the number of games,
+  turns or positions. A number without an interval is a count, or has no sampling error.
+- Rates, accuracies and scores are fractions from 0 to 1. A score is (W + D/2) / n, over pairs of games with the sides
+  swapped. A value or win rate is that of the side to move.
+- `elo` of a match is the Elo difference that corresponds to its score, null where one side won every game. On the scale
+  of Gomoku's models, MCTS with 1,000 random playouts is 0.
+- Seconds and hardware are not metrics, since they differ from run to run. They are in `*.timings.json`, outside git and
+  DVC.
+- A figure with no stage comes from `docs/measured/SYSTEM.json`, which `make measure-SYSTEM` writes.
+- A figure may have several measurements: by the last run in this checkout, by a committed run of a profile, or outside
+  the graph. The checkout's own stands first, then the one with the largest n; `profiles` has all of them by name, and
+  `others` the details of the rest ([formats](../results.md#add-a-measurement)).
+- `player` says what was measured where params decide it, such as `bare net, 64 simulations` or `net with solver=200,
+  400 simulations`. Of such a figure, a measurement by other code than the graph's (`code`, the digest of the stage's
+  code) stands behind those by the same code, the newest first. `as printed` says that Amazons-Net was trained as its
+  patent prints it, and such a measurement stands behind all others.
+- A figure names what it was played with, such as best of five or two plies. Where the graph played with something else,
+  it has no such figure.
+
+## Figures
+
+"""
+
+
+def metrics_page(folder: Path = Path()) -> str:
+    """Return the page's text, for the registry of figures and the dvc.yaml of ``folder``."""
+    lines = INTRO.splitlines()
+    for system, figures in REGISTRY.items():
+        lines += [f"### {system}", ""]
+        rows = [(code(name), figure.words, *_about(system, figure)) for name, figure in figures.items()]
+        lines += [*table(["key", "figure", "unit", "published", "made by", "file, key"], rows), ""]
+    lines += [
+        "## Files",
+        "",
+        "The reports of each stage, which hold numbers only. DVC keeps them; those of the committed run are in"
+        " [docs/measured/laptop](../measured/laptop) too.",
+        "",
+    ]
+    return "\n".join([*lines, *table(["stage", "reports"], _files(folder))]) + "\n"
+
+
+def _is_report(file: str) -> bool:
+    return file.startswith("artifacts/reports/") and file.endswith(".json") and not file.endswith("positions.json")
+
+
+def _about(system: str, figure: Figure) -> tuple[str, str, str, str]:
+    published = "" if figure.published is None else f"{figure.published:,}"
+    if not figure.stage:
+        return figure.unit, published, code(f"make measure-{system}"), code(f"docs/measured/{system}.json")
+    place = f"{code(figure.path or figure.times)} {code(figure.key)}" if figure.key else "times of the generations"
+    return figure.unit, published, code(f"dvc repro {figure.stage}"), place
+
+
+def _files(folder: Path) -> list[tuple[str, str]]:
+    stages = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    rows = []
+    for name, definition in stages.items():
+        body = definition.get("do", definition)
+        outs = [*body.get("outs", []), *body.get("metrics", [])]
+        files = [file for one in outs for file in ([one] if isinstance(one, str) else one) if _is_report(file)]
+        shown = [file.replace("${item}", "NAME").replace("${key}", "NAME") for file in files]
+        if shown:
+            rows.append((code(name), ", ".join(map(code, shown))))
+    return rows

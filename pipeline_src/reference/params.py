@@ -1,0 +1,149 @@
+"""The page of params.yaml: every key with its type, its value in each profile, and its meaning."""
+
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipeline_src.project.params import is_model, sentence, type_words, unwrapped
+from pipeline_src.project.profile import LAPTOP, PARAMS, PROFILES, merged_text
+from pipeline_src.reference.sections import SECTIONS, TopLevel, about
+from pipeline_src.reference.tables import NOTE, code, table, value_code
+
+INTRO = f"""# params.yaml
+
+{NOTE}
+
+Every choice of the graph is a key of `params.yaml`. The committed file is the profile `laptop`. The columns of other
+profiles show their different values; an empty cell means the same value. `zugwerk profile NAME` writes a profile to the
+file; keys that profiles do not name, such as `crawl.contact`, stay as you set them. `dvc exp run -S KEY=VALUE` changes
+single keys, such as `-S amazons_train.width=0.5`. An unknown key, a wrong type or a value out of range is an error that
+names the key. Editors with a YAML language server report it as you type, by the schema that the file's first line
+names. *NAME* in a key stands for a name of your own.
+
+"""
+SHOWN = (LAPTOP, "smoke", "paper")
+"""Profiles with a column in every table; other profiles have one where they differ."""
+MANY = 12
+"""Number of entries of a mapping above which all share one row."""
+ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A key with its type, its meaning and its value in each profile."""
+
+    name: str
+    type: str
+    meaning: str
+    values: Mapping[str, Any]
+
+
+class Shown(str):
+    """Text that is shown unchanged."""
+
+
+def params_page(folder: Path = Path()) -> str:
+    """Return the page's text, for the params.yaml and the profiles of ``folder``.
+
+    Raises:
+        ZugwerkError: params.yaml is not the laptop's.
+    """
+    names = [path.stem for path in sorted((folder / PROFILES).glob("*.yaml"))]
+    trees = {LAPTOP: yaml.safe_load((folder / PARAMS).read_text(encoding="utf-8"))}
+    trees |= {name: yaml.safe_load(merged_text(name, folder)) for name in [*SHOWN[1:], *names] if name in names}
+    sections = [name for name in trees[LAPTOP] if name in SECTIONS]
+    readers = _readers(folder / "dvc.yaml")
+    tops = {profile: {key: tree[key] for key in TopLevel.model_fields} for profile, tree in trees.items()}
+    lines = [*INTRO.splitlines(), *table(["sections", "of"], _contents(sections)), "", "## All systems", ""]
+    lines += _table(list(_rows(TopLevel, "", tops)), [*trees])
+    for name in sections:
+        kind = SECTIONS[name]
+        values = {profile: tree[name] for profile, tree in trees.items()}
+        columns = [p for p in trees if p in SHOWN or values[p] != values[LAPTOP]]
+        stages = ", ".join(code(stage) for stage in readers.get(name, []))
+        read = f"Read by {stages}." if stages else "No stage of the graph depends on it."
+        lines += ["", f"## {name}", "", f"{sentence(about(kind))} {read}", ""]
+        lines += _table(list(_rows(kind, "", values)), columns)
+    return "\n".join(lines) + "\n"
+
+
+def _contents(sections: list[str]) -> list[tuple[str, str]]:
+    systems: dict[str, list[str]] = {}
+    for name in sections:
+        systems.setdefault(name.split("_")[0] if "_" in name else "all systems", []).append(f"[{name}](#{name})")
+    return [(" ".join(links), system) for system, links in systems.items()]
+
+
+def _readers(path: Path) -> dict[str, list[str]]:
+    """Return the stages that list a section, or part of it, among their params in dvc.yaml."""
+    found: dict[str, list[str]] = {}
+    for stage, definition in yaml.safe_load(path.read_text(encoding="utf-8"))["stages"].items():
+        listed = definition.get("do", definition).get("params", [])
+        for section in dict.fromkeys(str(key).split(".")[0] for key in listed):
+            found.setdefault(section, []).append(stage)
+    return found
+
+
+def _rows(kind: Any, key: str, values: Mapping[str, Any]) -> Iterator[Row]:
+    """Return the rows of the keys in a model or mapping below ``key``, with the values of each profile."""
+    if typing.get_origin(kind) is dict:
+        item = typing.get_args(kind)[1]
+        for name, field in getattr(item, "model_fields", {}).items():
+            yield Row(f"{key}*NAME*.{name}", type_words(field), sentence(field.description), {})
+        yield from _entries(key, values)
+        return
+    for name, field in kind.model_fields.items():
+        default = field.default.model_dump() if is_model(type(field.default)) else field.default
+        inner = {p: v.get(name, default) if isinstance(v, dict) else ABSENT for p, v in values.items()}
+        below, _ = unwrapped(field.annotation)
+        mapping = typing.get_origin(below) is dict
+        if not is_model(below):
+            yield Row(f"{key}{name}", type_words(field), sentence(field.description), {} if mapping else inner)
+        if is_model(below) or mapping:
+            yield from _rows(below, f"{key}{name}.", inner)
+
+
+def _entries(key: str, values: Mapping[str, Any]) -> Iterator[Row]:
+    """Return a row for each entry of a mapping, or one for all if there are many."""
+    names = list(dict.fromkeys(name for value in values.values() if isinstance(value, dict) for name in value))
+    if len(names) > MANY:
+        spans = {p: f"{next(iter(v))} to {next(reversed(v))}" for p, v in values.items()}
+        yield Row(f"{key}*NAME*", "", "", {p: Shown(text) for p, text in spans.items()})
+        return
+    for name in names:
+        yield Row(f"{key}{name}", "", "", {p: v.get(name, ABSENT) for p, v in values.items()})
+
+
+def _table(rows: list[Row], columns: list[str]) -> list[str]:
+    cells = []
+    for row in rows:
+        own = row.values.get(LAPTOP, ABSENT)
+        others = [_difference(own, row.values.get(p, own)) for p in columns[1:]]
+        cells.append([_name(row.name), row.type, _value(own), *others, row.meaning])
+    return table(["key", "type", *columns, "meaning"], cells)
+
+
+def _name(name: str) -> str:
+    return "".join(
+        part if part == "*NAME*" else code(part) for part in name.replace("*NAME*", "\0*NAME*\0").split("\0")
+    )
+
+
+def _difference(own: Any, other: Any) -> str:
+    if other is own or other == own:
+        return ""
+    if isinstance(own, dict) and isinstance(other, dict):
+        other = {key: value for key, value in other.items() if own.get(key, ABSENT) != value}
+    return "none" if other is ABSENT else _value(other)
+
+
+def _value(value: Any) -> str:
+    if value is ABSENT:
+        return ""
+    if isinstance(value, Shown):
+        return code(value)
+    return value_code(value)

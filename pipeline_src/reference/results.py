@@ -1,0 +1,241 @@
+"""Generated blocks of README.md and of the pages below docs/: all numbers that this project measured.
+
+A page has the lines ``<!-- made: NAME WORDS -->`` and ``<!-- made: end -->``; `make docs` writes the lines between
+them. The names are the keys of `BLOCKS`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import at, sentence
+from pipeline_src.project.profile import merged_text
+from pipeline_src.reference.sections import SECTIONS
+from pipeline_src.reference.tables import code, table, value_code
+from pipeline_src.report.figures import LAPTOP, figures
+from pipeline_src.report.matches import match_table
+from pipeline_src.report.measurements import system_measurements
+from pipeline_src.report.registry import REGISTRY, SYSTEMS
+from pipeline_src.report.table import interval, markdown_table, number, with_unit
+from pipeline_src.report.verdict import verdicts
+from pipeline_src.systems.amazons_net.printed import PRINTED
+
+Found = dict[str, dict[str, dict[str, Any]]]
+SIZES = (LAPTOP, "overnight")
+"""Sizes of the graph that a table compares."""
+BEST = ("figure", "published", "ours", "95 % CI", "n", "profile")
+BLOCK = re.compile(
+    r"^(<!-- made: (\w+)([^\n]*?) -->\n)(?:(?!<!-- made: ).)*?^(<!-- made: end -->)$", re.MULTILINE | re.DOTALL
+)
+MARK = re.compile(r"^<!-- *made:", re.MULTILINE)
+
+
+def filled_pages(folder: Path = Path()) -> dict[Path, str]:
+    """Return the pages with blocks, and their up-to-date texts.
+
+    Raises:
+        ZugwerkError: a block's name is unknown, a block has no end, or a metrics file is damaged.
+    """
+    pages = [folder / "README.md", *sorted((folder / "docs").rglob("*.md"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in pages if path.exists()}
+    texts = {path: text for path, text in texts.items() if MARK.search(text)}
+    if not texts:
+        return {}
+    found = figures(folder, run=False)
+    return {path: _filled(path, text, found, folder) for path, text in texts.items()}
+
+
+def _filled(page: Path, text: str, found: Found, folder: Path) -> str:
+    def block(match: re.Match[str]) -> str:
+        begin, name, words, end = match.groups()
+        if name not in BLOCKS:
+            raise ZugwerkError(f"{page}: no block '{name}'; there are: {', '.join(BLOCKS)}")
+        return "\n".join([begin, *BLOCKS[name](found, folder, words.split()), "", end])
+
+    if len(MARK.findall(text)) != 2 * len(BLOCK.findall(text)):
+        raise ZugwerkError(
+            f"{page}: a block is '<!-- made: NAME WORDS -->' and '<!-- made: end -->', each on its own line"
+        )
+    return BLOCK.sub(block, text)
+
+
+def _summary(found: Found) -> list[str]:
+    """Return a line for each published system."""
+    rows = []
+    for one in verdicts(found, LAPTOP):
+        system = SYSTEMS[one.system]
+        told = f"**{one.outcome}**: {one.reason}"
+        rows.append([f"[{system.title}](docs/{system.page})", one.published, one.figure, one.run, one.best, told])
+    return table(["system", "published", "figure that decides", LAPTOP, "best measurement", "verdict"], rows)
+
+
+def _sizes(found: Found) -> list[str]:
+    """Return all figures that are known at every size of the graph in `SIZES`."""
+    rows = [
+        [SYSTEMS[name].title, *_side_by_side(row, SIZES)]
+        for name, named in found.items()
+        for row in named.values()
+        if row["profiles"].keys() >= {*SIZES}
+    ]
+    return table(["system", "figure", "published", *SIZES], rows)
+
+
+def _side_by_side(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
+    """Return the cells of a figure: description, published value, and each label's value with interval and player."""
+    cells = [with_unit(row["words"], row["unit"]), number(row["published"], row["unit"])]
+    for label in labels:
+        one = row["profiles"].get(label, {"ours": None, "low": None, "player": None}) | {"unit": row["unit"]}
+        value = number(one["ours"], row["unit"])
+        value = value if one["low"] is None else f"{value} ({interval(one)})"
+        cells.append("; ".join(filter(None, [value, one["player"]])))
+    return cells
+
+
+def _figures(found: Found, words: list[str]) -> list[str]:
+    """Return the first measurement of each named figure of a system."""
+    system, *names = words
+    if system not in found or not names or not set(names) <= found[system].keys():
+        raise ZugwerkError(f"'made: figures {' '.join(words)}': a system, then figures of it; `zugwerk report --json`")
+    return table(BEST, [_best(found[system][name]) for name in names])
+
+
+def _best(row: dict[str, Any]) -> list[str]:
+    """Return the cells of `BEST`."""
+    unit = row["unit"]
+    cells = [number(row["published"], unit), f"**{number(row['ours'], unit)}**", interval(row), number(row["n"])]
+    words = with_unit(row["words"], unit)
+    return [f"{words} ({row['player']})" if row["player"] else words, *cells, row["label"] or "-"]
+
+
+def _departures(folder: Path) -> list[str]:
+    """Return a row for each key of `PRINTED` that has another value at one of `SIZES`."""
+    trees = [yaml.safe_load(merged_text(name, folder)) for name in SIZES]
+    rows = []
+    for key, printed in PRINTED.items():
+        section, _, name = key.partition(".")
+        cells = ["" if at(tree, key) == printed else value_code(at(tree, key)) for tree in trees]
+        if any(cells):
+            meaning = sentence(SECTIONS[section].model_fields[name].description)
+            rows.append([code(key), value_code(printed), *cells, meaning])
+    return table(["key", "as printed", *SIZES, "meaning"], rows)
+
+
+def _results(found: Found, folder: Path) -> list[str]:
+    """Return all figures and measurements of all systems."""
+    lines = []
+    for name, system in SYSTEMS.items():
+        source = f" Published: {system.source}." if system.source else ""
+        more = "How it works" if system.page.startswith("how-it-works/") else "More"
+        lines += [f"## {system.title}", "", f"{system.summary}{source} [{more}]({system.page}).", ""]
+        shown = {key: row for key, row in found[name].items() if row["ours"] is not None or not _timed(name, key)}
+        lines += [*markdown_table(shown), ""]
+        for title, rows in _tables(name, folder):
+            lines += [f"### {title}", "", *rows, ""] if rows else []
+    return lines[:-1]
+
+
+def _timed(system: str, name: str) -> bool:
+    """Return whether a figure is a time of the graph's own run, which is not in git."""
+    figure = REGISTRY[system][name]
+    return bool(figure.timing or figure.times)
+
+
+def _tables(system: str, folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Return further tables of a system's measurements, each with its title."""
+    measured = system_measurements(folder, system)
+    title = SYSTEMS[system].title
+    if "matches" in measured:
+        yield f"{title}: matches", match_table(system, folder)
+    for key, (words, rows) in TABLES.items():
+        if key in measured:
+            yield f"{title}: {words}", rows(measured)
+
+
+def _estimate(found: dict[str, Any], form: str = ".3f") -> str:
+    if found.get("low") is None:
+        return format(found["value"], form)
+    return f"{found['value']:{form}} ({found['low']:{form}} to {found['high']:{form}})"
+
+
+def _growth(measured: dict[str, Any]) -> list[str]:
+    head = ["boards", "compute to the final strength of training from scratch", "score at the end, equal compute", "n"]
+    rows = []
+    for boards, run in measured.get("runs", {}).items():
+        compute, score = run["time_to_scratch_strength"], run["score_grown_vs_scratch"]
+        rows.append([boards.replace("-", ", "), _estimate(compute, ".2f"), _estimate(score), number(score["n"])])
+    return table(head, rows)
+
+
+def _recommender(measured: dict[str, Any]) -> list[str]:
+    words = {
+        "hit_rate": "hit rate",
+        "recommend_top1": "top-1 accuracy",
+        "recommend_top3": "top-3 accuracy",
+        "baseline_top1": "baseline: top-1 accuracy",
+        "baseline_top3": "baseline: top-3 accuracy",
+        "either_top3": "top-3 accuracy, the baseline where the pattern is unknown",
+    }
+    sets = [measured.get(name, {}) for name in ("pruned", "unpruned")]
+    rows = [
+        [text, *(_estimate(one[key]) for one in sets)] for key, text in words.items() if all(key in s for s in sets)
+    ]
+    return table(["", "moves of two games or more", "all moves"], rows) if rows else []
+
+
+def _lookups(measured: dict[str, Any]) -> list[str]:
+    found = measured.get("lookups", {})
+    words = {
+        "found": "recorded moves found, the exact key",
+        "found_by_paper": "recorded moves found, the paper's method",
+        "strangers_by_paper": "moves returned by the paper's method that were never played in the pattern",
+    }
+    rows = [[text, _estimate(found[key]), number(found[key]["n"])] for key, text in words.items() if key in found]
+    return table(["figure", "ours (95 % CI)", "n"], rows) if rows else []
+
+
+def _scaling(measured: dict[str, Any]) -> list[str]:
+    head = ["games", "encodings", "patterns", "transitions", "seconds", "ms a game"]
+    rows = [
+        [*(number(row[key]) for key in head[:4]), f"{row['seconds']:.2g}", f"{row['ms_per_game']:.2f}"]
+        for row in measured.get("scaling", [])
+    ]
+    return table(head, rows) if rows else []
+
+
+def _reliability(measured: dict[str, Any]) -> list[str]:
+    rows = []
+    if "damaged_inputs" in measured:
+        one, defects = measured["damaged_inputs"], measured["damaged_inputs_defects"]
+        rows.append(["inputs of a stage missing, empty, cut or with one bit turned", number(one["n"]), one["command"]])
+        rows.append(["of these: tracebacks or wrong results", number(defects["value"]), defects["command"]])
+    memory = measured.get("memory", {})
+    for key, words in (("self_play", "self-play"), ("matches", "matches")):
+        if key in memory:
+            growth = memory[key]["bytes_a_game"]
+            text = f"bytes of memory a game more, over {growth['n']:,} games of {words}"
+            rows.append([text, _estimate(growth, ".0f"), memory["command"]])
+    return table(["measurement", "value", "measured by"], [[a, b, f"`{c}`"] for a, b, c in rows]) if rows else []
+
+
+TABLES: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
+    "time_to_scratch_strength": ("grown against from scratch, three seeds", _growth),
+    "pruned": ("the recommender on held-out games", _recommender),
+    "lookups": ("look-ups of the real games' moves", _lookups),
+    "scaling": ("time to build", _scaling),
+    "damaged_inputs": ("damaged inputs and memory", _reliability),
+    "table": ("counts", lambda measured: table(["count", "value"], sorted(measured["table"].items()))),
+}
+"""Titles and rows by the key of a file of measurements that a table is made of."""
+BLOCKS: dict[str, Callable[[Found, Path, list[str]], list[str]]] = {
+    "summary": lambda found, _folder, _words: _summary(found),
+    "sizes": lambda found, _folder, _words: _sizes(found),
+    "figures": lambda found, _folder, words: _figures(found, words),
+    "matches": lambda _found, folder, words: match_table(words[0], folder),
+    "departures": lambda _found, folder, _words: _departures(folder),
+    "results": lambda found, folder, _words: _results(found, folder),
+    "tables": lambda _found, folder, words: [line for _, rows in _tables(words[0], folder) for line in rows],
+}

@@ -1,0 +1,32 @@
+"""The Gomoku engine declares itself."""
+
+from pipeline_src.project.systems import Figure, System, levels_figure
+
+SYSTEM = System(
+    name="gomoku_engine",
+    title="Gomoku engine",
+    summary=(
+        "A solver that proves forced wins by threats, and alpha-beta on boards that keep the patterns of every line."
+    ),
+    page="gomoku.md",
+    figures={
+        "forced_wins_9": Figure("forced wins proven in 1 s, distance 3 to 9 plies", "fraction"),
+        "forced_wins_15": Figure("forced wins proven in 1 s, distance 10 to 15 plies", "fraction"),
+        "forced_wins_25": Figure("forced wins proven in 1 s, distance 16 to 25 plies", "fraction"),
+        "score_vs_previous_15": Figure("engine: score against alpha-beta, 300 ms a move, 15x15", "score"),
+        "score_vs_previous_20": Figure("engine: score against alpha-beta, 300 ms a move, 20x20", "score"),
+        "score_solver_in_zero": Figure(
+            "self-play net with the solver: score against the net without, 60 ms a move, 9x9", "score"
+        ),
+        "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
+        "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
+        **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "renju")},
+        "levels_9_freestyle": levels_figure(9, "freestyle"),
+    },
+    matches={
+        "score_vs_previous_15": "`engine` against `alphabeta`, 300 ms a move, 15x15",
+        "score_vs_previous_20": "`engine` against `alphabeta`, 300 ms a move, 20x20",
+        "fifth_of_the_time": "`engine`, 60 ms a move, against `alphabeta`, 300 ms a move, 15x15",
+        "score_solver_in_zero": "`zero` with the solver against `zero` without, 60 ms a move, 9x9",
+    },
+)

@@ -1,0 +1,204 @@
+"""Amazons-Net declares itself."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pipeline_src.project.params import Items, Params, Whole
+from pipeline_src.project.systems import (
+    Boards,
+    Claim,
+    Counted,
+    Figure,
+    Flow,
+    Sizes,
+    System,
+    calibration_figures,
+    training_bytes,
+)
+from pipeline_src.systems.amazons_net.evaluation_params import (
+    AmazonsBaselinesParams,
+    AmazonsEvaluateParams,
+    AmazonsMatchParams,
+)
+from pipeline_src.systems.amazons_net.params import (
+    AmazonsArchive,
+    AmazonsCrawlParams,
+    AmazonsModelsParams,
+    AmazonsParseParams,
+    AmazonsResidualParams,
+    AmazonsSamplesParams,
+    AmazonsTrainParams,
+)
+from pipeline_src.systems.amazons_net.printed import printed_words
+
+REPORTS = "artifacts/reports/amazons"
+CRAWLED = Counted(
+    f"{REPORTS}/samples.json",
+    "sources",
+    {"engine": "engine games", "littlegolem": "LittleGolem", "file": "files"},
+)
+A_GAME, A_GAME_OF_SAMPLES = 800, 18_800
+"""Bytes of a game on 10x10: in an archive, pages or records; as samples. Measured at 1,000 games."""
+A_GAME_READ = 30 << 10
+"""Bytes of a game in memory."""
+FILTERS = 1040
+"""Sum of the filters of all layers of Amazons-Net, at the published width."""
+
+
+class AmazonsShown(Params):
+    """Positions of a held-out game, and a whole game of a match."""
+
+    plies: Items[Whole]
+    """Numbers of turns played before each position."""
+    match: str
+    """Name in ``amazons_match.matches``."""
+
+
+def _amazons(words: str, unit: str, file: str, key: str, stage: str, published: float | None = None) -> Figure:
+    return Figure(words, unit, f"{REPORTS}/{file}", key, f"amazons_{stage}", published, CRAWLED)
+
+
+def _nets(words: str, name: str, unit: str = "fraction") -> Figure:
+    figure = _amazons(words, unit, "evaluate/{amazons_match.loss}.json", f"nets.{name}", "evaluate")
+    return replace(figure, trained=printed_words)
+
+
+def _residual(words: str, name: str, unit: str = "fraction") -> Figure:
+    return _amazons(words, unit, "evaluate/residual.json", f"nets.{name}", "evaluate")
+
+
+def _score(words: str, match: str, opponent: str) -> Figure:
+    figure = _amazons(words, "score", "match.json", f"{match}.score", "match")
+    trained = printed_words if "Amazons-Net" in words else None
+    return replace(figure, named={f"amazons_match.matches.{match}.b": opponent}, trained=trained)
+
+
+def _disk(stage: str, item: str, params: Mapping[str, Any]) -> float:
+    games = params.get("amazons_archive", {}).get("games", 0)
+    if stage in ("amazons_archive", "amazons_crawl", "amazons_parse"):
+        return float(games * A_GAME)
+    if stage == "amazons_samples":
+        return float(games * A_GAME_OF_SAMPLES * (params["amazons_samples"]["size"] / 10) ** 2)
+    return _net(item, params) if stage == "amazons_train" else 0.0
+
+
+def _net(name: str, params: Mapping[str, Any]) -> float:
+    """Return the bytes of a trained net; in the published nets most weights are in the policy's dense layer."""
+    if name == "residual":
+        net = params["amazons_residual"]
+        return float(4 * 18 * net["blocks"] * net["channels"] ** 2)
+    own = params["amazons_train"]
+    cells = params["amazons_samples"]["size"] ** 2
+    return float(4 * max(own["fewest_filters"], round(16 * own["width"])) * cells**3)
+
+
+def _memory(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float:
+    """Return the bytes of records, samples and training; a sample has two positions, before move and arrow."""
+    if stage in ("amazons_parse", "amazons_samples"):
+        return float(params.get("amazons_archive", {}).get("games", 0) * A_GAME_READ)
+    if stage != "amazons_train":
+        return 0.0
+    samples = _disk("amazons_samples", "", params)
+    own = params["amazons_residual" if item == "residual" else "amazons_train"]
+    filters = (2 * own["blocks"] + 1) * own["channels"] if item == "residual" else FILTERS * own["width"]
+    outputs = 2 * own["batch"] * filters * params["amazons_samples"]["size"] ** 2
+    return samples if gpu else samples + training_bytes(_net(item, params) / 4, outputs)
+
+
+SYSTEM = System(
+    name="amazons_net",
+    title="Amazons-Net",
+    source="Patent CN 111330255 B",
+    summary=(
+        "Two convolutional nets predict the move and the arrow of a turn from recorded games. A residual net of ours "
+        "is trained on the same samples."
+    ),
+    page="how-it-works/amazons-net.md",
+    word="amazons",
+    figures={
+        "games": _amazons("games in the data set", "games", "samples.json", "games", "samples", 25_000),
+        "samples": _amazons("samples in the data set", "samples", "samples.json", "samples", "samples", 1_879_931),
+        "from_to_top1": _nets("Move-Net: top-1 accuracy, move (from, to)", "from_to_top1"),
+        "from_to_top5": _nets("Move-Net: top-5 accuracy, move (from, to)", "from_to_top5"),
+        "arrow_top1": _nets("Arrow-Net: top-1 accuracy, arrow given the move", "arrow_top1"),
+        "turn_top1": _nets("Amazons-Net: top-1 accuracy, whole turn", "turn_top1"),
+        "value_accuracy": _nets("Arrow-Net: value accuracy", "value_accuracy"),
+        "value_brier": _nets("Arrow-Net: Brier score", "value_brier", "squared error"),
+        "legal_rate": _nets("Amazons-Net: legal turns", "legal_rate"),
+        "baseline_turn_top1": _amazons(
+            "one-ply player: top-1 accuracy, whole turn",
+            "fraction",
+            "evaluate/baselines.json",
+            "one_ply.turn_top1",
+            "baselines",
+        ),
+        "score_vs_random": _score("Amazons-Net: score against the random player", "random", "random"),
+        "score_vs_one_ply": _score("Amazons-Net: score against the one-ply player", "one_ply", "one_ply"),
+        "score_vs_alphabeta": _score(
+            "Amazons-Net: score against alpha-beta, 10,000 nodes a move", "alphabeta", "alphabeta:nodes=10000"
+        ),
+        "residual_from_to_top1": _residual("residual net: top-1 accuracy, move (from, to)", "from_to_top1"),
+        "residual_arrow_top1": _residual("residual net: top-1 accuracy, arrow given the move", "arrow_top1"),
+        "residual_turn_top1": _residual("residual net: top-1 accuracy, whole turn", "turn_top1"),
+        "residual_value_accuracy": _residual("residual net: value accuracy", "value_accuracy"),
+        "residual_score_vs_nets": _score(
+            "residual net: score against Amazons-Net", "residual_nets", "nets:{published}"
+        ),
+        "residual_score_vs_one_ply": _score(
+            "residual net: score against the one-ply player", "residual_one_ply", "one_ply"
+        ),
+        **{f"residual_{name}": one for name, one in calibration_figures("amazons", "residual net", CRAWLED).items()},
+        "residual_puct_vs_alphabeta": Figure(
+            "PUCT with the packaged residual net: score against alpha-beta, 100 ms a move", "score"
+        ),
+    },
+    claim=Claim(
+        "two nets that find a turn and its win rate from 25,000 games; neither accuracy nor strength is printed",
+        "residual_turn_top1",
+        "turn_top1",
+        "our residual net, held against the published nets trained on the same games",
+        bar_words="published nets",
+    ),
+    metrics=("from_to_top1", "score_vs_alphabeta", "residual_turn_top1"),
+    matches={
+        "puct_100": "PUCT with the packaged residual net, 100 ms a move, against alpha-beta with 100 ms",
+        "puct_400": "the same with 400 ms against 100 ms",
+        "puct_1600": "the same with 1.6 s against 100 ms",
+    },
+    params={
+        "amazons_archive": AmazonsArchive,
+        "amazons_crawl": AmazonsCrawlParams,
+        "amazons_parse": AmazonsParseParams,
+        "amazons_samples": AmazonsSamplesParams,
+        "amazons_models": AmazonsModelsParams,
+        "amazons_train": AmazonsTrainParams,
+        "amazons_residual": AmazonsResidualParams,
+        "amazons_baselines": AmazonsBaselinesParams,
+        "amazons_evaluate": AmazonsEvaluateParams,
+        "amazons_match": AmazonsMatchParams,
+    },
+    charts="pipeline_src.report.charts.amazons:charts",
+    pictures=("amazons-phases",),
+    boards=Boards(AmazonsShown, "pipeline_src.report.positions.amazons:boards"),
+    curves=("train/*.csv",),
+    sizes=Sizes(
+        _disk,
+        _memory,
+        {
+            "amazons_archive": 350,
+            "amazons_parse": 240,
+            "amazons_samples": 240,
+            "amazons_train": 690,
+            "amazons_evaluate": 520,
+            "amazons_match": 630,
+            "amazons_calibration": 630,
+        },
+        frozenset({"amazons_train", "amazons_evaluate"}),
+    ),
+    flow=Flow(
+        "Bring Amazons-Net up to date, from the crawl to the matches; push and publish.",
+        "The same for Amazons-Net alone, from the crawl to the matches; runs when asked to.",
+        crawls=True,
+    ),
+)

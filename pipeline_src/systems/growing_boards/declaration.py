@@ -1,0 +1,93 @@
+"""Self-learning on growing boards declares itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline_src.project.params import Named
+from pipeline_src.project.systems import Boards, Claim, Figure, Flow, PlyShown, Sizes, System
+from pipeline_src.systems.gomoku_zero.declaration import ANCHOR, SELF_PLAY, training_memory, weights
+from pipeline_src.systems.gomoku_zero.params import GomokuGate, GomokuNet, GomokuSelfPlay, GomokuTrainParams
+from pipeline_src.systems.growing_boards.evaluation_params import GrowingEvaluateParams, player_words
+from pipeline_src.systems.growing_boards.params import GrowingConvergence, GrowingFirst, GrowingLarger
+
+REPORT = "artifacts/reports/growing/evaluate.json"
+TRAINED = ("growing_first", "growing_board")
+
+
+def _size(item: str, params: Mapping[str, Any]) -> int:
+    return int(item or params["growing_first"]["size"])
+
+
+def _disk(stage: str, item: str, params: Mapping[str, Any]) -> float:
+    if stage not in TRAINED:
+        return 0.0
+    board = params["growing_larger"][item] if item else params["growing_first"]
+    return float(board["generations"] * 4 * weights(params["growing_net"], _size(item, params)))
+
+
+def _memory(stage: str, item: str, params: Mapping[str, Any], gpu: bool) -> float:
+    if gpu or stage not in TRAINED:
+        return 0.0
+    return training_memory(params["growing_net"], params["growing_train"]["batch"], _size(item, params))
+
+
+SYSTEM = System(
+    name="growing_boards",
+    title="Self-learning on growing boards",
+    source="Patent application, 2021",
+    summary=(
+        "A net learns on a small board until it improves no more. Then its weights are carried over to a larger board."
+    ),
+    page="how-it-works/growing-boards.md",
+    word="growing",
+    figures={
+        "sizes": Figure("board sizes learned in turn", "boards", REPORT, "sizes", "growing_evaluate", data=SELF_PLAY),
+        "time_to_scratch_strength": Figure(
+            "compute to reach the strength of training from scratch, as a share of its compute",
+            "compute of training from scratch",
+        ),
+        "score_grown_vs_scratch": Figure(
+            "grown net: score against the net trained from scratch, equal compute", "score"
+        ),
+        "score_vs_mcts1000": Figure(
+            "largest board: score against MCTS, 1,000 playouts",
+            "score",
+            REPORT,
+            "score_vs_mcts1000",
+            "growing_evaluate",
+            data=SELF_PLAY,
+            player=player_words,
+            named={"growing_evaluate.opponent": ANCHOR},
+        ),
+        "brain_time_losses": Figure("late moves of the brain", "moves"),
+    },
+    claim=Claim(
+        "a net grown from smaller boards learns faster than one from scratch; no figure is printed",
+        "time_to_scratch_strength",
+        1.0,
+        "three seeds each; 1 is the compute of training from scratch",
+        run="score_vs_mcts1000",
+        less=True,
+        outcomes=("reproduced", "not reached"),
+    ),
+    metrics=("score_vs_mcts1000",),
+    params={
+        "growing_first": GrowingFirst,
+        "growing_larger": Named[GrowingLarger],
+        "growing_convergence": GrowingConvergence,
+        "growing_net": GomokuNet,
+        "growing_self_play": GomokuSelfPlay,
+        "growing_train": GomokuTrainParams,
+        "growing_gate": GomokuGate,
+        "growing_evaluate": GrowingEvaluateParams,
+    },
+    charts="pipeline_src.report.charts.growing:charts",
+    pictures=tuple(f"growing-against-scratch-{boards}" for boards in ("6-9", "6-9-11", "6-9-11-15")),
+    boards=Boards(PlyShown, "pipeline_src.report.positions.gomoku:growing_boards", "A position on the largest board."),
+    curves=("boards/*.csv",),
+    sizes=Sizes(_disk, _memory, dict.fromkeys((*TRAINED, "growing_evaluate"), 660)),
+    flow=Flow(
+        "Bring the boards up to date, from the smallest to the largest, then their evaluation; push and publish.",
+        "Self-learning on growing boards, a task for each board, then its evaluation; runs when asked to.",
+    ),
+)

@@ -1,0 +1,122 @@
+"""Each stage reads the params that dvc.yaml lists for it, and no others."""
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from pipeline_src.project import params
+from pipeline_src.project.graph import CODE, GRAPH, overlap, read_graph
+from pipeline_src.project.profile import merged_text
+from pipeline_src.reference.stage_code import CHANGE_NO_RESULT, unlisted_keys
+from tests.layout.imports import ROOT
+
+WORK = ("run_kept", "run_generation", "grow", "bring_games")
+"""Functions that begin the work of stages without deps."""
+WHOLE_FILE = {CODE, "report_page"}
+"""Stages that look at all of params.yaml; the page by the keys of its figures and by those in dvc.lock."""
+
+
+class BegunError(Exception):
+    """The stage has read its params."""
+
+
+def begin(*args, **kwargs):
+    raise BegunError
+
+
+def cases():
+    """First and last target of each stage at laptop size, and those with other kinds of nets at the published one."""
+    for profile, only in (("laptop", ""), ("paper", ("amazons_train", "gomoku", "growing"))):
+        for name, stage in graph_of(profile).items():
+            if name.startswith(only) and name not in WHOLE_FILE:
+                targets = list(stage.listed)
+                yield from ((profile, target) for target in dict.fromkeys((targets[0], targets[-1])))
+
+
+def text_of(profile):
+    return (ROOT / "params.yaml").read_text() if profile == "laptop" else merged_text(profile, ROOT)
+
+
+@cache
+def graph_of(profile):
+    with TemporaryDirectory() as folder:
+        shutil.copy(ROOT / GRAPH, folder)
+        Path(folder, "params.yaml").write_text(text_of(profile))
+        return read_graph(Path(folder) / GRAPH)
+
+
+def least(keys):
+    """Keys without those that stand below another one."""
+    return {key for key in keys if not any(key != other and f"{key}.".startswith(f"{other}.") for other in keys)}
+
+
+def words(target, profile):
+    """What follows the module in a target's command."""
+    definition = yaml.safe_load((ROOT / GRAPH).read_text())["stages"][target.partition("@")[0]]
+    command = definition.get("do", definition)["cmd"].split()[3:]
+    first = str(yaml.safe_load(text_of(profile))["growing_first"]["size"])
+    values = {"${growing_first.size}": first} | dict.fromkeys(("${key}", "${item}"), target.partition("@")[2])
+    return [values.get(word, word) for word in command]
+
+
+@pytest.mark.parametrize(("profile", "target"), cases())
+def test_a_stage_reads_the_params_that_are_listed_for_it(tmp_path, monkeypatch, profile, target):
+    """It runs without any data, up to where it needs some; by then it has read all its params."""
+    stage = graph_of(profile)[target.partition("@")[0]]
+    module = importlib.import_module(stage.module)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text(text_of(profile))
+    for name in WORK:
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, begin)
+    if stage.name == "amazons_calibration":
+        nets = SimpleNamespace(config=SimpleNamespace(size=10))
+        monkeypatch.setattr(module, "load_nets", lambda path: nets)
+    monkeypatch.setattr(sys, "argv", [stage.name, *words(target, profile)])
+    monkeypatch.setattr(params, "KEYS_READ", read := set())
+    with suppress(BegunError, params.ZugwerkError, FileNotFoundError):
+        module.main()
+    read = least({key for key in read if not overlap(key, CHANGE_NO_RESULT)})
+    assert read == least(stage.listed[target])
+
+
+def test_keys_below_a_listed_one_are_listed_and_those_beside_it_are_not():
+    stage = graph_of("laptop")["growing_board"]
+    read = ["growing_larger.9.before", "growing_train.batch", "growing_first.size", "parallel"]
+    assert unlisted_keys(stage, "growing_board@9", read) == []
+    others = ["growing_larger", "growing_larger.99", "growing_first", "growing_evaluate"]
+    assert unlisted_keys(stage, "growing_board@9", [*read, *others]) == sorted(others)
+
+
+def test_a_stage_that_depends_on_all_of_params_yaml_may_read_any_key():
+    assert unlisted_keys(read_graph(ROOT / GRAPH)[CODE], CODE, ["seed", "amazons_train.width"]) == []
+
+
+def test_a_checked_stage_ends_with_status_1_where_it_has_read_what_is_not_listed(tmp_path):
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    text = (ROOT / GRAPH).read_text()
+    listed = "params: [artifacts/code.json: [code.joseki_build], joseki_build]"
+    command = [sys.executable, "-m", "pipeline_src.stages.joseki_build"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "DVC_STAGE": "joseki_build", "ZUGWERK_CHECK_CODE": "1"}
+    found = []
+    for params_of in (listed, listed.replace(", joseki_build]", ", joseki_evaluate]")):
+        assert listed in text
+        (tmp_path / GRAPH).write_text(text.replace(listed, params_of))
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.returncode == 1  # there are no games
+        found.append(done.stderr.splitlines())
+    missing, told = found
+    assert told == [
+        *missing,
+        "error: joseki_build has read joseki_build, which dvc.yaml does not list for it; add them to its params",
+    ]

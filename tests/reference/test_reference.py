@@ -1,0 +1,101 @@
+import json
+import re
+import shutil
+from typing import get_args, get_origin
+
+import jsonschema  # prefect brings it
+import pytest
+import yaml
+
+from pipeline_src.project.params import Params, build, is_model, unwrapped
+from pipeline_src.project.profile import merged_text
+from pipeline_src.reference.__main__ import FOLDER, outdated
+from pipeline_src.reference.params import params_page
+from pipeline_src.reference.sections import SECTIONS, ParamsFile, TopLevel
+from tests.layout.imports import ROOT
+
+pytestmark = pytest.mark.usefixtures("shipped")
+
+
+@pytest.fixture
+def project(tmp_path):
+    for name in ("params.yaml", "dvc.yaml", "prefect.yaml", "Makefile"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("profiles", "pipeline_src/stages", ".dvc/plots", FOLDER):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_pages_are_up_to_date():
+    assert not outdated(ROOT), "run make docs"
+
+
+def test_a_changed_param_makes_a_page_out_of_date(project):
+    params = project / "params.yaml"
+    params.write_text(re.sub(r"^seed: \d+$", "seed: 17", params.read_text(), flags=re.MULTILINE))
+    assert list(outdated(project)) == [project / FOLDER / "params.md"]
+    assert "| `seed` | whole number | `17` |" in params_page(project)
+
+
+def test_a_page_that_is_missing_is_out_of_date(project):
+    (project / FOLDER / "cli.md").unlink()
+    assert list(outdated(project)) == [project / FOLDER / "cli.md"]
+
+
+def test_every_section_is_on_the_page():
+    tree = yaml.safe_load((ROOT / "params.yaml").read_text())
+    assert {*ParamsFile.model_fields} == {*TopLevel.model_fields, *SECTIONS} == {*tree}
+
+
+def models(kind, name):
+    """A model and the models in it, each with the key under which it stands."""
+    kind, _ = unwrapped(kind)
+    if is_model(kind):
+        yield name, kind
+        for key, field in kind.model_fields.items():
+            yield from models(field.annotation, f"{name}.{key}")
+    elif get_args(kind):
+        yield from models(get_args(kind)[-1 if get_origin(kind) is dict else 0], name)
+
+
+def test_every_key_has_a_description_and_every_section_a_docstring_of_its_own():
+    for section, kind in {"": TopLevel, **SECTIONS}.items():
+        for name, model in models(kind, section):
+            assert model.__doc__ not in (None, Params.__doc__), name
+            assert all(field.description for field in model.model_fields.values()), name
+
+
+def profiles():
+    return sorted((ROOT / "profiles").glob("*.yaml"))
+
+
+def test_params_and_profiles_fit_their_schemas():
+    """The schemas are current: `test_pages_are_up_to_date`."""
+    assert len(profiles()) >= 3
+    for path in (ROOT / "params.yaml", *profiles()):
+        first = path.read_text().splitlines()[0]
+        schema = json.loads((path.parent / first.removeprefix("# yaml-language-server: $schema=")).read_text())
+        assert ("required" in schema) == (path.name == "params.yaml")
+        validator = jsonschema.Draft202012Validator(schema)
+        tree = yaml.safe_load(path.read_text())
+        assert not [error.message for error in validator.iter_errors(tree)], path
+        for wrong in ({"seeds": 1}, {"amazons_train": {"widht": 1}}, {"gomoku_gate": {"games": 3}}, {"seed": "1"}):
+            assert not validator.is_valid(tree | wrong)
+
+
+@pytest.mark.parametrize("name", ["laptop", *(path.stem for path in profiles())])
+def test_all_params_of_every_profile_are_read(name):
+    text = (ROOT / "params.yaml").read_text() if name == "laptop" else merged_text(name, ROOT)
+    found = build(ParamsFile, yaml.safe_load(text), "params", "params.yaml")
+    assert found.profile == name
+    assert found.amazons_match.loss in found.amazons_models.trained
+    assert max(map(int, found.gomoku_generations)) == len(found.gomoku_generations) + 1
+    for size, board in found.growing_larger.items():
+        assert int(board.before) < int(size)
+        assert board.before in {*found.growing_larger, str(found.growing_first.size)}
+
+
+def test_a_profile_written_into_params_keeps_the_line_that_names_the_schema():
+    first = (ROOT / "params.yaml").read_text().splitlines()[0]
+    assert first == "# yaml-language-server: $schema=docs/reference/params.schema.json"
+    assert all(merged_text(path.stem, ROOT).splitlines()[0] == first for path in profiles())
