@@ -20,15 +20,11 @@ from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, initia
 from pipeline_src.games.amazons.moves import move_amazon, reach, shoot, write_moves
 from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import COUNT, board_maps, square_maps
-from pipeline_src.systems.amazons_net import schema
-from pipeline_src.systems.amazons_net.archive import Archive, Games
-from pipeline_src.systems.amazons_net.batches import Plan, read, squares, under
-from pipeline_src.systems.amazons_net.build import build_dataset
-from pipeline_src.systems.amazons_net.data import net_input
-from pipeline_src.systems.amazons_net.dataset import Dataset, open_dataset
-from pipeline_src.systems.amazons_net.encode import encode
-from pipeline_src.systems.amazons_net.features import features
-from pipeline_src.systems.amazons_net.replay import Replayer
+from pipeline_src.systems.amazons_net import samples as schema
+from pipeline_src.systems.amazons_net.build import Archive, Games, Replayer, build_dataset
+from pipeline_src.systems.amazons_net.data import Plan, net_input, read, squares, under
+from pipeline_src.systems.amazons_net.encode import encode, features
+from pipeline_src.systems.amazons_net.samples import Dataset, open_dataset
 
 GAMES, FEATURED, BATCH = 100, 1024, 256
 

@@ -16,8 +16,8 @@ from bench.strength.joseki import read
 from pipeline_src.errors import run_main
 from pipeline_src.records.record import GameRecord
 from pipeline_src.systems.joseki.canonical import canonical_keys
-from pipeline_src.systems.joseki.clashes import count_clashes
 from pipeline_src.systems.joseki.corners import BOARD, CORNERS, PASS, SIDE
+from pipeline_src.systems.joseki.pattern_code import count_clashes
 from pipeline_src.systems.joseki.sequences import LONGEST, Steps, walk
 
 Windows = npt.NDArray[np.int8]

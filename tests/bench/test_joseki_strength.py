@@ -9,11 +9,10 @@ from bench.strength import joseki_readings as readings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.sgf import write_sgf
 from pipeline_src.report.registry import REGISTRY
-from pipeline_src.systems.joseki.build import Builder
+from pipeline_src.systems.joseki.build import Builder, tally
 from pipeline_src.systems.joseki.corners import PASS
 from pipeline_src.systems.joseki.pattern_code import pattern_codes
 from pipeline_src.systems.joseki.sequences import fingerprint, walk
-from pipeline_src.systems.joseki.tally import tally
 from tests.systems.joseki.games import random_record
 
 GAMES = [random_record(seed) for seed in range(15)]

@@ -26,11 +26,11 @@ from pipeline_src.report.positions.file import (
 )
 from pipeline_src.report.positions.games import PLAYED_BY, between, draw_game, within
 from pipeline_src.report.positions.params import AmazonsShown
-from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.answers import view_turn
 from pipeline_src.systems.amazons_net.evaluation_params import Pairing
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.views import view_turn
+from pipeline_src.systems.amazons_net.samples import open_dataset
 
 GAMES = Path("artifacts/records/amazons/games.parquet")
 MATCHES = Path("artifacts/records/amazons/matches.parquet")

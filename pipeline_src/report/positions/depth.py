@@ -8,8 +8,7 @@ from pipeline_src.learning.split import TEST, assign_games
 from pipeline_src.report.positions.file import SIDES, Example, Panel, heat_map, ranks, square_names
 from pipeline_src.report.positions.params import DepthShown
 from pipeline_src.systems.search_depth.chooser import load_depth_model
-from pipeline_src.systems.search_depth.planes import depth_planes
-from pipeline_src.systems.search_depth.positions import open_positions
+from pipeline_src.systems.search_depth.positions import depth_planes, open_positions
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

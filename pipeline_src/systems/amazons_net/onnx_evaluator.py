@@ -44,7 +44,7 @@ class OnnxEvaluator:
         return planes_need()
 
     def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
-        """Priors float32 [B, S] of the steps and values float32 [B], as `evaluator.AmazonsNetEvaluator` gives them."""
+        """Priors float32 [B, S] of the steps and values float32 [B], as `answers.AmazonsNetEvaluator` gives them."""
         self.check_board(*states.board.shape[1:])
         moved = states.turn[:, 1].astype(np.int16)
         encoded = encode_planes(states.board[:, ::-1], _COLOUR[states.turn[:, 0]], moved)
