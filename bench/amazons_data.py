@@ -193,15 +193,16 @@ class OneByOne(TorchDataset[tuple[Any, ...]]):
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         row_, size = self.rows[index], self.dataset.size
         which = int(torch.randint(COUNT, ()))
-        board = self.dataset.board[row_].ravel()[board_maps(size)[which]].reshape(size, size)
+        board = self.dataset.samples.board[row_].ravel()[board_maps(size)[which]].reshape(size, size)
         start, to = (
             square_maps(size)[which, squares(pair[row_][None], size)[0]]
-            for pair in (self.dataset.from_, self.dataset.to)
+            for pair in (self.dataset.samples.from_, self.dataset.samples.to)
         )
-        amazons = np.flatnonzero(board[::-1].ravel() == self.dataset.mover[row_])
+        amazons = np.flatnonzero(board[::-1].ravel() == self.dataset.samples.mover[row_])
         planes = numpy_features(board[None], amazons[None].astype(np.int16))[0]
         played = int(np.flatnonzero(amazons == start)[0])
-        return planes, numpy_reach(board, amazons), amazons, played, int(to), np.float32(self.dataset.result[row_])
+        won = np.float32(self.dataset.samples.result[row_])
+        return planes, numpy_reach(board, amazons), amazons, played, int(to), won
 
 
 def check(samples: OneByOne) -> None:

@@ -25,8 +25,9 @@ def main() -> None:
     """
     params, seed = load(AmazonsSamplesParams, "amazons_samples"), load_value(int, "seed")
     archive = read_games(GAMES, params.size, params.variants, params.teachers)
-    shares = (params.split.train, params.split.validation, params.split.test)
-    counts = build_dataset(archive, OUT, size=params.size, variants=params.variants, shares=shares, seed=seed)
+    counts = build_dataset(
+        archive, OUT, size=params.size, variants=params.variants, shares=params.split.shares, seed=seed
+    )
     write_json(REPORT, counts)
 
 

@@ -52,7 +52,7 @@ def amazons_positions(shown: AmazonsShown, models: Mapping[str, Path], rng: np.r
     """
     nets = {name: NetsForward(load_nets(models[name]), 1) for name in NAMES}
     dataset = open_dataset(SAMPLES)
-    held_out = set(np.unique(dataset.gid[dataset.split("test")]).tolist())
+    held_out = set(np.unique(dataset.samples.gid[dataset.split("test")]).tolist())
     records = [record for record in read_records(GAMES) if record.gid in held_out]
     missing = f"{GAMES}: no game of the test split of {SAMPLES}; `dvc repro amazons_samples` splits it again"
     record = draw_game(records, max(shown.plies, default=0), rng, missing)

@@ -42,9 +42,8 @@ class ArrowAnswer(NamedTuple):
 class Forward(Protocol):
     """A net that is asked twice per turn: for the amazon's move, and then for the arrow."""
 
-    @property
-    def size(self) -> int:
-        """Squares along one side of the board."""
+    size: int
+    """Squares along one side of the board."""
 
     def move(self, boards: Boards, movers: npt.NDArray[np.int8]) -> MoveAnswer:
         """Move-Net on boards with ``movers`` int8 [B] (BLACK or WHITE) to move.
@@ -64,7 +63,13 @@ class Forward(Protocol):
         """Kernels that it calls."""
 
     def check_board(self, height: int, width: int) -> None:
-        """See `check_size`."""
+        """Refuse a board of another size than the nets'.
+
+        Raises:
+            ZugwerkError: says which is theirs.
+        """
+        if (height, width) != (self.size, self.size):
+            raise ZugwerkError(f"a {height}x{width} board, but these nets play on {self.size}x{self.size}")
 
 
 def after_move(boards: Boards, movers: npt.NDArray[np.int8], start: Squares, to: Squares) -> Boards:
@@ -74,16 +79,6 @@ def after_move(boards: Boards, movers: npt.NDArray[np.int8], start: Squares, to:
     after[rows, height - 1 - start // width, start % width] = EMPTY
     after[rows, height - 1 - to // width, to % width] = movers
     return after
-
-
-def check_size(size: int, height: int, width: int) -> None:
-    """Refuse a board that nets for ``size`` x ``size`` do not play on.
-
-    Raises:
-        ZugwerkError: says which is theirs.
-    """
-    if (height, width) != (size, size):
-        raise ZugwerkError(f"a {height}x{width} board, but these nets play on {size}x{size}")
 
 
 Ints = npt.NDArray[np.int32]
@@ -97,7 +92,7 @@ class AmazonsNetEvaluator:
         self.nets, self.size = nets, nets.size
 
     def check_board(self, height: int, width: int) -> None:
-        """See `answers.check_size`."""
+        """See `Forward.check_board`."""
         self.nets.check_board(height, width)
 
     def needs(self, state: AmazonsState) -> list[Need]:  # noqa: ARG002

@@ -142,13 +142,13 @@ class Validation:
 def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Row numbers of the Amazon and of the Arrow samples of a split."""
     place = dataset.split(split)
-    types = dataset.type[place]
+    types = dataset.samples.type[place]
     return np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
 
 
 def _factor(dataset: Dataset, split: str, rows: npt.NDArray[np.int64]) -> float:
     """Weight of a teacher's turn where the others' is 0, so that the mean over ``rows`` is 1."""
-    share = float(dataset.teacher[rows].mean()) if len(rows) else 0.0
+    share = float(dataset.samples.teacher[rows].mean()) if len(rows) else 0.0
     if not share:
         raise ZugwerkError(f"split '{split}' has no turn of a teacher; amazons_samples.teachers in params.yaml")
     return 1 / share
@@ -156,18 +156,18 @@ def _factor(dataset: Dataset, split: str, rows: npt.NDArray[np.int64]) -> float:
 
 def read(dataset: Dataset, rows: npt.NDArray[np.int64], teachers: float | None = None) -> Positions:
     """Samples of one type by row number; with the policy's weight 1, or ``teachers`` for their turns and 0 else."""
-    size, shooting = dataset.size, dataset.type[rows] == ARROW
-    moved = squares(dataset.moved[rows], size)
+    size, shooting = dataset.size, dataset.samples.type[rows] == ARROW
+    moved = squares(dataset.samples.moved[rows], size)
     weight = np.ones(len(rows), np.float32)
     if teachers is not None:
-        weight = dataset.teacher[rows] * np.float32(teachers)
+        weight = dataset.samples.teacher[rows] * np.float32(teachers)
     return Positions(
-        boards=dataset.board[rows],
-        movers=dataset.mover[rows],
+        boards=dataset.samples.board[rows],
+        movers=dataset.samples.mover[rows],
         moved=moved,
-        start=np.where(shooting, moved, squares(dataset.from_[rows], size)),
-        to=squares(np.where(shooting[:, None], dataset.arrow[rows], dataset.to[rows]), size),
-        won=dataset.result[rows].astype(np.float32),
+        start=np.where(shooting, moved, squares(dataset.samples.from_[rows], size)),
+        to=squares(np.where(shooting[:, None], dataset.samples.arrow[rows], dataset.samples.to[rows]), size),
+        won=dataset.samples.result[rows].astype(np.float32),
         policy_weight=weight,
     )
 

@@ -17,9 +17,9 @@ from pipeline_src.systems.amazons_net.answers import (
     ArrowAnswer,
     Boards,
     Floats,
+    Forward,
     MoveAnswer,
     Squares,
-    check_size,
 )
 from pipeline_src.systems.amazons_net.encode import Encoded
 from pipeline_src.systems.amazons_net.nets import (
@@ -31,7 +31,7 @@ from pipeline_src.systems.amazons_net.nets import (
 from pipeline_src.systems.amazons_net.planes import NEEDS, encode_for
 
 
-class NetsForward:
+class NetsForward(Forward):
     """Encodes boards, runs a net on them, and leaves all probability on legal moves.
 
     Every batch is padded to one size: a position's answer then does not depend on its company, so neither the games
@@ -40,7 +40,7 @@ class NetsForward:
 
     def __init__(self, nets: Nets, batch: int, threads: int | None = None) -> None:
         """``threads`` is how many torch may use on the CPU, None for as many as it is set to."""
-        self.nets = nets.eval()
+        self.nets, self.size = nets.eval(), nets.config.size
         self.batch = batch
         self.threads = threads
 
@@ -60,15 +60,6 @@ class NetsForward:
     def needs(self) -> list[Need]:
         """Kernels that it calls."""
         return NEEDS[self.nets.config.encoding]()
-
-    @property
-    def size(self) -> int:
-        """Squares along one side of the board."""
-        return self.nets.config.size
-
-    def check_board(self, height: int, width: int) -> None:
-        """See `check_size`."""
-        check_size(self.size, height, width)
 
     def _encode(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> Encoded:
         self.check_board(*boards.shape[1:])

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from pipeline_src.learning.devices import MixedPrecision
+from pipeline_src.learning.split import SplitShares
 from pipeline_src.project.params import (
     BelowOne,
     Count,
@@ -46,17 +47,6 @@ class AmazonsParseParams(Params):
     """Shortest game to keep, in turns of both sides. Most shorter games were resigned early or lost on time."""
     variants: Distinct[StartPosition]
     """Start positions to keep."""
-
-
-class SplitShares(Params):
-    """Shares of the games, in any unit; published: 7:2:1."""
-
-    train: Positive
-    """Share for training."""
-    validation: Positive
-    """Share for early stopping and for the choice of a model."""
-    test: Positive
-    """Share for the reported figures."""
 
 
 class AmazonsSamplesParams(Params):

@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,7 @@ from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.limits import Limit
 from pipeline_src.search.mcts.puct import Puct
-from pipeline_src.search.mcts.puct_trees import Answer
-from pipeline_src.systems.amazons_net.answers import Floats, Forward, after_move
+from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator, Floats, Forward, after_move
 from pipeline_src.systems.amazons_net.onnx_evaluator import OnnxEvaluator, as_int8
 
 Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
@@ -33,19 +32,8 @@ Ints = npt.NDArray[np.int32]
 ONNX = ".onnx"
 
 
-class SearchNets(Protocol):
-    """A net as a search asks it: `search.mcts.puct_trees.EvaluateBatch` of positions of one board size."""
-
-    size: int
-
-    def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> Answer:
-        """Priors and values."""
-
-    def needs(self, state: AmazonsState) -> list[Need]:
-        """Kernels that it calls for states of such a type."""
-
-    def check_board(self, height: int, width: int) -> None:
-        """Refuse a board of another size."""
+SearchNets = AmazonsNetEvaluator | OnnxEvaluator
+"""Nets as a search asks them: `search.mcts.puct_trees.EvaluateBatch` of positions of one board size."""
 
 
 def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:

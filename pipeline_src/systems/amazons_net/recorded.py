@@ -85,28 +85,28 @@ def recorded_turns(dataset: Dataset, split: str) -> tuple[RecordedTurns, int]:
         ZugwerkError: no such split, or it has no whole turn.
     """
     rows = dataset.split(split)
-    kind, gid, ply = dataset.type[rows], dataset.gid[rows], dataset.ply[rows]
+    kind, gid, ply = dataset.samples.type[rows], dataset.samples.gid[rows], dataset.samples.ply[rows]
     key = gid * (int(ply.max(initial=0)) + 1) + ply
     before, after = (np.flatnonzero(kind == which) for which in (AMAZON, ARROW))
     _, i, j = np.intersect1d(key[before], key[after], assume_unique=True, return_indices=True)
     before, after = before[i] + rows.start, after[j] + rows.start
     if not len(before):
         raise ZugwerkError(f"the data set's {split} split has no whole turn; make it from more games")
-    height, width = dataset.board.shape[1:]
+    height, width = dataset.samples.board.shape[1:]
 
     def square(pairs: npt.NDArray[np.int8]) -> npt.NDArray[np.int16]:
         x, y = pairs.astype(np.int16).T
         return np.asarray((height - 1 - y) * width + x, np.int16)
 
     turns = RecordedTurns(
-        boards=dataset.board[before],
-        movers=dataset.mover[before],
-        start=square(dataset.from_[before]),
-        to=square(dataset.to[before]),
-        arrow=square(dataset.arrow[after]),
-        results=dataset.result[before],
-        gids=dataset.gid[before],
-        plies=dataset.ply[before],
+        boards=dataset.samples.board[before],
+        movers=dataset.samples.mover[before],
+        start=square(dataset.samples.from_[before]),
+        to=square(dataset.samples.to[before]),
+        arrow=square(dataset.samples.arrow[after]),
+        results=dataset.samples.result[before],
+        gids=dataset.samples.gid[before],
+        plies=dataset.samples.ply[before],
     )
     return turns, len(kind) - 2 * len(before)
 

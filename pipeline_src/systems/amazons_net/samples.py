@@ -83,23 +83,10 @@ FORMAT, VERSION = "zugwerk amazons samples", 2
 
 @dataclass(frozen=True)
 class Dataset:
-    """Samples on disk, read as they are asked for.
+    """Samples on disk, read as they are asked for."""
 
-    Each array is a read-only memory map of n rows: train, then validation, then test. The fields are described in
-    `pipeline_src.systems.amazons_net.samples`.
-    """
-
-    board: npt.NDArray[np.int8]
-    type: npt.NDArray[np.int8]
-    from_: npt.NDArray[np.int8]
-    to: npt.NDArray[np.int8]
-    arrow: npt.NDArray[np.int8]
-    moved: npt.NDArray[np.int8]
-    mover: npt.NDArray[np.int8]
-    result: npt.NDArray[np.int8]
-    gid: npt.NDArray[np.int64]
-    ply: npt.NDArray[np.int16]
-    teacher: npt.NDArray[np.int8]
+    samples: Samples
+    """Read-only memory maps of n rows: train, then validation, then test."""
     manifest: dict[str, Any]
 
     @property
@@ -108,7 +95,7 @@ class Dataset:
         return int(self.manifest["size"])
 
     def __len__(self) -> int:
-        return len(self.board)
+        return len(self.samples.board)
 
     def split(self, name: str) -> slice:
         """Rows of a split.
@@ -142,7 +129,7 @@ def open_dataset(folder: Path | str, *, check_hashes: bool = False) -> Dataset:
             with open(folder / name, "rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != expected:
                     raise ZugwerkError(_damaged(folder / name, "its sha256 is not the manifest's"))
-    return Dataset(**dict(zip(Samples._fields, arrays, strict=True)), manifest=manifest)
+    return Dataset(Samples(*arrays), manifest)
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

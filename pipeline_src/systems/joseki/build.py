@@ -39,6 +39,8 @@ from pipeline_src.systems.joseki.tables import (
 
 WINNING_COLOUR = {"first": BLACK, "second": WHITE, "draw": EMPTY, None: EMPTY}
 """By a record's winner: in Go ``first`` is Black, also where White begins against handicap stones."""
+COUNTS = ("played", "games", "wins", "losses")
+"""Counts of each transition."""
 
 
 @dataclass
@@ -169,13 +171,8 @@ def _absorb(tables: Tables, library: Library) -> None:
     origins = library.origins()
     for i in range(library.transitions):
         at = transition_of(tables, states[origins[i]], int(library.move[i]), states[library.to[i]])
-        for ours, theirs in (
-            (tables.played, library.played),
-            (tables.games, library.games),
-            (tables.wins, library.wins),
-            (tables.losses, library.losses),
-        ):
-            ours[at] += theirs[i]
+        for name in COUNTS:
+            getattr(tables, name)[at] += getattr(library, name)[i]
         for j in range(SAMPLES):
             add_sample(tables, at, names[i, j], library.plies[i, j])
 
@@ -203,10 +200,7 @@ def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Library:
         starts=np.searchsorted(origins[by], np.arange(states + 1)).astype(np.int32),
         move=move[by],
         to=to[by],
-        played=tables.played[:transitions][by],
-        games=tables.games[:transitions][by],
-        wins=tables.wins[:transitions][by],
-        losses=tables.losses[:transitions][by],
+        **{name: getattr(tables, name)[:transitions][by] for name in COUNTS},
         samples=np.where(samples == NO_GAME, -1, np.searchsorted(names, samples)).astype(np.int32),
         plies=tables.plies[:transitions][by],
         fingerprints=names,

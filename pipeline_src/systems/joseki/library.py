@@ -13,8 +13,9 @@ import json
 import math
 import struct
 import zlib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,10 +87,9 @@ class Library:
         """Number of games from each of `SOURCES`; nobody played those of ``engine``, `made` makes them."""
         return dict(zip(SOURCES, np.bincount(self.sources, minlength=len(SOURCES)).tolist(), strict=True))
 
-    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of a file, by name."""
-        names = [f.name for f in fields(self) if f.name not in ("slots", "fewest_games")]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in SHAPES}
 
     def origins(self) -> Ints:
         """State that each transition leaves, int32 [T]."""
@@ -162,24 +162,14 @@ def prune(library: Library, fewest_games: int) -> Library:
     used = np.zeros(library.states, bool)
     used[origins[kept]] = used[library.to[kept]] = True
     index = (np.cumsum(used) - 1).astype(np.int32)
-    starts = np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32)
-    return Library(
-        keys=library.keys[used],
-        seen=library.seen[used],
-        starts=starts,
-        move=library.move[kept],
-        to=index[library.to[kept]],
-        played=library.played[kept],
-        games=library.games[kept],
-        wins=library.wins[kept],
-        losses=library.losses[kept],
-        samples=library.samples[kept],
-        plies=library.plies[kept],
-        fingerprints=library.fingerprints,
-        gids=library.gids,
-        sources=library.sources,
-        fewest_games=fewest_games,
-    )
+    arrays = {name: array[kept] if SHAPES[name][1] == "T" else array for name, array in library.arrays().items()}
+    arrays |= {
+        "keys": library.keys[used],
+        "seen": library.seen[used],
+        "starts": np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32),
+        "to": index[library.to[kept]],
+    }
+    return Library(**arrays, fewest_games=fewest_games)
 
 
 VERSION = 2

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from pipeline_src.learning.devices import Devices
+from pipeline_src.learning.split import SplitShares
 from pipeline_src.project.params import BelowOne, Count, Named, NonNegative, Params, Positive, Whole
 
 
@@ -67,20 +68,8 @@ class DepthLabelParams(Params):
     """Largest loss of value, in the evaluation's unit, with which a move still counts as good enough."""
 
 
-class DepthSplitParams(Params):
+class DepthSplitParams(SplitShares):
     """Shares of the games, in any unit; published: 85:15, without a validation split."""
-
-    train: Positive
-    """Share for training and for tuning on positions."""
-    validation: Positive
-    """Share for learning curves and for the choice of a model."""
-    test: Positive
-    """Share for the reported figures."""
-
-    @property
-    def shares(self) -> tuple[float, float, float]:
-        """In the order of the splits."""
-        return self.train, self.validation, self.test
 
 
 Balance = Literal["smote", "oversample", "augment", "class_weights", "none"]

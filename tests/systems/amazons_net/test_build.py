@@ -243,7 +243,7 @@ def related(tmp_path_factory):
 
 def canonical_of(dataset, name):
     rows = dataset.split(name)
-    return [slow_canonical(b, m) for b, m in zip(dataset.board[rows], dataset.mover[rows], strict=True)]
+    return [slow_canonical(b, m) for b, m in zip(dataset.samples.board[rows], dataset.samples.mover[rows], strict=True)]
 
 
 def test_no_position_of_one_split_is_in_another(related):
@@ -282,7 +282,7 @@ def test_rows_go_by_split_gid_ply_and_type(related):
     dataset, _ = related
     for name in SPLITS:
         rows = dataset.split(name)
-        order = np.lexsort((dataset.type[rows], dataset.ply[rows], dataset.gid[rows]))
+        order = np.lexsort((dataset.samples.type[rows], dataset.samples.ply[rows], dataset.samples.gid[rows]))
         assert (order == np.arange(len(order))).all()
 
 
@@ -310,7 +310,7 @@ def test_arrays_are_mapped_not_read_and_cannot_be_changed(related):
         array = getattr(dataset, name)
         assert isinstance(array, np.memmap)
         assert not array.flags.writeable
-    assert set(dataset.mover.tolist()) == set(COLOUR)
+    assert set(dataset.samples.mover.tolist()) == set(COLOUR)
 
 
 def test_same_bytes_whatever_the_order_of_records_and_the_portions(tmp_path, monkeypatch):
@@ -477,7 +477,7 @@ def test_the_teachers_turns_are_marked(project):
     write_records(games, amazons_samples.GAMES)
     amazons_samples.main()
     dataset = open_dataset(amazons_samples.OUT)
-    assert dataset.teacher.tolist() == (np.asarray(dataset.ply) % 2).tolist()
+    assert dataset.samples.teacher.tolist() == (np.asarray(dataset.samples.ply) % 2).tolist()
 
 
 def test_as_a_command_it_ends_in_one_line_without_records(project):

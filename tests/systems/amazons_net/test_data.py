@@ -37,8 +37,8 @@ def test_rows_are_of_the_split_and_type(dataset):
         amazon, arrow = rows_by_type(dataset, split)
         place = dataset.split(split)
         assert sorted([*amazon, *arrow]) == list(range(place.start, place.stop))
-        assert not dataset.type[amazon].any()
-        assert dataset.type[arrow].all()
+        assert not dataset.samples.type[amazon].any()
+        assert dataset.samples.type[arrow].all()
 
 
 def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset):
@@ -48,13 +48,13 @@ def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset):
     for net in (1, 2):
         assert {len(batch[net].boards) for batch in epoch} == {32}
         seen = collections.Counter(board.tobytes() for batch in epoch for board in batch[net].boards)
-        assert set(seen) == {dataset.board[row].tobytes() for row in plan.train[net - 1]}
+        assert set(seen) == {dataset.samples.board[row].tobytes() for row in plan.train[net - 1]}
         assert sum(seen.values()) == 32 * plan.steps_per_epoch
 
 
 def test_with_teachers_only_the_policy_weighs_their_turns_and_values_learn_from_all(dataset):
-    taught = (np.asarray(dataset.gid) // 3 + dataset.ply) % 2
-    some = dataclasses.replace(dataset, teacher=taught.astype(np.int8))
+    taught = (np.asarray(dataset.samples.gid) // 3 + dataset.samples.ply) % 2
+    some = dataclasses.replace(dataset, samples=dataset.samples._replace(teacher=taught.astype(np.int8)))
     plan = Plan(some, batch=32, seed=1, augment=True, teachers_only=True)
     for net in (1, 2):
         batches = list(Validation(plan))
@@ -63,13 +63,13 @@ def test_with_teachers_only_the_policy_weighs_their_turns_and_values_learn_from_
         assert np.ptp(weight[weight > 0]) == 0
         assert weight.mean() == pytest.approx(1, rel=1e-5)
         won = np.concatenate([batch[net].won for batch in batches])
-        assert np.array_equal(won, dataset.result[plan.validation[net - 1]])
+        assert np.array_equal(won, dataset.samples.result[plan.validation[net - 1]])
         weight = np.concatenate([batch[net].policy_weight for batch in Steps(plan, 0, plan.steps_per_epoch)])
         assert 0.9 < weight.mean() < 1.1
         assert np.count_nonzero(weight) < len(weight)
     everybody = Plan(some, batch=32, seed=1, augment=True)
     assert all((batch[net].policy_weight == 1).all() for batch in Validation(everybody) for net in (1, 2))
-    nobody = dataclasses.replace(dataset, teacher=np.zeros_like(taught))
+    nobody = dataclasses.replace(dataset, samples=dataset.samples._replace(teacher=np.zeros_like(taught)))
     with pytest.raises(ZugwerkError, match=r"split 'train' has no turn of a teacher; amazons_samples.teachers"):
         Plan(nobody, batch=8, seed=1, augment=False, teachers_only=True)
 
@@ -95,7 +95,7 @@ def test_validation_is_each_sample_once(dataset):
     assert len(batches) == len(Validation(plan))
     for net in (1, 2):
         boards = np.concatenate([batch[net].boards for batch in batches])
-        assert np.array_equal(boards, dataset.board[plan.validation[net - 1]])
+        assert np.array_equal(boards, dataset.samples.board[plan.validation[net - 1]])
 
 
 def test_what_was_played_is_legal_under_every_symmetry(dataset):
@@ -128,7 +128,7 @@ def test_move_nets_input(dataset):
     index = torch.arange(40)
     assert batch.played.rows[index, batch.played.row].tolist() == positions.start.tolist()
     assert batch.legal[index, batch.played.row, batch.played.to].all()
-    assert batch.won.tolist() == dataset.result[rows_by_type(dataset, "train")[0][:40]].tolist()
+    assert batch.won.tolist() == dataset.samples.result[rows_by_type(dataset, "train")[0][:40]].tolist()
 
 
 def test_arrow_nets_input(dataset):

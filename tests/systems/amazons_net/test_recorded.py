@@ -46,7 +46,7 @@ def test_half_turns_are_left_out_and_counted(dataset):
     """The start position belongs to the test split, so the other splits have its arrows without the move."""
     turns, left_out = recorded_turns(dataset, "train")
     rows = dataset.split("train")
-    samples = list(zip(dataset.gid[rows].tolist(), dataset.ply[rows].tolist(), strict=True))
+    samples = list(zip(dataset.samples.gid[rows].tolist(), dataset.samples.ply[rows].tolist(), strict=True))
     whole = {key for key in samples if samples.count(key) == 2}
     assert left_out == len(samples) - 2 * len(whole) > 0
     assert set(zip(turns.gids.tolist(), turns.plies.tolist(), strict=True)) == whole
