@@ -15,6 +15,7 @@ from pipeline_src.arena.journal import Journal, pack, run_kept, stage_journal, u
 from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
+from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.project.params import load
@@ -38,7 +39,7 @@ from pipeline_src.systems.amazons_net.recorded import (
     phase_rows,
     recorded_turns,
 )
-from pipeline_src.systems.amazons_net.samples import MANIFEST, open_dataset
+from pipeline_src.systems.amazons_net.samples import open_dataset
 
 SAMPLES = Path("artifacts/samples/amazons")
 WORK = Path("work/amazons_baselines")

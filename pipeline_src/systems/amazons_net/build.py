@@ -23,13 +23,14 @@ from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, 
 from pipeline_src.games.amazons.moves import legal, move_amazon, shoot
 from pipeline_src.games.amazons.notation import format_move
 from pipeline_src.jit import njit
+from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
 from pipeline_src.learning.split import SPLITS, assign_games, choose_samples
 from pipeline_src.learning.symmetry import COUNT
 from pipeline_src.learning.writer import ArrayStream
 from pipeline_src.records.parquet import read_table
 from pipeline_src.records.record import SOURCES
-from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FORMAT, MANIFEST, VERSION, Samples, empty_samples
+from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FOLDER, Samples, empty_samples
 from pipeline_src.systems.amazons_net.samples import ARROW as ARROW_SAMPLE
 
 COLUMNS = ("game", "gid", "source", "variant", "height", "width", "actions", "winner")
@@ -367,8 +368,8 @@ def _manifest(counts: dict[str, Any], how: dict[str, Any], sha256: dict[str, str
         for name, end in zip(SPLITS, ends, strict=True)
     }
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": FOLDER.name,
+        "version": FOLDER.version,
         **how,
         **counts,
         "splits": {name: {**places[name], **counts["splits"][name]} for name in SPLITS},

@@ -7,7 +7,6 @@ and Arrow; these are the examples' [x, y] pairs, x = file - 1, y = H - rank, so 
 A data set is a folder of memory-mapped arrays, one a field, and their manifest.
 """
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_json
+from pipeline_src.learning.arrays import MANIFEST, ArrayFolder
 from pipeline_src.learning.split import SPLITS
 
 AMAZON, ARROW = 0, 1
@@ -77,8 +76,7 @@ def empty_samples(count: int, size: int) -> Samples:
     return Samples(*(np.empty((count, *field.shape(size)), field.dtype) for field in FIELDS))
 
 
-MANIFEST = "manifest.json"
-FORMAT, VERSION = "zugwerk amazons samples", 2
+FOLDER = ArrayFolder("amazons samples", 2, ("size", "samples", "splits"), "amazons_samples")
 
 
 @dataclass(frozen=True)
@@ -120,48 +118,16 @@ def open_dataset(folder: Path | str, *, check_hashes: bool = False) -> Dataset:
         ZugwerkError: no data set there, or one that is damaged or of another version; says which file and what to do.
     """
     folder = Path(folder)
-    if not folder.is_dir():
-        raise ZugwerkError(f"{folder}: no such data set; `dvc repro amazons_samples` makes it")
-    manifest = _read_manifest(folder / MANIFEST)
-    arrays = [_map_array(folder, field, manifest) for field in FIELDS]
-    if check_hashes:
-        for name, expected in manifest["sha256"].items():
-            with open(folder / name, "rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != expected:
-                    raise ZugwerkError(_damaged(folder / name, "its sha256 is not the manifest's"))
-    return Dataset(Samples(*arrays), manifest)
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
-    manifest = read_json(path)
-    needed = ("format", "version", "size", "samples", "splits", "sha256")
-    if not isinstance(manifest, dict) or any(key not in manifest for key in needed) or manifest["format"] != FORMAT:
-        raise ZugwerkError(_damaged(path, "it is not a manifest of Amazons samples"))
-    if manifest["version"] != VERSION:
-        raise ZugwerkError(_damaged(path, f"it is of version {manifest['version']}, not {VERSION}"))
+    manifest = FOLDER.read_manifest(folder)
     try:
         ends = [int(manifest["splits"][name][end]) for name in SPLITS for end in ("start", "stop")]
     except (KeyError, TypeError, ValueError):
-        raise ZugwerkError(_damaged(path, "its splits cannot be read")) from None
-    if ends != sorted(ends) or ends[0] != 0 or ends[-1] != manifest["samples"]:
-        raise ZugwerkError(_damaged(path, f"its splits {ends} do not cover its {manifest['samples']} samples"))
-    return manifest
-
-
-def _map_array(folder: Path, field: Field, manifest: dict[str, Any]) -> Any:
-    path = folder / f"{field.name}.npy"
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise ZugwerkError(_damaged(path, "no such file")) from None
-    except (ValueError, EOFError) as error:
-        raise ZugwerkError(_damaged(path, str(error).split("\n", maxsplit=1)[0])) from None
-    shape = (manifest["samples"], *field.shape(manifest["size"]))
-    if array.dtype != field.dtype or array.shape != shape:
-        found, expected = f"{array.dtype} {array.shape}", f"{np.dtype(field.dtype)} {shape}"
-        raise ZugwerkError(_damaged(path, f"it holds {found}, the manifest says {expected}"))
-    return array
-
-
-def _damaged(path: Path, reason: str) -> str:
-    return f"{path}: {reason}; make the data set again with `dvc repro -f amazons_samples`"
+        raise FOLDER.damaged(folder / MANIFEST, "its splits cannot be read") from None
+    count, size = manifest["samples"], manifest["size"]
+    if ends != sorted(ends) or ends[0] != 0 or ends[-1] != count:
+        raise FOLDER.damaged(folder / MANIFEST, f"its splits {ends} do not cover its {count} samples")
+    shapes = {field.name: (count, *field.shape(size)) for field in FIELDS}
+    arrays = [FOLDER.map_array(folder / f"{f.name}.npy", f.dtype, shapes[f.name]) for f in FIELDS]
+    if check_hashes:
+        FOLDER.check_hashes(folder, manifest)
+    return Dataset(Samples(*arrays), manifest)

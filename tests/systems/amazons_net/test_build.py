@@ -14,6 +14,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, from_fen
 from pipeline_src.games.amazons.notation import parse_move
+from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.learning.canonical import canonical_hashes
 from pipeline_src.learning.split import SPLITS, assign_games
 from pipeline_src.learning.symmetry import INDEX, square_maps
@@ -23,7 +24,7 @@ from pipeline_src.stages import amazons_samples
 from pipeline_src.systems.amazons_net import build
 from pipeline_src.systems.amazons_net.build import Archive, Games, Replayer, build_dataset, read_games
 from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams
-from pipeline_src.systems.amazons_net.samples import FIELDS, MANIFEST, Samples, open_dataset
+from pipeline_src.systems.amazons_net.samples import FIELDS, Samples, open_dataset
 from tests.systems.amazons_net.positions import (
     GOLDEN_BOARD,
     GOLDEN_FEN,
@@ -274,7 +275,7 @@ def test_a_shared_position_stays_in_test_else_in_validation_and_each_time(relate
         expected = [s for s in mine if max(where[s["key"]]) == SPLITS.index(name)]
         rows = dataset.split(name)
         for field in Samples._fields:
-            assert getattr(dataset, field)[rows].tolist() == [s[field] for s in expected], field
+            assert getattr(dataset.samples, field)[rows].tolist() == [s[field] for s in expected], field
         assert counts["splits"][name]["dropped"] == len(mine) - len(expected)
 
 
@@ -307,7 +308,7 @@ def test_manifest(related):
 def test_arrays_are_mapped_not_read_and_cannot_be_changed(related):
     dataset, _ = related
     for name in Samples._fields:
-        array = getattr(dataset, name)
+        array = getattr(dataset.samples, name)
         assert isinstance(array, np.memmap)
         assert not array.flags.writeable
     assert set(dataset.samples.mover.tolist()) == set(COLOUR)
@@ -335,7 +336,7 @@ def test_another_seed_splits_otherwise(tmp_path):
     built(records, tmp_path / "a")
     built(records, tmp_path / "b", seed=2)
     a, b = open_dataset(tmp_path / "a"), open_dataset(tmp_path / "b")
-    assert set(a.gid[a.split("test")].tolist()) != set(b.gid[b.split("test")].tolist())
+    assert set(a.samples.gid[a.split("test")].tolist()) != set(b.samples.gid[b.split("test")].tolist())
 
 
 def test_a_split_left_empty_is_an_error_and_leaves_nothing(tmp_path):
