@@ -1,4 +1,4 @@
-"""Fields of a sample: table 5 of patent CN 111330255 B, and our additions.
+"""Samples of the Amazons: table 5 of patent CN 111330255 B with our additions, and data sets of them.
 
 Each turn of a game gives two samples, one of type Amazon (the position before the turn; from, to) and one of type Arrow
 (the amazon has moved, the arrow is not shot yet; arrow). The table and the examples of the patent disagree on From, To

@@ -1,4 +1,4 @@
-"""Balance the classes of labelled depths, in the training split alone.
+"""Training data of the depth nets: balanced classes, in the training split alone, and the batches of each step.
 
 The paper's recipe (Li and Gao, 2022), with imbalanced-learn: half of the most frequent class is dropped
 (RandomUnderSampler), then the rare ones are filled up with SMOTE (Chawla et al., 2002) until the most frequent is ten
