@@ -20,15 +20,11 @@ from pipeline_src.games.amazons.board import COLOUR, EMPTY, AmazonsState, initia
 from pipeline_src.games.amazons.moves import move_amazon, reach, shoot, write_moves
 from pipeline_src.jit import njit
 from pipeline_src.learning.symmetry import COUNT, board_maps, square_maps
-from pipeline_src.systems.amazons_net import schema
-from pipeline_src.systems.amazons_net.archive import Archive, Games
-from pipeline_src.systems.amazons_net.batches import Plan, read, squares, under
-from pipeline_src.systems.amazons_net.build import build_dataset
-from pipeline_src.systems.amazons_net.data import net_input
-from pipeline_src.systems.amazons_net.dataset import Dataset, open_dataset
-from pipeline_src.systems.amazons_net.encode import encode
-from pipeline_src.systems.amazons_net.features import features
-from pipeline_src.systems.amazons_net.replay import Replayer
+from pipeline_src.systems.amazons_net import samples as schema
+from pipeline_src.systems.amazons_net.build import Archive, Games, Replayer, build_dataset
+from pipeline_src.systems.amazons_net.data import Plan, net_input, read, squares, under
+from pipeline_src.systems.amazons_net.encode import encode, features
+from pipeline_src.systems.amazons_net.samples import Dataset, open_dataset
 
 GAMES, FEATURED, BATCH = 100, 1024, 256
 
@@ -197,15 +193,16 @@ class OneByOne(TorchDataset[tuple[Any, ...]]):
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         row_, size = self.rows[index], self.dataset.size
         which = int(torch.randint(COUNT, ()))
-        board = self.dataset.board[row_].ravel()[board_maps(size)[which]].reshape(size, size)
+        board = self.dataset.samples.board[row_].ravel()[board_maps(size)[which]].reshape(size, size)
         start, to = (
             square_maps(size)[which, squares(pair[row_][None], size)[0]]
-            for pair in (self.dataset.from_, self.dataset.to)
+            for pair in (self.dataset.samples.from_, self.dataset.samples.to)
         )
-        amazons = np.flatnonzero(board[::-1].ravel() == self.dataset.mover[row_])
+        amazons = np.flatnonzero(board[::-1].ravel() == self.dataset.samples.mover[row_])
         planes = numpy_features(board[None], amazons[None].astype(np.int16))[0]
         played = int(np.flatnonzero(amazons == start)[0])
-        return planes, numpy_reach(board, amazons), amazons, played, int(to), np.float32(self.dataset.result[row_])
+        won = np.float32(self.dataset.samples.result[row_])
+        return planes, numpy_reach(board, amazons), amazons, played, int(to), won
 
 
 def check(samples: OneByOne) -> None:

@@ -18,9 +18,8 @@ def predict() -> tuple[float, float]:
     import torch
 
     from pipeline_src.systems.search_depth.chooser import DepthModel
-    from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net
-    from pipeline_src.systems.search_depth.net import PublishedDepthConfig
-    from pipeline_src.systems.search_depth.planes import depth_planes
+    from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net
+    from pipeline_src.systems.search_depth.positions import depth_planes
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -47,7 +46,7 @@ def smote() -> tuple[float, float]:
     """Return the rows made a second, in blocks and on all rows."""
     from imblearn.over_sampling import SMOTE
 
-    from pipeline_src.systems.search_depth.balance import smote_in_blocks
+    from pipeline_src.systems.search_depth.batches import smote_in_blocks
 
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 6, (ROWS, 100)).astype(np.float32) * rng.random((ROWS, 1), np.float32)

@@ -27,13 +27,10 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.systems.joseki.accuracy import Named
-from pipeline_src.systems.joseki.build import Builder
-from pipeline_src.systems.joseki.lookup_paper import code_index
-from pipeline_src.systems.joseki.report_accuracy import ask, number_rows, rates
+from pipeline_src.systems.joseki.accuracy import Named, ask, compare, number_rows, rates, spread, timings
+from pipeline_src.systems.joseki.build import Builder, tally
+from pipeline_src.systems.joseki.lookup import code_index
 from pipeline_src.systems.joseki.sequences import LONGEST, fingerprint, walk
-from pipeline_src.systems.joseki.side_by_side import compare, spread, timings
-from pipeline_src.systems.joseki.tally import tally
 
 OUT = Path("docs/measured/joseki.json")
 FOLDS = 5

@@ -31,7 +31,7 @@ def perft(depth: int = play.DEPTH, fen: str | None = Fen, divide: bool = play.DI
 def features(fen: str | None = Fen) -> None:
     """Print the patent's position features F as JSON: a 10x10 table for each amazon of the side to move."""
     from pipeline_src.games.amazons.board import STANDARD
-    from pipeline_src.systems.amazons_net.describe import describe_features
+    from pipeline_src.systems.amazons_net.encode import describe_features
 
     typer.echo(json.dumps(describe_features(STANDARD if fen is None else fen)))
 

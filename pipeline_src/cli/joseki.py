@@ -34,9 +34,8 @@ def encode(
 ) -> None:
     """Print the pattern code and the exact key of a corner pattern."""
     from pipeline_src.systems.joseki.canonical import canonical_key, key_text
-    from pipeline_src.systems.joseki.corners import BLACK, WHITE
+    from pipeline_src.systems.joseki.corners import BLACK, WHITE, parse_pattern
     from pipeline_src.systems.joseki.pattern_code import BOTH, colour_code, factors, pattern_code
-    from pipeline_src.systems.joseki.pattern_text import parse_pattern
 
     window = parse_pattern(pattern)
     codes: dict[str, Any] = {}
@@ -72,7 +71,7 @@ def recommend(
     from pipeline_src.errors import ZugwerkError
     from pipeline_src.files import written_aside
     from pipeline_src.report.joseki_board import board_svg, recommendation_rows
-    from pipeline_src.systems.joseki.library_file import load
+    from pipeline_src.systems.joseki.library import load
     from pipeline_src.systems.joseki.recommend import recommend as recommend_moves
 
     if corner not in ("all", *CORNERS):
@@ -126,7 +125,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 @app.command(epilog="Example: zugwerk joseki show artifacts/models/joseki/library.joseki")
 def show(library: Path = typer.Argument(LIBRARY, help="Library file."), as_json: bool = AsJson) -> None:
     """Print how large a library is, and where its games come from. It has no positions; `recommend` looks one up."""
-    from pipeline_src.systems.joseki.library_file import VERSION, load
+    from pipeline_src.systems.joseki.library import VERSION, load
 
     found = load(library)
     about = {
@@ -162,7 +161,7 @@ def add(
     """Add games to a library. Games that it already has are skipped."""
     from pipeline_src.records.parquet import read_records
     from pipeline_src.systems.joseki.build import Builder
-    from pipeline_src.systems.joseki.library_file import load, save
+    from pipeline_src.systems.joseki.library import load, save
 
     builder = Builder(load(library))
     added = builder.add(read_records(games))
@@ -178,7 +177,7 @@ def merge(
 ) -> None:
     """Merge two libraries."""
     from pipeline_src.systems.joseki.build import merge as merged
-    from pipeline_src.systems.joseki.library_file import load, save
+    from pipeline_src.systems.joseki.library import load, save
 
     both = merged(load(first), load(second))
     save(both, out)
@@ -192,8 +191,8 @@ def prune(
     out: Path = Out,
 ) -> None:
     """Drop rare moves. No games can be added to a pruned library."""
+    from pipeline_src.systems.joseki.library import load, save
     from pipeline_src.systems.joseki.library import prune as pruned
-    from pipeline_src.systems.joseki.library_file import load, save
 
     kept = pruned(load(library), fewest_games)
     save(kept, out)

@@ -1,11 +1,11 @@
-"""RMSprop with Nesterov momentum, which PyTorch's own RMSprop lacks, and the choice among optimizers."""
+"""RMSprop with Nesterov momentum, which PyTorch's own RMSprop lacks."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
 import torch
 from torch import Tensor
-from torch.optim import SGD, Adadelta, Adagrad, AdamW, Optimizer
+from torch.optim import Optimizer
 
 
 class NesterovRMSprop(Optimizer):
@@ -71,26 +71,3 @@ class NesterovRMSprop(Optimizer):
         torch._foreach_addcdiv_(momenta, grads, roots, value=lr)
         torch._foreach_addcdiv_(parameters, grads, roots, value=-lr)
         torch._foreach_add_(parameters, momenta, alpha=-mu)
-
-
-def make_optimizer(
-    name: str, parameters: Iterable[Tensor], *, lr: float, rho: float, momentum: float, eps: float, weight_decay: float
-) -> Optimizer:
-    """The optimizer called ``name``: rmsprop, sgd (with Nesterov momentum), adadelta, adagrad or adamw.
-
-    AdamW (Loshchilov and Hutter, 2019) takes ``momentum`` and ``rho`` as its two decays, and alone ``weight_decay``.
-
-    Raises:
-        ValueError: no such optimizer.
-    """
-    if name == "rmsprop":
-        return NesterovRMSprop(parameters, lr=lr, rho=rho, momentum=momentum, eps=eps)
-    if name == "sgd":
-        return SGD(parameters, lr=lr, momentum=momentum, nesterov=momentum > 0)
-    if name == "adadelta":
-        return Adadelta(parameters, lr=lr, rho=rho, eps=eps)
-    if name == "adagrad":
-        return Adagrad(parameters, lr=lr, eps=eps)
-    if name == "adamw":
-        return AdamW(parameters, lr=lr, betas=(momentum, rho), eps=eps, weight_decay=weight_decay)
-    raise ValueError(f"optimizer: {name!r} is not one of rmsprop, sgd, adadelta, adagrad, adamw")

@@ -5,9 +5,26 @@ import numpy.typing as npt
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.project.params import Params, Positive
 
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
+
+
+class SplitShares(Params):
+    """Shares of the games, in any unit."""
+
+    train: Positive
+    """Share for training."""
+    validation: Positive
+    """Share for learning curves, early stopping and the choice of a model."""
+    test: Positive
+    """Share for the reported figures."""
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """In the order of `SPLITS`."""
+        return self.train, self.validation, self.test
 
 
 def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float], seed: int) -> npt.NDArray[np.int8]:

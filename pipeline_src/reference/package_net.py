@@ -139,9 +139,9 @@ def write_card(path: Path, card: Card) -> None:
 def _open(model: Path, system: str) -> Opened:
     if system == AMAZONS:
         from pipeline_src.systems.amazons_net.models import load_nets
+        from pipeline_src.systems.amazons_net.nets import ResidualNets
         from pipeline_src.systems.amazons_net.onnx_evaluator import as_int8
         from pipeline_src.systems.amazons_net.onnx_nets import export_nets
-        from pipeline_src.systems.amazons_net.residual import ResidualNets
 
         nets = load_nets(model)
         if not isinstance(nets, ResidualNets):

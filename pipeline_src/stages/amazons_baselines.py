@@ -15,10 +15,10 @@ from pipeline_src.arena.journal import Journal, pack, run_kept, stage_journal, u
 from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
+from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.parallel import Parallel
 from pipeline_src.players.amazons.evaluator import amazons_engine
 from pipeline_src.project.params import load
-from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase
 from pipeline_src.systems.amazons_net.baselines import (
     CHUNK,
     Ranks,
@@ -28,10 +28,18 @@ from pipeline_src.systems.amazons_net.baselines import (
     predict_uniform,
     rank_turns,
 )
-from pipeline_src.systems.amazons_net.dataset import MANIFEST, open_dataset
 from pipeline_src.systems.amazons_net.evaluation_params import AmazonsBaselinesParams
-from pipeline_src.systems.amazons_net.recorded import PHASES, RecordedTurns, recorded_turns
-from pipeline_src.systems.amazons_net.tables import metrics, phase_rows
+from pipeline_src.systems.amazons_net.recorded import (
+    PHASES,
+    Outcomes,
+    RecordedTurns,
+    agreement,
+    by_phase,
+    metrics,
+    phase_rows,
+    recorded_turns,
+)
+from pipeline_src.systems.amazons_net.samples import open_dataset
 
 SAMPLES = Path("artifacts/samples/amazons")
 WORK = Path("work/amazons_baselines")

@@ -17,14 +17,20 @@ from pipeline_src.arena.reliability import calibration_rows, reliability
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load, load_value
-from pipeline_src.systems.amazons_net.agreement import Outcomes, agreement, by_phase
-from pipeline_src.systems.amazons_net.dataset import open_dataset
 from pipeline_src.systems.amazons_net.evaluation_params import AmazonsEvaluateParams
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.amazons_net.predict import predict_nets
-from pipeline_src.systems.amazons_net.recorded import PHASES, recorded_turns
-from pipeline_src.systems.amazons_net.tables import metrics, phase_rows
+from pipeline_src.systems.amazons_net.recorded import (
+    PHASES,
+    Outcomes,
+    agreement,
+    by_phase,
+    metrics,
+    phase_rows,
+    recorded_turns,
+)
+from pipeline_src.systems.amazons_net.samples import open_dataset
 
 SAMPLES = Path("artifacts/samples/amazons")
 MODELS = Path("artifacts/models/amazons")

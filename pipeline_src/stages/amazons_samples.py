@@ -9,8 +9,7 @@ from pathlib import Path
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json
 from pipeline_src.project.params import load, load_value
-from pipeline_src.systems.amazons_net.archive import read_games
-from pipeline_src.systems.amazons_net.build import build_dataset
+from pipeline_src.systems.amazons_net.build import build_dataset, read_games
 from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams
 
 GAMES = Path("artifacts/records/amazons/games.parquet")
@@ -26,8 +25,9 @@ def main() -> None:
     """
     params, seed = load(AmazonsSamplesParams, "amazons_samples"), load_value(int, "seed")
     archive = read_games(GAMES, params.size, params.variants, params.teachers)
-    shares = (params.split.train, params.split.validation, params.split.test)
-    counts = build_dataset(archive, OUT, size=params.size, variants=params.variants, shares=shares, seed=seed)
+    counts = build_dataset(
+        archive, OUT, size=params.size, variants=params.variants, shares=params.split.shares, seed=seed
+    )
     write_json(REPORT, counts)
 
 

@@ -17,9 +17,9 @@ import torch
 from pipeline_src.errors import run_main
 from pipeline_src.files import write_json, write_table, written_aside
 from pipeline_src.project.params import load, load_value
-from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.losses import MODELS as NAMES
 from pipeline_src.systems.amazons_net.params import section_of
-from pipeline_src.systems.amazons_net.readings import MODELS as NAMES
+from pipeline_src.systems.amazons_net.samples import open_dataset
 from pipeline_src.systems.amazons_net.train import train, work_folder
 
 SAMPLES = Path("artifacts/samples/amazons")
@@ -29,7 +29,7 @@ WORK = Path("work/amazons_train")
 
 
 def run(model: str) -> None:
-    """Train ``model``, one of `pipeline_src.systems.amazons_net.readings.MODELS`, and write everything.
+    """Train ``model``, one of `pipeline_src.systems.amazons_net.losses.MODELS`, and write everything.
 
     Raises:
         ZugwerkError: bad params, or no data set.

@@ -22,7 +22,7 @@ from pipeline_src.systems.search_depth.evaluation_params import TABLE, DepthMatc
 from pipeline_src.systems.search_depth.match import DepthMatch, Meeting, check_player, move_rows, play_meetings
 from pipeline_src.systems.search_depth.params import DepthGame, DepthSplitParams
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
-from pipeline_src.systems.search_depth.tuning import TunedTable, tune_table
+from pipeline_src.systems.search_depth.tables import TunedTable, tune_table
 
 POSITIONS = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

@@ -17,7 +17,7 @@ import torch
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import at, load, load_value, read_tree
-from pipeline_src.systems.search_depth.models import save_depth_net
+from pipeline_src.systems.search_depth.net import save_depth_net
 from pipeline_src.systems.search_depth.params import DepthBalancing, DepthModelParams, DepthSplitParams, DepthTraining
 from pipeline_src.systems.search_depth.positions import open_positions, split_by_game
 from pipeline_src.systems.search_depth.train import train_depth_net
@@ -42,7 +42,7 @@ def run(name: str) -> None:
     shares = load(DepthSplitParams, "depth_split").shares
     positions = open_positions(SAMPLES)
     splits = split_by_game(positions, shares, seed)
-    torch.set_num_threads(training.threads)
+    torch.set_num_threads(1)  # these small nets gain nothing from a second one
     folder = WORK / name
     trained = train_depth_net(positions, splits, model, training, balancing, seed=seed, folder=folder)
     save_depth_net(MODELS / name / "model.pt", trained.model)

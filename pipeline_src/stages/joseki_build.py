@@ -14,11 +14,9 @@ from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import SOURCES
-from pipeline_src.systems.joseki.build import Builder
-from pipeline_src.systems.joseki.library import prune
-from pipeline_src.systems.joseki.library_file import save
+from pipeline_src.systems.joseki.build import Builder, tally
+from pipeline_src.systems.joseki.library import prune, save
 from pipeline_src.systems.joseki.params import JosekiBuildParams
-from pipeline_src.systems.joseki.tally import tally
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 MODELS = Path("artifacts/models/joseki")

@@ -21,15 +21,13 @@ from pipeline_src.project.params import load, load_value
 from pipeline_src.records.parquet import read_records
 from pipeline_src.records.record import GameRecord
 from pipeline_src.report.joseki_board import board_svg, recommendation_rows
-from pipeline_src.systems.joseki.accuracy import is_held_out
+from pipeline_src.systems.joseki.accuracy import ask, compare, is_held_out, number_rows, rates, spread, timings
 from pipeline_src.systems.joseki.corners import BOARD
 from pipeline_src.systems.joseki.library import Library, prune
-from pipeline_src.systems.joseki.lookup_paper import code_index
+from pipeline_src.systems.joseki.lookup import code_index
 from pipeline_src.systems.joseki.params import JosekiBuildParams, JosekiEvaluateParams
 from pipeline_src.systems.joseki.recommend import recommend
-from pipeline_src.systems.joseki.report_accuracy import ask, number_rows, rates
 from pipeline_src.systems.joseki.sequences import walk
-from pipeline_src.systems.joseki.side_by_side import compare, spread, timings
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 REPORTS = Path("artifacts/reports/joseki")

@@ -25,9 +25,8 @@ from pipeline_src.records.record import GameRecord
 from pipeline_src.records.rejects import Reject, write_rejects
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.systems.joseki.made import EVENT, make_games
+from pipeline_src.systems.joseki.made import EVENT, count_games, make_games
 from pipeline_src.systems.joseki.params import JosekiRecordsParams, MadeGames
-from pipeline_src.systems.joseki.records_report import count_games
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 REJECTS = Path("artifacts/records/joseki/rejects.parquet")

@@ -34,8 +34,8 @@ from pipeline_src.web.moves import played
 
 if TYPE_CHECKING:
     from pipeline_src.systems.joseki.library import Library
+    from pipeline_src.systems.joseki.lookup import SharedCodes
     from pipeline_src.systems.joseki.recommend import Recommendation
-    from pipeline_src.systems.joseki.sharing import SharedCodes
 
 SIZE = 19
 FIRST = "library"
@@ -60,7 +60,7 @@ class Opened:
 
     @cached_property
     def _codes(self) -> "SharedCodes":
-        from pipeline_src.systems.joseki.sharing import SharedCodes
+        from pipeline_src.systems.joseki.lookup import SharedCodes
 
         return SharedCodes(self.library)
 
@@ -86,7 +86,7 @@ def open_library(path: Path) -> Opened:
     Raises:
         ZugwerkError: no such library, or it is damaged.
     """
-    from pipeline_src.systems.joseki.library_file import load
+    from pipeline_src.systems.joseki.library import load
 
     with _LOCK:
         written = (path.stat().st_mtime_ns, path.stat().st_size)
@@ -174,8 +174,8 @@ def code(request: Request, corner: CornerNumber, moves: Moves = "", library: Nam
 @router.get("/clashes")
 def clashes(request: Request, library: Name = "") -> Clashes:
     """List groups of different patterns of the library with the same code."""
+    from pipeline_src.systems.joseki.lookup import state_window
     from pipeline_src.systems.joseki.pattern_code import pattern_code
-    from pipeline_src.systems.joseki.sharing import state_window
 
     opened = _opened(request, library)
     codes, own = opened.codes(), opened.library
@@ -240,10 +240,9 @@ def _rows(board: Any) -> tuple[str, ...]:
 
 def _corner(library: "Library", state: Any, number: int) -> Corner:
     from pipeline_src.systems.joseki.canonical import canonical_key, key_text
-    from pipeline_src.systems.joseki.corners import BLACK, CORNER_NAMES, corner_window
+    from pipeline_src.systems.joseki.corners import BLACK, CORNER_NAMES, corner_window, format_pattern
     from pipeline_src.systems.joseki.lookup import look_up
     from pipeline_src.systems.joseki.pattern_code import pattern_code
-    from pipeline_src.systems.joseki.pattern_text import format_pattern
 
     window = corner_window(state.board, number)
     at = look_up(library, window, BLACK).state
@@ -286,8 +285,8 @@ def _factors(window: Any, colours: int) -> Factors:
 
 def _pattern(library: "Library", state: int, asked: str = "") -> Pattern:
     from pipeline_src.systems.joseki.canonical import key_text
-    from pipeline_src.systems.joseki.pattern_text import format_pattern
-    from pipeline_src.systems.joseki.sharing import state_window
+    from pipeline_src.systems.joseki.corners import format_pattern
+    from pipeline_src.systems.joseki.lookup import state_window
 
     window, key = state_window(library, state), key_text(library.keys[state])
     return Pattern(

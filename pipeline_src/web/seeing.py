@@ -53,7 +53,7 @@ def see(game: str, path: str, fen: str, simulations: int, move: Half) -> Iterato
 
 @lru_cache(maxsize=6)
 def _nets(path: str, _written: int) -> Any:
-    from pipeline_src.systems.amazons_net.backends import open_forward
+    from pipeline_src.systems.amazons_net.player import open_forward
 
     return open_forward(path, 1)
 
@@ -135,7 +135,7 @@ def _searched(nets: Any, state: Any, simulations: int) -> tuple[Any, Any, Any, A
     """Return the root's steps with priors, shares of visits and mean values, and the win rates of net and search."""
     from pipeline_src.search.mcts.puct_forest import PuctOptions
     from pipeline_src.search.mcts.puct_trees import PuctTrees
-    from pipeline_src.systems.amazons_net.evaluator import AmazonsNetEvaluator
+    from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator
 
     trees = PuctTrees(state, 1, AmazonsNetEvaluator(nets), PuctOptions(), simulations + 2)
     trees.plant(0, state)

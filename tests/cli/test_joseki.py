@@ -12,7 +12,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import write_records
 from pipeline_src.records.record import SOURCES
 from pipeline_src.records.sgf import write_sgf
-from pipeline_src.systems.joseki.library_file import load, save
+from pipeline_src.systems.joseki.library import load, save
 from tests.systems.joseki.games import at, random_record, record
 from tests.systems.joseki.test_library import built, same
 

@@ -102,7 +102,7 @@ def test_a_kernel_is_compiled_again_where_its_code_has_changed_and_nowhere_else(
     assert copy() == (answer, first)
     copy.replace("games/go/moves.py", "from pipeline_src", "# another comment\nEDITED = True\nfrom pipeline_src")
     copy.replace("games/amazons/moves.py", "from pipeline_src", "EDITED = True\nfrom pipeline_src")
-    copy.replace("systems/amazons_net/writer.py", "from pipeline_src", "EDITED = True\nfrom pipeline_src")
+    copy.replace("systems/amazons_net/build.py", "from pipeline_src", "EDITED = True\nfrom pipeline_src")
     copy.replace("games/gomoku/moves.py", "from pipeline_src", "# only a comment\nfrom pipeline_src")
     assert copy() == (answer, first)
     # A new rule: there is one action less. The kernels' own file and the state's are as they were.

@@ -45,7 +45,7 @@ SHARED_CODE = {
     "pipeline_src.search.gomoku.evaluation": {"gomoku", "growing"},
     "pipeline_src.search.gomoku.playouts": {"gomoku", "growing"},
     "pipeline_src.records.sgf": {"joseki"},
-    "pipeline_src.systems.amazons_net.module": {"amazons"},
+    "pipeline_src.systems.amazons_net.train": {"amazons"},
     "pipeline_src.systems.amazons_net.net": {"amazons"},
     "pipeline_src.systems.gomoku_zero.generation": {"gomoku", "growing"},
     "pipeline_src.systems.gomoku_zero.models": {"gomoku", "growing"},
@@ -131,7 +131,7 @@ def test_a_stages_module_and_system_reach_its_own_stages_alone():
 
 
 def test_a_player_in_the_params_is_part_of_the_code():
-    stage, player = GRAPH["amazons_archive"], "pipeline_src.systems.amazons_net.puct"
+    stage, player = GRAPH["amazons_archive"], "pipeline_src.systems.amazons_net.player"
     assert player not in closure(stage, PARAMS)
     section = PARAMS["amazons_archive"]
     more = PARAMS | {"amazons_archive": section | {"players": [*section["players"], "puct:simulations=8"]}}

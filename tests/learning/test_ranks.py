@@ -16,12 +16,12 @@ from pipeline_src.learning.ranks import Share, share, summed, trainer_options
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import build
 from pipeline_src.stages import amazons_train, depth_train
-from pipeline_src.systems.amazons_net.batches import Plan, Steps, Validation
+from pipeline_src.systems.amazons_net.data import Plan, Steps, Validation
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.gomoku_zero.files import ARTIFACTS
 from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.params import read_setting
-from pipeline_src.systems.search_depth.models import load_depth_net
+from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.starts import Start
 from tests.systems.amazons_net.samples import RESIDUAL, SIZE, write_dataset

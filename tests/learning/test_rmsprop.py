@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from pipeline_src.learning.rmsprop import NesterovRMSprop, make_optimizer
+from pipeline_src.learning.rmsprop import NesterovRMSprop
 
 LR, RHO, MU, EPS = 0.01, 0.8, 0.7, 1e-3
 
@@ -96,19 +96,3 @@ def test_a_closure_is_run_with_gradients_and_its_loss_returned():
 
     assert optimizer.step(closure) == 1.0
     assert theta.item() < 1
-
-
-@pytest.mark.parametrize("name", ["rmsprop", "sgd", "adadelta", "adagrad", "adamw"])
-def test_each_optimizer_goes_downhill(name):
-    theta = torch.ones(2, requires_grad=True)
-    optimizer = make_optimizer(name, [theta], lr=0.01, rho=0.9, momentum=0.5, eps=1e-6, weight_decay=0)
-    for _ in range(20):
-        optimizer.zero_grad()
-        theta.square().sum().backward()
-        optimizer.step()
-    assert theta.square().sum() < 2
-
-
-def test_an_unknown_optimizer_is_refused():
-    with pytest.raises(ValueError, match="'adam' is not one of rmsprop"):
-        make_optimizer("adam", [torch.ones(1)], lr=1, rho=0, momentum=0, eps=1, weight_decay=0)

@@ -19,7 +19,7 @@ from pipeline_src.players.packaged import FOLDER, MOST_BYTES, MOST_BYTES_IN_ALL,
 from pipeline_src.players.player import Position
 from pipeline_src.players.registry import build_player, make_player
 from pipeline_src.reference.package_net import package_net, write_card
-from pipeline_src.systems.amazons_net.backends import open_forward, open_nets
+from pipeline_src.systems.amazons_net.player import open_forward, open_nets
 from pipeline_src.systems.gomoku_zero.evaluator import make_evaluator
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.systems.gomoku_zero.nets import SMALL, fresh

@@ -123,7 +123,7 @@ def test_departures_from_the_printed_configuration_come_from_the_params(project)
     rows = {row.split(" | ")[0]: row.split(" | ")[1:4] for row in filled(project, "departures").splitlines()}
     assert rows["| `amazons_train.width`"] == ["`1.0`", "`0.25`", "`0.5`"]
     assert rows["| `amazons_archive.games`"] == ["`25000`", "`1200`", ""]
-    assert "| `amazons_train.optimizer`" not in rows  # as printed
+    assert "| `amazons_train.batch_norm`" not in rows  # as printed
     night = project / "profiles/overnight.yaml"
     night.write_text(night.read_text().replace("width: 0.5", "width: 1.0"))
     assert "| `amazons_train.width` | `1.0` | `0.25` |  | " in filled(project, "departures")

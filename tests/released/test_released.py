@@ -15,8 +15,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.amazons_net.models import load_nets
 from pipeline_src.systems.gomoku_zero.models import load_model
-from pipeline_src.systems.joseki.library_file import load
-from pipeline_src.systems.search_depth.models import load_depth_net
+from pipeline_src.systems.joseki.library import load
+from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.released.surface import surface
 

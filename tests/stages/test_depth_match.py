@@ -9,8 +9,7 @@ import yaml
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.stages import depth_match
-from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
-from pipeline_src.systems.search_depth.net import PublishedDepthConfig
+from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net, save_depth_net
 from tests.systems.search_depth.players import GAME
 from tests.systems.search_depth.synthetic import write_synthetic
 

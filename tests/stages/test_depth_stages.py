@@ -10,7 +10,7 @@ import yaml
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
 from pipeline_src.stages import depth_evaluate, depth_train
-from pipeline_src.systems.search_depth.models import load_depth_net
+from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
 from tests.systems.search_depth.synthetic import write_synthetic
 

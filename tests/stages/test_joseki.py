@@ -11,7 +11,7 @@ from pipeline_src.records.parquet import write_records
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.stages import joseki_build, joseki_evaluate
 from pipeline_src.systems.joseki.build import Builder
-from pipeline_src.systems.joseki.library_file import load
+from pipeline_src.systems.joseki.library import load
 from tests.systems.joseki.games import random_record
 from tests.systems.joseki.test_library import built, same
 

@@ -19,9 +19,14 @@ from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.models import save_model
 from pipeline_src.systems.gomoku_zero.params import wanted
 from pipeline_src.systems.growing_boards.params import BoardFiles
-from pipeline_src.systems.joseki.library_file import save as save_library
-from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
-from pipeline_src.systems.search_depth.net import PublishedDepthConfig, ResidualDepthConfig
+from pipeline_src.systems.joseki.library import save as save_library
+from pipeline_src.systems.search_depth.net import (
+    PublishedDepthConfig,
+    ResidualDepthConfig,
+    SavedDepthNet,
+    make_depth_net,
+    save_depth_net,
+)
 from tests.players.positions import small_dataset, small_nets, small_residual
 from tests.systems.amazons_net.positions import random_records
 from tests.systems.gomoku_zero.nets import SMALL, fresh

@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline_src.records.go_index import default_path
-from pipeline_src.systems.joseki.library_file import save
+from pipeline_src.systems.joseki.library import save
 from pipeline_src.web import go
 from tests.systems.joseki.test_library import built
 from tests.web.conftest import PHONE, ask, fits, violations, wait

@@ -266,29 +266,3 @@ def copy_into(state: AmazonsState, other: AmazonsState) -> None:
     for i in range(state.turn.size):
         other.turn[i] = state.turn[i]
     other.hash[0] = state.hash[0]
-
-
-@njit(cache=True)
-def random_playout(state: AmazonsState, seed: int, moves: npt.NDArray[np.int32]) -> int:
-    """Play uniformly random (from, to), then a uniformly random arrow, in place, to the end; return the plies.
-
-    ``seed`` starts a separate 64-bit xorshift* generator, so the game depends on the state and the seed alone.
-    """
-    squares, width = state.board.size, state.board.shape[1]
-    x = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    plies = 0
-    while True:
-        count = write_moves(state, moves)
-        if count == 0:
-            return plies
-        x ^= x >> np.uint64(12)
-        x ^= x << np.uint64(25)
-        x ^= x >> np.uint64(27)
-        turn = moves[(x * np.uint64(0x2545F4914F6CDD1D) >> np.uint64(33)) % np.uint64(count)]
-        move_amazon(state, turn // squares, turn % squares)
-        count = reach(state.lines, width, turn % squares, moves, 0, 0)
-        x ^= x >> np.uint64(12)
-        x ^= x << np.uint64(25)
-        x ^= x >> np.uint64(27)
-        shoot(state, moves[(x * np.uint64(0x2545F4914F6CDD1D) >> np.uint64(33)) % np.uint64(count)])
-        plies += 1

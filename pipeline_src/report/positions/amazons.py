@@ -26,12 +26,12 @@ from pipeline_src.report.positions.file import (
     square_names,
 )
 from pipeline_src.report.positions.games import PLAYED_BY, Draw, between, check_name, draw_game, within
-from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.answers import view_turn
 from pipeline_src.systems.amazons_net.declaration import AmazonsShown
 from pipeline_src.systems.amazons_net.evaluation_params import Pairing
 from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.views import view_turn
+from pipeline_src.systems.amazons_net.samples import open_dataset
 
 GAMES = Path("artifacts/records/amazons/games.parquet")
 MATCHES = Path("artifacts/records/amazons/matches.parquet")
@@ -66,7 +66,7 @@ def amazons_positions(shown: AmazonsShown, models: Mapping[str, Path], rng: np.r
     """
     nets = {name: NetsForward(load_nets(models[name]), 1) for name in NAMES}
     dataset = open_dataset(SAMPLES)
-    held_out = set(np.unique(dataset.gid[dataset.split("test")]).tolist())
+    held_out = set(np.unique(dataset.samples.gid[dataset.split("test")]).tolist())
     records = [record for record in read_records(GAMES) if record.gid in held_out]
     missing = f"{GAMES}: no game of the test split of {SAMPLES}; `dvc repro amazons_samples` splits it again"
     record = draw_game(records, max(shown.plies, default=0), rng, missing)

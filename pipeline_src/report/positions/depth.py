@@ -12,8 +12,7 @@ from pipeline_src.report.positions.games import Draw
 from pipeline_src.systems.search_depth.chooser import load_depth_model
 from pipeline_src.systems.search_depth.declaration import DepthShown
 from pipeline_src.systems.search_depth.params import DepthSplitParams
-from pipeline_src.systems.search_depth.planes import depth_planes
-from pipeline_src.systems.search_depth.positions import open_positions
+from pipeline_src.systems.search_depth.positions import depth_planes, open_positions
 
 SAMPLES = Path("artifacts/samples/depth")
 MODELS = Path("artifacts/models/depth")

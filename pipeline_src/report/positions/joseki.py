@@ -13,7 +13,7 @@ from pipeline_src.records.parquet import read_records
 from pipeline_src.report.positions.file import SIDES, Candidate, Example, Panel, ranks, rounded, square_names
 from pipeline_src.report.positions.games import Draw, draw_game, within
 from pipeline_src.systems.joseki.corners import BOARD
-from pipeline_src.systems.joseki.library_file import load
+from pipeline_src.systems.joseki.library import load
 from pipeline_src.systems.joseki.recommend import recommend
 
 GAMES = Path("artifacts/records/joseki/games.parquet")

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import MAX_SIDE, AmazonsState
 from pipeline_src.games.amazons.moves import MAX_REACH
 from pipeline_src.jit import njit
@@ -242,18 +241,6 @@ def settle_amazons(state: AmazonsState, scratch: EndgameScratch) -> tuple[bool, 
     other_low, other_high = _amazons(state, 1 - state.turn[0])
     stride = state.board.shape[1] + 1
     return settle_words(own_low, own_high, other_low, other_high, empty_low, empty_high, stride, scratch)
-
-
-def best_filling_turn(state: AmazonsState, nodes: int = PLAY_NODES) -> Filling:
-    """A turn in the side's own squares that gives none of them away, with the bounds of the margin.
-
-    Raises:
-        ZugwerkError: the side to move has no turn in squares of its own.
-    """
-    filling = _filling(state, nodes)
-    if filling is None:
-        raise ZugwerkError("the side to move has no squares of its own to fill; search the position instead")
-    return filling
 
 
 def closing_turn(state: AmazonsState) -> Filling | None:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from pipeline_src.players.amazons.basic import one_ply_values
 from pipeline_src.players.amazons.evaluator import make_evaluator
-from pipeline_src.systems.amazons_net.predictions import Floats, Predictions, top_hits
-from pipeline_src.systems.amazons_net.recorded import RecordedTurns
+from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, top_hits
 
 CHUNK = 256
 """Number of turns in a task."""

@@ -1,25 +1,271 @@
 """Build the data set of a set of games, in bounded memory.
 
-The games are replayed twice. The first pass keeps only the hashes of positions, which decide the splits; the second
-pass writes the samples, split by split. Replaying costs less than storing them.
+An archive is read as flat arrays, and its games are replayed twice. The first pass keeps only the hashes of positions,
+which decide the splits; the second pass writes the samples, split by split, one .npy file a field. Replaying costs less
+than storing them.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 from tqdm import tqdm
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import write_json, written_aside
+from pipeline_src.games.amazons.board import ARROW, BLACK, WHITE, AmazonsState, initial_state
+from pipeline_src.games.amazons.moves import legal, move_amazon, shoot
+from pipeline_src.games.amazons.notation import format_move
+from pipeline_src.jit import njit
+from pipeline_src.learning.arrays import MANIFEST
+from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
 from pipeline_src.learning.split import SPLITS, assign_games, choose_samples
-from pipeline_src.systems.amazons_net.archive import Archive
-from pipeline_src.systems.amazons_net.dataset import FORMAT, MANIFEST, VERSION
-from pipeline_src.systems.amazons_net.replay import Replayer
-from pipeline_src.systems.amazons_net.schema import FIELDS
-from pipeline_src.systems.amazons_net.writer import open_writer
+from pipeline_src.learning.symmetry import COUNT
+from pipeline_src.learning.writer import ArrayStream
+from pipeline_src.records.parquet import read_table
+from pipeline_src.records.record import SOURCES
+from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FOLDER, Samples, empty_samples
+from pipeline_src.systems.amazons_net.samples import ARROW as ARROW_SAMPLE
+
+COLUMNS = ("game", "gid", "source", "variant", "height", "width", "actions", "winner")
+NAMES = ("first_name", "second_name")
+
+
+class Games(NamedTuple):
+    """G games of one board size, sorted by gid; game g's actions are ``actions[offsets[g]:offsets[g + 1]]``."""
+
+    gid: npt.NDArray[np.int64]
+    """[G], ascending."""
+    start: npt.NDArray[np.int8]
+    """[G], which of the variants asked for the game starts from."""
+    first_won: npt.NDArray[np.bool_]
+    """[G], whether the side that moved first won."""
+    teachers: npt.NDArray[np.bool_]
+    """[G, 2], whether who moved first, and who moved second, is one of the players that are learnt from."""
+    offsets: npt.NDArray[np.int64]
+    """[G + 1]."""
+    actions: npt.NDArray[np.int32]
+    """All games' turns (from * N + to) * N + arrow, one after the other."""
+
+
+class Archive(NamedTuple):
+    """The games of an archive that a data set uses, and counts of the rest."""
+
+    games: Games
+    sources: dict[str, int]
+    """Games used, by who played them."""
+    skipped: dict[str, int]
+    """Games of another board ``size``, and of another ``variant`` on this size."""
+
+
+def read_games(path: Path | str, size: int, variants: Sequence[str], teachers: str = "") -> Archive:
+    """Read the games of one board size and of some variants from an archive (`pipeline_src.records.parquet`).
+
+    ``teachers`` is a regular expression that the names of the players to learn from match somewhere.
+
+    Raises:
+        ZugwerkError: the archive is unreadable, or has no usable game, or has an invalid one: a repeated gid, another
+            game, an unknown source, no winner, or a draw, which the Amazons do not have; or no player is a teacher.
+    """
+    table = read_table(path).select([*COLUMNS, *NAMES])
+    sized = (table["height"].to_numpy() == size) & (table["width"].to_numpy() == size)
+    fits = sized & np.isin(_words(table, "variant"), variants)
+    rows = np.flatnonzero(fits)
+    used = table.take(rows[np.argsort(table["gid"].to_numpy()[rows], kind="stable")])
+    _check(used, path)
+    if not used.num_rows:
+        wanted = f"{size}x{size} games of variant {' or '.join(variants)}"
+        raise ZugwerkError(f"{path}: no {wanted} among {table.num_rows}; see amazons_samples in params.yaml")
+    start, source = _words(used, "variant"), _words(used, "source")
+    games = Games(
+        gid=used["gid"].to_numpy(),
+        start=np.array([variants.index(name) for name in start], np.int8),
+        first_won=_words(used, "winner") == "first",
+        teachers=_teachers(used, teachers, path),
+        offsets=np.concatenate(([0], np.cumsum(pc.list_value_length(used["actions"]).to_numpy(), dtype=np.int64))),
+        actions=pc.list_flatten(used["actions"]).to_numpy(),
+    )
+    skipped = {"size": int((~sized).sum()), "variant": int((sized & ~fits).sum())}
+    return Archive(games, {name: int((source == name).sum()) for name in SOURCES}, skipped)
+
+
+def _words(table: pa.Table, column: str) -> npt.NDArray[np.str_]:
+    """A column of strings; an empty field reads 'None'."""
+    return np.array(table[column].to_pylist(), dtype=np.str_)
+
+
+def _teachers(used: pa.Table, teachers: str, path: Path | str) -> npt.NDArray[np.bool_]:
+    names = np.stack([_words(used, column) for column in NAMES], axis=1)
+    players, which = np.unique(names, return_inverse=True)
+    found = np.array([re.search(teachers, name) is not None for name in players])
+    if not found.any():
+        raise ZugwerkError(
+            f"{path}: no player's name matches '{teachers}', amazons_samples.teachers in params.yaml; there are "
+            + ", ".join(players[:5])
+        )
+    return found[which].reshape(names.shape)
+
+
+def _check(used: pa.Table, path: Path | str) -> None:
+    gids = used["gid"].to_numpy()
+    twice = gids[1:][gids[1:] == gids[:-1]]
+    if twice.size:
+        raise ZugwerkError(f"{path}: game {twice[0]} twice; gids must be unique within an archive")
+    for column, known in (("game", ("amazons",)), ("source", SOURCES), ("winner", ("first", "second"))):
+        words = _words(used, column)
+        wrong = np.flatnonzero(~np.isin(words, known))
+        if wrong.size:
+            where = f"{path}: game {gids[wrong[0]]}: {column} '{words[wrong[0]]}'"
+            raise ZugwerkError(f"{where}; samples need {' or '.join(known)}")
+
+
+class Replayer:
+    """Turns games of one board size into samples, some games at a time."""
+
+    def __init__(self, games: Games, size: int, variants: Sequence[str]) -> None:
+        """``variants`` are those that ``games.start`` counts.
+
+        Raises:
+            ZugwerkError: no such size or variant.
+        """
+        states = [initial_state(size, variant) for variant in variants]
+        self.games, self.size = games, size
+        self.starts = AmazonsState(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+    def replay(self, which: npt.NDArray[np.int64]) -> tuple[Samples, npt.NDArray[np.uint64]]:
+        """Samples of the games numbered ``which``, in that order, then by ply and type; and their canonical hashes.
+
+        Raises:
+            ZugwerkError: a turn is not legal; names the game, the ply and the turn.
+        """
+        games = self.games
+        count = int(2 * (games.offsets[which + 1] - games.offsets[which]).sum())
+        samples, hashes = empty_samples(count, self.size), np.empty(count, np.uint64)
+        game, ply = _replay(games, which, self.starts, piece_keys(self.size), samples, hashes)
+        if game >= 0:
+            turn = format_move(int(games.actions[games.offsets[game] + ply]), self.size, self.size)
+            raise ZugwerkError(f"game {games.gid[game]}: turn {ply + 1}, {turn}, is not legal; parse the records again")
+        return samples, hashes
+
+
+@njit(cache=True, allocates=True)
+def _replay(
+    games: Games,
+    which: npt.NDArray[np.int64],
+    starts: AmazonsState,
+    keys: npt.NDArray[np.uint64],
+    out: Samples,
+    hashes: npt.NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Fill ``out`` and ``hashes``; return (-1, -1), or the game and ply of the first turn that is not legal.
+
+    ``starts`` holds the start positions on a leading axis.
+    """
+    state = AmazonsState(
+        starts.board[0].copy(),
+        starts.lines[0].copy(),
+        starts.amazons[0].copy(),
+        starts.turn[0].copy(),
+        starts.hash[0].copy(),
+    )
+    squares, forms, n = state.board.size, np.empty(COUNT, np.uint64), 0
+    for g in which:
+        variant = games.start[g]
+        state.board[:] = starts.board[variant]
+        state.lines[:] = starts.lines[variant]
+        state.amazons[:] = starts.amazons[variant]
+        state.turn[:] = starts.turn[variant]
+        state.hash[:] = starts.hash[variant]
+        start_forms(state.board, keys, forms)
+        for ply in range(games.offsets[g + 1] - games.offsets[g]):
+            action = games.actions[games.offsets[g] + ply]
+            start, to, arrow = action // (squares * squares), action // squares % squares, action % squares
+            if not legal(state, start, to, arrow):
+                return g, ply
+            first = state.turn[0] == 0
+            mover = WHITE if first else BLACK
+            for kind in (AMAZON, ARROW_SAMPLE):
+                if kind == ARROW_SAMPLE:
+                    move_amazon(state, start, to)
+                    toggle(forms, keys, mover, start)
+                    toggle(forms, keys, mover, to)
+                out.type[n] = kind
+                out.mover[n] = mover
+                out.result[n] = games.first_won[g] == first
+                out.gid[n] = games.gid[g]
+                out.ply[n] = ply
+                out.teacher[n] = games.teachers[g, 0 if first else 1]
+                _write_board(state.board, out.board[n])
+                _write_labels(state.board, kind, start, to, arrow, out, n)
+                hashes[n] = canonical(forms, mover)
+                n += 1
+            shoot(state, arrow)
+            toggle(forms, keys, ARROW, arrow)
+    return -1, -1
+
+
+@njit(cache=True)
+def _write_board(board: npt.NDArray[np.int8], out: npt.NDArray[np.int8]) -> None:
+    height, width = board.shape
+    for r in range(height):
+        for c in range(width):
+            out[height - 1 - r, c] = board[r, c]
+
+
+@njit(cache=True)
+def _write_labels(
+    board: npt.NDArray[np.int8], kind: int, start: int, to: int, arrow: int, out: Samples, n: int
+) -> None:
+    height, width = board.shape
+    before = kind == AMAZON
+    _write_pair(start if before else -1, height, width, out.from_[n])
+    _write_pair(to if before else -1, height, width, out.to[n])
+    _write_pair(-1 if before else arrow, height, width, out.arrow[n])
+    _write_pair(-1 if before else to, height, width, out.moved[n])
+
+
+@njit(cache=True)
+def _write_pair(square: int, height: int, width: int, out: npt.NDArray[np.int8]) -> None:
+    out[0] = square % width if square >= 0 else -1
+    out[1] = height - 1 - square // width if square >= 0 else -1
+
+
+class SamplesWriter:
+    """The arrays of a data set, written together; `open_writer` makes one."""
+
+    def __init__(self, streams: list[ArrayStream]) -> None:
+        """One stream for each of `FIELDS`."""
+        self.streams = streams
+
+    def append(self, samples: Samples, rows: npt.NDArray[np.bool_]) -> None:
+        """Write those of some samples that the mask ``rows`` [n] marks."""
+        arrays: tuple[npt.NDArray[Any], ...] = samples
+        for stream, values in zip(self.streams, arrays, strict=True):
+            stream.append(values[rows])
+
+    def sha256(self) -> dict[str, str]:
+        """Hash of each complete file by its name."""
+        assert not any(stream.rows_left for stream in self.streams), "rows are missing"
+        return {stream.path.name: stream.sha256 for stream in self.streams}
+
+
+@contextmanager
+def open_writer(folder: Path, count: int, size: int) -> Iterator[SamplesWriter]:
+    """Open a file for each field in a folder that exists, for ``count`` samples on boards of size x size."""
+    with ExitStack() as stack:
+        streams = []
+        for field in FIELDS:
+            path = folder / f"{field.name}.npy"
+            file = stack.enter_context(open(path, "wb", buffering=0))
+            streams.append(ArrayStream(file, path, field.dtype, (count, *field.shape(size))))
+        yield SamplesWriter(streams)
+
 
 GAMES_AT_ONCE = 512
 """At most 94,208 samples, 11 MB, on the 10x10 board."""
@@ -122,8 +368,8 @@ def _manifest(counts: dict[str, Any], how: dict[str, Any], sha256: dict[str, str
         for name, end in zip(SPLITS, ends, strict=True)
     }
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": FOLDER.name,
+        "version": FOLDER.version,
         **how,
         **counts,
         "splits": {name: {**places[name], **counts["splits"][name]} for name in SPLITS},

@@ -1,18 +1,189 @@
-"""The data module of the nets: batches of int8 boards, encoded to the nets' input on the nets' device."""
+"""Batches of each training step, encoded as the nets take them.
 
+Samples and symmetries of a step are a function of the seed and the number of the step alone, so a resumed training sees
+exactly the same batches, from any step. A batch is read from the memory-mapped arrays with one index array, not sample
+by sample, as int8 boards, then encoded and sent to the nets' device.
+"""
+
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from lightning.pytorch import LightningDataModule
 from torch import Tensor
 
-from pipeline_src.learning.ranks import share
-from pipeline_src.systems.amazons_net import encoders
-from pipeline_src.systems.amazons_net import tensor_encoders as amazons_encoders
-from pipeline_src.systems.amazons_net.batches import Plan, Positions, StepPositions, Steps, Validation
+from pipeline_src import streams
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.ranks import Share, share
+from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.systems.amazons_net.losses import Played
 from pipeline_src.systems.amazons_net.net import AmazonsConfig
-from pipeline_src.systems.amazons_net.protocol import Config
+from pipeline_src.systems.amazons_net.planes import Config, encode_for
+from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
+
+VALIDATION_BATCH = 1024
+ALL = Share()
+
+
+class Positions(NamedTuple):
+    """B samples of one type, before they are encoded. Squares are s = (rank - 1) * W + (file - 1)."""
+
+    boards: npt.NDArray[np.int8]
+    """int8 [B, H, W], row 0 = rank H."""
+    movers: npt.NDArray[np.int8]
+    """int8 [B], 2 Black or 3 White."""
+    moved: npt.NDArray[np.int16]
+    """int16 [B], where the amazon that shoots stands; -1 in Amazon samples."""
+    start: npt.NDArray[np.int16]
+    """int16 [B], where the played line starts: the amazon before her move, or the one that shoots."""
+    to: npt.NDArray[np.int16]
+    """int16 [B], where it ends: the amazon after her move, or the arrow."""
+    won: npt.NDArray[np.float32]
+    """float32 [B], 1 where the mover won the game."""
+    policy_weight: npt.NDArray[np.float32]
+    """float32 [B], factor of the policy's loss and measures, with a mean of 1 over the split."""
+
+
+class StepPositions(NamedTuple):
+    """Input of one step: a batch for each net."""
+
+    step: int
+    amazon: Positions
+    arrow: Positions
+
+
+class Plan:
+    """The steps of a training on a data set."""
+
+    def __init__(self, dataset: Dataset, *, batch: int, seed: int, augment: bool, teachers_only: bool = False) -> None:
+        """``batch`` samples of each type a step, from the train split.
+
+        With ``teachers_only`` the policies learn from the teachers' turns alone. Values learn from all turns all the
+        same: a value that only sees the positions before a strong player's turns takes whoever is to move for that
+        player, and calls both sides of one game the likely winner.
+
+        Raises:
+            ZugwerkError: no turn of a teacher in one of the splits.
+        """
+        self.dataset, self.batch, self.seed, self.augment = dataset, batch, seed, augment
+        self.train, self.validation = rows_by_type(dataset, "train"), rows_by_type(dataset, "validation")
+        splits = {"train": self.train, "validation": self.validation}
+        self.factors = {
+            split: [_factor(dataset, split, of_type) if teachers_only else None for of_type in rows]
+            for split, rows in splits.items()
+        }
+        self.steps_per_epoch = -(-max(len(rows) for rows in self.train) // batch)
+        self._orders: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
+
+    def step(self, number: int, share: Share = ALL) -> StepPositions:
+        """A process's share of the batches of step ``number``, counted from 0 over all epochs.
+
+        Every sample comes once an epoch; where the types differ in number or the last batch is not full, the first
+        ones of the epoch come again, so that all batches have one shape.
+        """
+        epoch, at = divmod(number, self.steps_per_epoch)
+        if self._orders[0] != epoch:
+            self._orders = (epoch, self._order(epoch))
+        rows = [share.of(order[at * self.batch : (at + 1) * self.batch]) for order in self._orders[1]]
+        positions = [read(self.dataset, r, f) for r, f in zip(rows, self.factors["train"], strict=True)]
+        if not self.augment:
+            return StepPositions(number, *positions)
+        rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_SYMMETRY, number])
+        which = [share.of(drawn) for drawn in rng.integers(0, COUNT, (2, self.batch))]
+        return StepPositions(number, *(under(p, w) for p, w in zip(positions, which, strict=True)))
+
+    def _order(self, epoch: int) -> list[npt.NDArray[np.int64]]:
+        rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_ORDER, epoch])
+        return [np.resize(rng.permutation(rows), self.steps_per_epoch * self.batch) for rows in self.train]
+
+
+class Steps:
+    """Some steps of a plan as a Lightning loader: sized, and iterable repeatedly."""
+
+    def __init__(self, plan: Plan, first: int, stop: int, share: Share = ALL) -> None:
+        """Take a process's share of steps ``first`` to ``stop`` - 1."""
+        self.plan, self.numbers, self.share = plan, range(first, stop), share
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[StepPositions]:
+        return (self.plan.step(number, self.share) for number in self.numbers)
+
+
+class Validation:
+    """The validation split in order, each sample once and as it was played."""
+
+    def __init__(self, plan: Plan, share: Share = ALL) -> None:
+        """Take a process's share of the validation split.
+
+        Raises:
+            ZugwerkError: it has too few samples for a share to each.
+        """
+        self.plan, self.share = plan, share
+        self.count = -(-max(len(rows) for rows in plan.validation) // VALIDATION_BATCH)
+        fewest = min(len(rows) for rows in plan.validation) // self.count
+        if share.world > 1 and fewest < share.world:
+            raise ZugwerkError(f"validation split: too few samples for {share.world} processes; lower devices")
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[StepPositions]:
+        parts = (np.array_split(rows, self.count) for rows in self.plan.validation)
+        for number, rows in enumerate(zip(*parts, strict=True)):
+            factors = self.plan.factors["validation"]
+            found = (read(self.plan.dataset, self.share.of(r), f) for r, f in zip(rows, factors, strict=True))
+            yield StepPositions(number, *found)
+
+
+def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Row numbers of the Amazon and of the Arrow samples of a split."""
+    place = dataset.split(split)
+    types = dataset.samples.type[place]
+    return np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
+
+
+def _factor(dataset: Dataset, split: str, rows: npt.NDArray[np.int64]) -> float:
+    """Weight of a teacher's turn where the others' is 0, so that the mean over ``rows`` is 1."""
+    share = float(dataset.samples.teacher[rows].mean()) if len(rows) else 0.0
+    if not share:
+        raise ZugwerkError(f"split '{split}' has no turn of a teacher; amazons_samples.teachers in params.yaml")
+    return 1 / share
+
+
+def read(dataset: Dataset, rows: npt.NDArray[np.int64], teachers: float | None = None) -> Positions:
+    """Samples of one type by row number; with the policy's weight 1, or ``teachers`` for their turns and 0 else."""
+    size, shooting = dataset.size, dataset.samples.type[rows] == ARROW
+    moved = squares(dataset.samples.moved[rows], size)
+    weight = np.ones(len(rows), np.float32)
+    if teachers is not None:
+        weight = dataset.samples.teacher[rows] * np.float32(teachers)
+    return Positions(
+        boards=dataset.samples.board[rows],
+        movers=dataset.samples.mover[rows],
+        moved=moved,
+        start=np.where(shooting, moved, squares(dataset.samples.from_[rows], size)),
+        to=squares(np.where(shooting[:, None], dataset.samples.arrow[rows], dataset.samples.to[rows]), size),
+        won=dataset.samples.result[rows].astype(np.float32),
+        policy_weight=weight,
+    )
+
+
+def squares(pairs: npt.NDArray[np.int8], size: int) -> npt.NDArray[np.int16]:
+    """Squares [B] of the data set's [x, y] pairs [B, 2], x = file - 1 and y = size - rank; -1 stays -1."""
+    x, y = pairs[:, 0].astype(np.int16), pairs[:, 1].astype(np.int16)
+    return np.where(x < 0, np.int16(-1), (size - 1 - y) * size + x).astype(np.int16)
+
+
+def under(positions: Positions, which: npt.NDArray[np.integer]) -> Positions:
+    """The same positions, each under its own symmetry ``which`` [B]."""
+    size = positions.boards.shape[1]
+    moved, start, to = (transform_squares(s, which, size) for s in (positions.moved, positions.start, positions.to))
+    return positions._replace(boards=transform_boards(positions.boards, which), moved=moved, start=start, to=to)
+
 
 PUBLISHED = AmazonsConfig()
 
@@ -74,28 +245,19 @@ class AmazonsData(LightningDataModule):
         device: torch.device,
         dataloader_idx: int,  # noqa: ARG002 - Lightning's signature
     ) -> StepInput:
-        """Encode a batch: with the kernels on a CPU; on a GPU from int8 boards that are sent there."""
+        """Encode a batch and send it."""
         assert isinstance(batch, StepPositions)
-        return StepInput(
-            batch.step,
-            *(net_input(positions, device, self.config) for positions in (batch.amazon, batch.arrow)),
-        )
+        return StepInput(batch.step, *(net_input(part, device, self.config) for part in (batch.amazon, batch.arrow)))
 
 
 def net_input(positions: Positions, device: torch.device, config: Config = PUBLISHED) -> NetInput:
-    """Positions of one type as the input, on a device, of nets of ``config``."""
-    shooting = bool(positions.moved[0] >= 0)
-    tensors = [torch.from_numpy(array) for array in positions]
-    if device.type == "cpu":
-        kernels = encoders.encode_for(config, *positions[:3])
-        features, amazons, legal = (torch.from_numpy(array) for array in kernels)
-    else:
-        tensors = [(t.pin_memory() if device.type == "cuda" else t).to(device, non_blocking=True) for t in tensors]
-        features, amazons, legal = amazons_encoders.encode_for(config, *tensors[:3])
-    start, to, won, policy_weight = tensors[3:]
-    if shooting:
-        rows, legal = start[:, None], legal[:, :1]
-    else:
-        rows = amazons
-    row = (rows == start[:, None]).int().argmax(1)
-    return NetInput(features, legal, Played(rows.long(), row, to.long()), won, policy_weight)
+    """Positions of one type as the input of nets of ``config``, encoded on the CPU and sent to a device."""
+    features, rows, legal = encode_for(config, *positions[:3])
+    if positions.moved[0] >= 0:
+        rows, legal = positions.start[:, None], legal[:, :1]
+    tensors = [torch.from_numpy(array) for array in (features, rows, legal, *positions[3:])]
+    if device.type == "cuda":  # encoded while the device works on the step before
+        tensors = [tensor.pin_memory() for tensor in tensors]
+    planes, starts, mask, start, to, won, policy_weight = (t.to(device, non_blocking=True) for t in tensors)
+    row = (starts == start[:, None]).int().argmax(1)
+    return NetInput(planes, mask, Played(starts.long(), row, to.long()), won, policy_weight)

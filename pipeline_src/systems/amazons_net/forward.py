@@ -1,4 +1,4 @@
-"""Forward passes of nets on boards, in batches of one constant size."""
+"""Forward passes of nets on boards, in batches of one constant size; a quick form of nets for searches."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,17 +7,31 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from pipeline_src.jit.needs import Need
-from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, MoveAnswer, Squares, check_size
+from pipeline_src.learning.precision import number_format
+from pipeline_src.systems.amazons_net.answers import (
+    AmazonsNetEvaluator,
+    ArrowAnswer,
+    Boards,
+    Floats,
+    Forward,
+    MoveAnswer,
+    Squares,
+)
 from pipeline_src.systems.amazons_net.encode import Encoded
-from pipeline_src.systems.amazons_net.encoders import NEEDS, encode_for
-from pipeline_src.systems.amazons_net.heads import gather_rows, masked_log_softmax
-from pipeline_src.systems.amazons_net.protocol import Nets
+from pipeline_src.systems.amazons_net.nets import (
+    Answers,
+    Nets,
+    gather_rows,
+    masked_log_softmax,
+)
+from pipeline_src.systems.amazons_net.planes import NEEDS, encode_for
 
 
-class NetsForward:
+class NetsForward(Forward):
     """Encodes boards, runs a net on them, and leaves all probability on legal moves.
 
     Every batch is padded to one size: a position's answer then does not depend on its company, so neither the games
@@ -26,7 +40,7 @@ class NetsForward:
 
     def __init__(self, nets: Nets, batch: int, threads: int | None = None) -> None:
         """``threads`` is how many torch may use on the CPU, None for as many as it is set to."""
-        self.nets = nets.eval()
+        self.nets, self.size = nets.eval(), nets.config.size
         self.batch = batch
         self.threads = threads
 
@@ -46,15 +60,6 @@ class NetsForward:
     def needs(self) -> list[Need]:
         """Kernels that it calls."""
         return NEEDS[self.nets.config.encoding]()
-
-    @property
-    def size(self) -> int:
-        """Squares along one side of the board."""
-        return self.nets.config.size
-
-    def check_board(self, height: int, width: int) -> None:
-        """See `check_size`."""
-        check_size(self.size, height, width)
 
     def _encode(self, boards: Boards, movers: npt.NDArray[np.int8], moved: Squares) -> Encoded:
         self.check_board(*boards.shape[1:])
@@ -112,3 +117,42 @@ def torch_threads(threads: int | None) -> Iterator[None]:
     finally:
         if wanted != before:
             torch.set_num_threads(before)
+
+
+class QuickNets(Nets):
+    """Nets in evaluation mode with each convolution and its batch norm as one operation, from and to float32."""
+
+    def __init__(self, nets: Nets, dtype: torch.dtype) -> None:
+        """``nets`` are changed; they compute with ``dtype``."""
+        super().__init__()
+        _fuse(nets.eval())
+        self.config, self.dtype = nets.config, dtype
+        self.nets = nets.to(dtype)
+
+    def move(self, features: Tensor) -> Answers:
+        """See `Nets.move`."""
+        return _floats(self.nets.move(features.to(self.dtype)))
+
+    def arrow(self, features: Tensor) -> Answers:
+        """See `Nets.arrow`."""
+        return _floats(self.nets.arrow(features.to(self.dtype)))
+
+
+def torch_nets(nets: Nets, batch: int) -> AmazonsNetEvaluator:
+    """Nets for a search, which are changed; passes of ``batch`` positions on one thread."""
+    dtype = torch.bfloat16 if number_format("auto") == "bf16-mixed" else torch.float32
+    return AmazonsNetEvaluator(NetsForward(QuickNets(nets, dtype), batch, threads=1))
+
+
+def _fuse(module: nn.Module) -> None:
+    for child in module.children():
+        _fuse(child)
+    if isinstance(module, nn.Sequential):
+        for i, (one, two) in enumerate(zip(module, list(module)[1:], strict=False)):
+            if isinstance(one, nn.Conv2d) and isinstance(two, nn.BatchNorm2d):
+                module[i], module[i + 1] = fuse_conv_bn_eval(one, two), nn.Identity()
+
+
+def _floats(answers: Answers) -> Answers:
+    value, policy = answers
+    return value.float(), policy.float()

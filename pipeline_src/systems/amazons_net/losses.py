@@ -10,12 +10,19 @@ for Move-Net; for Arrow-Net there is one row, that of the shooting amazon, so it
 The residual net has cross-entropies in the place of both: of the moves and arrows, and of the winner.
 """
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.optim import AdamW, Optimizer
+
+from pipeline_src.learning.rmsprop import NesterovRMSprop
+from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
+from pipeline_src.systems.amazons_net.nets import Nets, ResidualConfig, ResidualNets
+from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams, TrainingParams
 
 TINY = 1e-12
 """Keeps the gradient of a distance finite where the distance is 0; moves it by a millionth of a square."""
@@ -118,3 +125,46 @@ def _start(played: Played) -> Tensor:
 
 def _distance(a: Tensor, b: Tensor) -> Tensor:
     return ((a - b).square().sum(-1) + TINY).sqrt()
+
+
+class Model(NamedTuple):
+    """A model to train, with its loss: ``value_weight`` times the value loss, plus the policy loss."""
+
+    params: type[TrainingParams]
+    """The model of its section of the params."""
+    make: Callable[[Any, int], Nets]
+    """Fresh nets for boards of a size, from these params and the global torch generator."""
+    optimizer: Callable[[Iterable[Tensor], float], Optimizer]
+    """Makes the optimizer of parameters, for a learning rate."""
+    value_loss: ValueLoss
+    policy_loss: PolicyLoss
+
+
+def _published(params: AmazonsTrainParams, size: int) -> Nets:
+    shape = {field.name for field in fields(AmazonsConfig)} - {"size"}
+    return AmazonsNets(AmazonsConfig(size, **params.model_dump(include=shape)))
+
+
+def _residual(params: AmazonsResidualParams, size: int) -> Nets:
+    return ResidualNets(ResidualConfig(size, params.channels, params.blocks, params.embedding))
+
+
+def _rmsprop(parameters: Iterable[Tensor], rate: float) -> Optimizer:
+    """RMSprop with Nesterov momentum is published, without its numbers; with these the published layers learn."""
+    return NesterovRMSprop(parameters, lr=rate, rho=0.99, momentum=0.9, eps=1e-6)
+
+
+def _adamw(parameters: Iterable[Tensor], rate: float) -> Optimizer:
+    """AdamW (Loshchilov and Hutter, 2019) with PyTorch's own numbers."""
+    return AdamW(parameters, lr=rate, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
+
+
+MODELS: Mapping[str, Model] = {
+    **{
+        name: Model(AmazonsTrainParams, _published, _rmsprop, squared_error, loss)
+        for name, loss in POLICY_LOSSES.items()
+    },
+    "residual": Model(AmazonsResidualParams, _residual, _adamw, value_cross_entropy, cross_entropy),
+}
+"""The published nets under the name of their loss's reading; the residual net, on the cross-entropies of its moves, its
+arrows and its winners, which has one reading only."""

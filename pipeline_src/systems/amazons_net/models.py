@@ -10,8 +10,7 @@ import torch
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import remedy, why_no_model, written_aside
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
-from pipeline_src.systems.amazons_net.protocol import Nets
-from pipeline_src.systems.amazons_net.residual import ResidualConfig, ResidualNets
+from pipeline_src.systems.amazons_net.nets import Nets, ResidualConfig, ResidualNets
 
 KINDS: dict[str, tuple[type[Any], type[Any]]] = {
     "published": (AmazonsConfig, AmazonsNets),

@@ -1,18 +1,142 @@
-"""Move-Net and Arrow-Net of patent CN 111330255 B."""
+"""Move-Net and Arrow-Net of patent CN 111330255 B, their heads and their starting weights.
 
-from collections.abc import Mapping
+The publication says nothing of starting weights. `mirror` lets the published layers begin as a net that is easy to
+train. Convolutions hand on their input in pairs of filters of opposite sign: what ReLU takes from the one, the other
+keeps, so that twelve layers begin as almost the identity (Balduzzi et al., "The shattered gradients problem: if resnets
+are the answer, then what is the question?", ICML 2017). The policies' fully connected layers begin as 1x1 convolutions,
+in which a square's logit depends on that square alone, so that convolutions learn from the first step where on the
+board something is.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
-from pipeline_src.systems.amazons_net.heads import Layer, PolicyHead, ValueHead, convolutions
-from pipeline_src.systems.amazons_net.protocol import Nets
-from pipeline_src.systems.amazons_net.residual import MovePolicy, PooledValue, by_square
-from pipeline_src.systems.amazons_net.starting_weights import glorot, make_local, mirror, pytorch
+from pipeline_src.learning.same_conv import SameConv2d, dense
+from pipeline_src.systems.amazons_net.nets import MovePolicy, Nets, PooledValue, by_square
 
-StartingWeights = Literal["he", "glorot", "torch", "mirrored"]
+RANDOM = 0.1
+"""Scale of the He weights that `mirror` adds to the identity."""
+
+
+@torch.no_grad()
+def mirror(layers: nn.Module, *, first: bool) -> None:
+    """Set convolutions that follow each other to hand on their input, in pairs of filters of opposite sign.
+
+    The first half of the filters has the identity and random weights, the second half the same negated; a last one of
+    an odd number stays as it is.
+
+    Args:
+        layers: convolutions with He's weights, each followed by its activation, ReLU or Tanh.
+        first: whether these see the features, which do not come in pairs; else their input is that of a Tanh, in pairs.
+    """
+    paired, share = not first, 0.5
+    for module in layers.modules():
+        if isinstance(module, nn.ReLU | nn.Tanh):
+            # relu(x) - relu(-x) is x; tanh(x) - tanh(-x) is twice tanh(x).
+            paired, share = True, 0.5 if isinstance(module, nn.Tanh) else 1.0
+        if isinstance(module, SameConv2d):
+            _pair(module.weight, paired, share if paired else 1.0)
+
+
+def _pair(weight: Tensor, paired: bool, share: float) -> None:
+    """Set ``weight`` [F, C, K, K] for input that is ``paired`` or not."""
+    filters, channels = weight.shape[0] // 2, weight.shape[1] // (1 + paired)
+    middle, same = (weight.shape[2] - 1) // 2, torch.arange(min(filters, channels))
+    half = weight[:filters, :channels] * RANDOM
+    half[same, same, middle, middle] += 1.0
+    half = torch.cat([half, -half]) * share
+    weight[: 2 * filters, :channels] = half
+    if paired:
+        weight[: 2 * filters, channels : 2 * channels] = -half
+
+
+@torch.no_grad()
+def make_local(layer: nn.Linear, squares: int) -> None:
+    """Set a fully connected layer [B, C * N] -> logits [B, N] or [B, N * N] to a 1x1 convolution.
+
+    The logit of a square, or the two terms of a logit (from, to), come from the C channels of that square; all other
+    weights are 0. Channels are laid out with row 0 = rank H, logits by s = (rank - 1) * W + (file - 1).
+    """
+    channels, side = layer.in_features // squares, round(squares**0.5)
+    square = torch.arange(squares)
+    cell = square.view(side, side).flip(0).flatten()
+    nn.init.zeros_(layer.weight)
+    weight = layer.weight.view(-1, squares, channels, squares)  # from, to, channel, cell; of arrows there is no from
+    weight[:, square, :, cell] += torch.randn(channels) * channels**-0.5
+    if len(weight) > 1:
+        weight[square, :, :, cell] += torch.randn(channels) * channels**-0.5
+
+
+class Layer(NamedTuple):
+    """One convolution of a table: square kernel side, filters, activation."""
+
+    kernel: int
+    filters: int
+    activation: Literal["relu", "tanh"]
+
+
+def convolutions(
+    channels: int, layers: Sequence[Layer], batch_norm: bool = False, shortcuts: bool = False
+) -> list[nn.Module]:
+    """The layers of a table, each followed by its activation; ``channels`` go into the first.
+
+    With ``batch_norm`` each convolution is normalised over the batch, with ``shortcuts`` each layer adds its input.
+    """
+    modules: list[nn.Module] = []
+    for layer in layers:
+        norm = [nn.BatchNorm2d(layer.filters)] if batch_norm else []
+        one = [
+            SameConv2d(channels, layer.filters, layer.kernel),
+            *norm,
+            nn.ReLU() if layer.activation == "relu" else nn.Tanh(),
+        ]
+        modules += [Shortcut(*one)] if shortcuts else one
+        channels = layer.filters
+    return modules
+
+
+class Shortcut(nn.Sequential):
+    """Layers whose input is added to what they make; channels that only one of both has stay as they are."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, C, H, W] -> [B, D, H, W]."""
+        out: Tensor = nn.Sequential.forward(self, x)  # type: ignore[no-untyped-call]
+        return out + pad(x, (0, 0, 0, 0, 0, out.shape[1] - x.shape[1]))
+
+
+class ValueHead(nn.Module):
+    """One fully connected layer from [B, C, H, W] to the logit [B] of the mover's chance to win."""
+
+    def __init__(self, channels: int, squares: int) -> None:
+        super().__init__()
+        self.output = dense(channels * squares, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logit [B]; its sigmoid is the chance."""
+        logit: Tensor = self.output(x.flatten(1))
+        return logit.squeeze(1)
+
+
+class PolicyHead(nn.Module):
+    """Convolutions, then one fully connected layer from [B, C, H, W] to logits [B, ``entries``]."""
+
+    def __init__(self, channels: int, squares: int, layers: Sequence[Layer], entries: int) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(*convolutions(channels, layers))
+        self.output = dense(layers[-1].filters * squares, entries)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits [B, entries], illegal ones among them."""
+        logits: Tensor = self.output(self.convolutions(x).flatten(1))
+        return logits
+
+
+StartingWeights = Literal["he", "mirrored"]
 EMBEDDING = 32
 """Numbers by which a spatial policy of moves knows a square to start from, and one to go to."""
 
@@ -44,28 +168,19 @@ EMPTY, SPREAD = 100.0, 40.0
 
 @dataclass(frozen=True)
 class AmazonsConfig:
-    """The shape of the nets and the meaning of their input."""
+    """The shape of the nets and the meaning of their input; `params.AmazonsTrainParams` describes the fields."""
 
     size: int = 10
     """Squares along one side of the board."""
     width: float = 1.0
-    """Factor on the filter counts of the tables; 1 is the published net."""
     fewest_filters: int = 4
-    """No layer is narrowed below this: the published ones have 16 to 128, and through a few nothing passes."""
     dropout: float = 0.3
-    """Share of activations dropped after layers 4, 8 and 12 in training."""
     mover_relative: bool = False
-    """The features show the mover's amazons as White's, whoever moves."""
     moved_first: bool = False
-    """The Arrow-Net's first plane is the amazon that just moved."""
     starting_weights: StartingWeights = "he"
-    """Initial weights of the convolutions; ``mirrored`` sets the fully connected layers of the policies, too."""
     batch_norm: bool = False
-    """Convolutions of the trunk are normalised over the batch."""
     shortcuts: bool = False
-    """Layers of the trunk add their input."""
     spatial_heads: bool = False
-    """Heads of 1x1 convolutions, those of `residual`, in place of the published ones."""
 
     encoding: ClassVar[str] = "features"
 
@@ -102,8 +217,6 @@ class AmazonsNets(Nets):
         )
         if config.starting_weights == "mirrored":
             self._mirror()
-        elif config.starting_weights != "he":
-            {"glorot": glorot, "torch": pytorch}[config.starting_weights](self)
 
     def move(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Move-Net: F of a position -> value logit [B], policy logits [B, N * N] with entry ``from * N + to``."""

@@ -10,7 +10,7 @@ from pipeline_src.games import amazons, kernels
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, copy_state, initial_state
 from pipeline_src.jit.needs import Need
 from pipeline_src.learning.onnx_session import open_session, with_int8
-from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, MoveAnswer, Squares, check_size
+from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Boards, Floats, Forward, MoveAnswer, Squares
 from pipeline_src.systems.amazons_net.planes import PLANES, encode_planes, planes_need
 
 Ints = npt.NDArray[np.int32]
@@ -20,7 +20,7 @@ LAST = ("from", "to", "arrows", "bias")
 CALIBRATION_POSITIONS, CALIBRATION_BATCH = 512, 64
 
 
-class OnnxEvaluator:
+class OnnxEvaluator(Forward):
     """A model of `onnx_nets` for searches (`puct_trees.EvaluateBatch`), and without one (`answers.Forward`).
 
     An answer depends on its position alone. A search asks for positions before moves and before arrows in one pass.
@@ -35,16 +35,12 @@ class OnnxEvaluator:
         self._session, self.size = _open(content, name)
         self._planes = np.zeros((batch, PLANES, self.size, self.size), np.float32)
 
-    def check_board(self, height: int, width: int) -> None:
-        """See `answers.check_size`."""
-        check_size(self.size, height, width)
-
     def needs(self, state: AmazonsState | None = None) -> list[Need]:  # noqa: ARG002
         """See `search.mcts.puct.Puct.needs`."""
         return planes_need()
 
     def __call__(self, states: AmazonsState, steps: Ints, counts: Ints) -> tuple[Floats, Floats]:
-        """Priors float32 [B, S] of the steps and values float32 [B], as `evaluator.AmazonsNetEvaluator` gives them."""
+        """Priors float32 [B, S] of the steps and values float32 [B], as `answers.AmazonsNetEvaluator` gives them."""
         self.check_board(*states.board.shape[1:])
         moved = states.turn[:, 1].astype(np.int16)
         encoded = encode_planes(states.board[:, ::-1], _COLOUR[states.turn[:, 0]], moved)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from pipeline_src.learning.devices import MixedPrecision
+from pipeline_src.learning.split import SplitShares
 from pipeline_src.project.params import (
     BelowOne,
     Count,
@@ -46,17 +47,6 @@ class AmazonsParseParams(Params):
     """Shortest game to keep, in turns of both sides. Most shorter games were resigned early or lost on time."""
     variants: Distinct[StartPosition]
     """Start positions to keep."""
-
-
-class SplitShares(Params):
-    """Shares of the games, in any unit; published: 7:2:1."""
-
-    train: Positive
-    """Share for training."""
-    validation: Positive
-    """Share for early stopping and for the choice of a model."""
-    test: Positive
-    """Share for the reported figures."""
 
 
 class AmazonsSamplesParams(Params):
@@ -124,26 +114,12 @@ class TrainingParams(MixedPrecision):
     """Largest number of passes over the training split; patience can end training earlier."""
     patience: Count
     """Number of epochs without a lower validation loss after which training ends."""
-    optimizer: Literal["rmsprop", "sgd", "adadelta", "adagrad", "adamw"]
-    """Optimizer; rmsprop and sgd have Nesterov momentum."""
     learning_rate: Positive
-    """Highest learning rate of the schedule."""
-    schedule: Literal["constant", "linear", "cosine"]
-    """Shape of the learning rate's fall to 0 after the warm-up, over all epochs."""
+    """Highest learning rate. It falls to 0 in a straight line after the warm-up, over all epochs."""
     warmup: BelowOne
     """Fraction of all steps over which the learning rate rises from 0."""
-    rho: BelowOne
-    """Decay of the running mean square, for rmsprop, adadelta and adamw."""
-    momentum: BelowOne
-    """Momentum of rmsprop and sgd; for adamw the decay of the running mean."""
-    epsilon: Positive
-    """Number added to the root of the mean square. Large values leave small gradients small."""
-    weight_decay: NonNegative = 0.0
-    """Share of a weight that a step subtracts, times the learning rate; for adamw only."""
     value_weight: NonNegative
     """Factor of the value loss, relative to the policy loss; published: 1."""
-    gradient_clip: Positive | None = None
-    """Highest norm of the gradient over all weights; null does not clip."""
     checkpoint_steps: Count
     """Number of steps between checkpoints, and so the largest number that a kill can lose."""
 
@@ -162,9 +138,9 @@ class AmazonsTrainParams(TrainingParams):
     moved_first: bool
     """Whether Arrow-Net's first plane is the amazon that just moved; otherwise planes are in the order of the board, of
     which the publication gives the first."""
-    starting_weights: Literal["he", "glorot", "torch", "mirrored"] = "he"
-    """Initial weights, which the publication does not give: uniform convolutions of He's, Glorot's or PyTorch's, as is
-    usual; or mirrored, convolutions that hand on what they see, and policies that begin as 1x1 convolutions."""
+    starting_weights: Literal["he", "mirrored"] = "he"
+    """Initial weights, which the publication does not give: He's uniform convolutions, as is usual; or mirrored,
+    convolutions that hand on what they see, and policies that begin as 1x1 convolutions."""
     batch_norm: bool = False
     """Whether convolutions of the trunk are followed by batch norm; published: false."""
     shortcuts: bool = False

@@ -16,13 +16,16 @@ game are made of (Lieberum, Theoretical Computer Science 349, 2005): queens look
 convolutions do not.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.games.amazons.board import ARROW, EMPTY
 from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need
-from pipeline_src.systems.amazons_net.encode import Encoded, check, mark_legal, prepare
+from pipeline_src.systems.amazons_net.encode import Encoded, check, encode, encode_needs, mark_legal, prepare
 
 PLANES = 15
 OWN, OTHER, ARROWS, FREE, MOVED, SHOT, OWN_QUEEN, OTHER_QUEEN, OWN_KING, OTHER_KING, MOBILITY = (
@@ -165,3 +168,31 @@ def _mobility(free: Planes, runs: Planes, out: Planes) -> None:
     for i in range(height):
         for j in range(width):
             out[i, j] *= free[i, j] / np.float32(MOST_REACHED)
+
+
+class Config(Protocol):
+    """A frozen dataclass that fixes a net's shape and how it sees a position."""
+
+    @property
+    def size(self) -> int:
+        """Squares along one side of the board."""
+
+    @property
+    def encoding(self) -> str:
+        """One of `ENCODERS`: ``features`` (F) or ``planes``."""
+
+    @property
+    def options(self) -> Mapping[str, bool]:
+        """Keyword arguments of the encoder."""
+
+
+ENCODERS: Mapping[str, Callable[..., Encoded]] = {"features": encode, "planes": encode_planes}
+NEEDS: Mapping[str, Callable[[], list[Need]]] = {"features": encode_needs, "planes": planes_need}
+"""Kernels that each of them calls."""
+
+
+def encode_for(
+    config: Config, boards: npt.NDArray[np.int8], movers: npt.NDArray[np.int8], moved: npt.NDArray[np.int16]
+) -> Encoded:
+    """A batch of positions as the nets of this config take them; arguments and errors as for `encode`."""
+    return ENCODERS[config.encoding](boards, movers, moved, **config.options)

@@ -1,9 +1,14 @@
-"""A net as a player without search: two forward passes per turn (patent CN 111330255 B, 'move generation')."""
+"""Nets as players: opened from a file, asked without a search, and guiding PUCT.
 
+Without a search a turn is two forward passes (patent CN 111330255 B, 'move generation'). Torch is imported for files of
+torch alone.
+"""
+
+import importlib.util
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +17,82 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
 from pipeline_src.jit.needs import Need
-from pipeline_src.players.player import Player, Position
-from pipeline_src.systems.amazons_net.answers import Floats, Forward, after_move
-from pipeline_src.systems.amazons_net.backends import open_forward
+from pipeline_src.players.amazons.closing import ClosingFirst
+from pipeline_src.players.packaged import INT8
+from pipeline_src.players.player import Player, Position, Thought
+from pipeline_src.players.searching import SearchPlayer
+from pipeline_src.search.amazons.endgame import closing_turn
+from pipeline_src.search.limits import Limit
+from pipeline_src.search.mcts.puct import Puct
+from pipeline_src.systems.amazons_net.answers import AmazonsNetEvaluator, Floats, Forward, after_move
+from pipeline_src.systems.amazons_net.onnx_evaluator import OnnxEvaluator, as_int8
+
+Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
+Ints = npt.NDArray[np.int32]
+ONNX = ".onnx"
+
+
+SearchNets = AmazonsNetEvaluator | OnnxEvaluator
+"""Nets as a search asks them: `search.mcts.puct_trees.EvaluateBatch` of positions of one board size."""
+
+
+def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
+    """Read nets for a search.
+
+    Args:
+        path: of a file of `models.save_nets` or `onnx_nets.export_nets`.
+        backend: ``auto`` runs an ONNX model as it is, the residual net of torch in onnx-int8 where its packages are,
+            else in torch. torch computes with bfloat16 on processors that train faster with it (`number_format`);
+            values then differ in the third digit from those of float32, with 8-bit integers in the second.
+        batch: positions of a forward pass.
+
+    Raises:
+        ZugwerkError: no model there, a missing package, or a backend that does not run such nets.
+    """
+    if Path(path).suffix == ONNX:
+        if backend == "torch":
+            raise ZugwerkError(f"{path}: torch runs nets.pt, not an ONNX model; leave backend=torch out")
+        content = _read(path)
+        if backend == "onnx-int8" and not path.endswith(INT8):
+            content = as_int8(content, path)
+        return OnnxEvaluator(content, batch, path)
+    from pipeline_src.systems.amazons_net.models import load_nets
+    from pipeline_src.systems.amazons_net.nets import ResidualNets
+    from pipeline_src.systems.amazons_net.onnx_nets import export_nets
+
+    nets = load_nets(path)
+    if backend == "auto":
+        packages = all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
+        backend = "onnx-int8" if packages and isinstance(nets, ResidualNets) else "torch"
+    if backend == "torch":
+        from pipeline_src.systems.amazons_net.forward import torch_nets
+
+        return torch_nets(nets, batch)
+    if not isinstance(nets, ResidualNets):
+        raise ZugwerkError(f"{path}: {backend} runs residual nets only; choose backend=torch")
+    return OnnxEvaluator(export_nets(nets, int8=backend == "onnx-int8"), batch, path)
+
+
+def open_forward(path: str, batch: int) -> Forward:
+    """Read nets that are asked without a search, in 32-bit floats on one thread of the CPU; arguments as above.
+
+    Raises:
+        ZugwerkError: no model there, or a damaged one.
+    """
+    if Path(path).suffix == ONNX:
+        return OnnxEvaluator(_read(path), batch, path)
+    from pipeline_src.systems.amazons_net.forward import NetsForward
+    from pipeline_src.systems.amazons_net.models import load_nets
+
+    return NetsForward(load_nets(path), batch, threads=1)
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        raise ZugwerkError(f"{path}: no such model") from None
+
 
 BATCH = 16
 """Positions of a forward pass: as many as a task of a match has games in lock step."""
@@ -109,3 +187,33 @@ class NetsPlayer(Player):
 def _nets_of(path: str, batch: int, _written: int) -> Forward:
     """Return a model, read once per process, or again if the file has changed."""
     return open_forward(path, batch)
+
+
+class PuctPlayer(SearchPlayer):
+    """Searches all positions in lock step, so that the net sees them as one batch; on time, one after the other.
+
+    Positions that counting decides are not searched.
+    """
+
+    def __init__(self, puct: Puct, limit: Limit, nets: SearchNets) -> None:
+        """``nets`` are those whose answers the search gets."""
+        super().__init__(ClosingFirst(puct), limit)
+        self.puct, self.nets = puct, nets
+
+    def check(self, state: Any) -> None:
+        """See `Player.check`."""
+        self.nets.check_board(*state.board.shape)
+
+    def consider(self, positions: Sequence[Position]) -> list[Thought]:
+        """See `Player.consider`."""
+        return [Thought(action) for action in self.choose(positions)]
+
+    def choose(self, positions: Sequence[Position]) -> list[int]:
+        """See `Player.choose`; nothing here is random."""
+        counted = [closing_turn(position.state) for position in positions]
+        open_ = [position.state for position, turn in zip(positions, counted, strict=True) if turn is None]
+        if self.limit.movetime_ms is None:
+            found = iter(self.puct.search_many(open_, self.limit))
+        else:
+            found = (self.puct.search(state, self.limit) for state in open_)
+        return [next(found).action if turn is None else turn.action for turn in counted]

@@ -18,8 +18,7 @@ from pipeline_src.search.mcts.puct import Puct
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 
 if TYPE_CHECKING:
-    from pipeline_src.systems.amazons_net.player import NetsPlayer
-    from pipeline_src.systems.amazons_net.puct import PuctPlayer
+    from pipeline_src.systems.amazons_net.player import NetsPlayer, PuctPlayer
 
 TREE = 1 << 14
 """Number of nodes of a tree if only time limits the search."""
@@ -100,8 +99,7 @@ def amazons_puct(options: PuctPlayerOptions) -> Player:
     Raises:
         ZugwerkError: no model there.
     """
-    from pipeline_src.systems.amazons_net.backends import open_nets
-    from pipeline_src.systems.amazons_net.puct import PuctPlayer
+    from pipeline_src.systems.amazons_net.player import PuctPlayer, open_nets
 
     def load(model: str) -> PuctPlayer:
         nets = open_nets(model, options.backend, options.batch)

@@ -16,10 +16,8 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from pipeline_src.games.amazons.turns import is_legal
-from pipeline_src.systems.amazons_net.answers import ArrowAnswer, MoveAnswer, Squares, after_move
-from pipeline_src.systems.amazons_net.forward import NetsForward
-from pipeline_src.systems.amazons_net.predictions import Floats, Predictions, join_predictions, top_hits
-from pipeline_src.systems.amazons_net.recorded import RecordedTurns
+from pipeline_src.systems.amazons_net.answers import ArrowAnswer, Forward, MoveAnswer, Squares, after_move
+from pipeline_src.systems.amazons_net.recorded import Floats, Predictions, RecordedTurns, join_predictions, top_hits
 
 BEAM = 5
 """Number of moves for which ``turn_top5`` examines the arrows."""
@@ -27,7 +25,7 @@ CHUNK = 1_024
 """Number of turns at a time, which bounds the memory."""
 
 
-def predict_nets(nets: NetsForward, turns: RecordedTurns) -> Predictions:
+def predict_nets(nets: Forward, turns: RecordedTurns) -> Predictions:
     """Return the predictions of the nets for all turns, with a progress bar in a terminal.
 
     Raises:
@@ -41,7 +39,7 @@ def predict_nets(nets: NetsForward, turns: RecordedTurns) -> Predictions:
     return join_predictions(parts)
 
 
-def _predict(nets: NetsForward, turns: RecordedTurns) -> Predictions:
+def _predict(nets: Forward, turns: RecordedTurns) -> Predictions:
     every = np.arange(len(turns))
     before = nets.move(turns.boards, turns.movers)
     n, moves = before.log_p.shape[2], before.log_p.reshape(len(turns), -1)
@@ -117,7 +115,7 @@ def _check_legal(turns: RecordedTurns, log_p: npt.NDArray[np.floating]) -> None:
 
 
 def _arrows(
-    nets: NetsForward, turns: RecordedTurns, rows: npt.NDArray[np.int64], start: Squares, to: Squares
+    nets: Forward, turns: RecordedTurns, rows: npt.NDArray[np.int64], start: Squares, to: Squares
 ) -> ArrowAnswer:
     """Arrow-Net on the positions of ``rows`` with the amazon gone from ``start`` to ``to``."""
     movers = turns.movers[rows]

@@ -19,7 +19,6 @@ PRINTED: Mapping[str, Any] = {
     "amazons_train.spatial_heads": False,
     "amazons_train.teachers_only": False,
     "amazons_train.augment": False,
-    "amazons_train.optimizer": "rmsprop",
     "amazons_train.value_weight": 1.0,
 }
 """Values that the patent prints, by the keys of params.yaml, and the usual ones where it prints nothing but a method

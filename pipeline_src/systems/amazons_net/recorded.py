@@ -1,16 +1,20 @@
-"""Whole turns of recorded games, assembled from the samples of a data set, for the evaluation of players."""
+"""Recorded turns, predictions about them, and how far both agree.
 
-from collections.abc import Iterator
+`Predictions` are the common form in which systems are compared. Intervals treat the turns of a game as one cluster.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.arena.score import Score, clustered_mean, clustered_rate
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import Row
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, from_board
 from pipeline_src.games.amazons.notation import format_move
-from pipeline_src.systems.amazons_net.dataset import Dataset
-from pipeline_src.systems.amazons_net.schema import AMAZON, ARROW
+from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
 
 PHASES = (0, 20, 50)
 """First plies of opening, middle and late game: those at which the one-ply evaluation changes its weights."""
@@ -81,27 +85,129 @@ def recorded_turns(dataset: Dataset, split: str) -> tuple[RecordedTurns, int]:
         ZugwerkError: no such split, or it has no whole turn.
     """
     rows = dataset.split(split)
-    kind, gid, ply = dataset.type[rows], dataset.gid[rows], dataset.ply[rows]
+    kind, gid, ply = dataset.samples.type[rows], dataset.samples.gid[rows], dataset.samples.ply[rows]
     key = gid * (int(ply.max(initial=0)) + 1) + ply
     before, after = (np.flatnonzero(kind == which) for which in (AMAZON, ARROW))
     _, i, j = np.intersect1d(key[before], key[after], assume_unique=True, return_indices=True)
     before, after = before[i] + rows.start, after[j] + rows.start
     if not len(before):
         raise ZugwerkError(f"the data set's {split} split has no whole turn; make it from more games")
-    height, width = dataset.board.shape[1:]
+    height, width = dataset.samples.board.shape[1:]
 
     def square(pairs: npt.NDArray[np.int8]) -> npt.NDArray[np.int16]:
         x, y = pairs.astype(np.int16).T
         return np.asarray((height - 1 - y) * width + x, np.int16)
 
     turns = RecordedTurns(
-        boards=dataset.board[before],
-        movers=dataset.mover[before],
-        start=square(dataset.from_[before]),
-        to=square(dataset.to[before]),
-        arrow=square(dataset.arrow[after]),
-        results=dataset.result[before],
-        gids=dataset.gid[before],
-        plies=dataset.ply[before],
+        boards=dataset.samples.board[before],
+        movers=dataset.samples.mover[before],
+        start=square(dataset.samples.from_[before]),
+        to=square(dataset.samples.to[before]),
+        arrow=square(dataset.samples.arrow[after]),
+        results=dataset.samples.result[before],
+        gids=dataset.samples.gid[before],
+        plies=dataset.samples.ply[before],
     )
     return turns, len(kind) - 2 * len(before)
+
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A system's predictions for T turns, each float64 [T], by the name of the figure."""
+
+    rates: Mapping[str, Floats]
+    """Hits from 0 to 1, such as whether the played move is among the first five."""
+    win_rates: Mapping[str, Floats]
+    """Win rates of the side to move, 0 to 1."""
+    errors: Mapping[str, Floats]
+    """Distances, 0 or more, of the system's answer from the played move."""
+
+
+def top_hits(better: npt.ArrayLike, equal: npt.ArrayLike, k: int) -> Floats:
+    """Return the probability that the played move is among the first ``k`` with ties in random order.
+
+    Args:
+        better: [T], number of moves that the system prefers to the played one.
+        equal: [T], number of moves that it rates equal, including the played one.
+        k: number of first places.
+
+    Returns:
+        float64 [T]; 0 or 1 wherever no tie reaches across the k-th place.
+    """
+    return np.clip((k - np.asarray(better, np.float64)) / np.asarray(equal, np.float64), 0.0, 1.0)
+
+
+def join_predictions(parts: Sequence[Predictions]) -> Predictions:
+    """Predictions about consecutive turns as one."""
+    joined = {
+        field.name: {
+            name: np.concatenate([getattr(part, field.name)[name] for part in parts])
+            for name in getattr(parts[0], field.name)
+        }
+        for field in fields(Predictions)
+    }
+    return Predictions(**joined)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Results of the games of T turns."""
+
+    results: npt.NDArray[np.integer]
+    """[T], 1 where the mover won the game, 0 where it lost."""
+    gids: npt.NDArray[np.integer]
+    """[T], number of the game."""
+    plies: npt.NDArray[np.integer]
+    """[T], turns played before this one."""
+
+
+def agreement(
+    predictions: Predictions, outcomes: Outcomes, rows: npt.NDArray[np.bool_] | None = None
+) -> dict[str, Score]:
+    """Return all figures of a system by name, over all turns or over those of ``rows`` [T].
+
+    Rates and errors keep their names. Each win rate w gives ``w_accuracy`` (the likelier side won; 0.5 counts half),
+    ``w_brier`` (mean squared error) and ``w_l1`` (mean absolute error).
+    """
+    chosen = np.ones(len(outcomes.gids), bool) if rows is None else rows
+    games = outcomes.gids[chosen]
+    figures = {name: clustered_rate(values[chosen], games) for name, values in predictions.rates.items()}
+    for name, win_rates in predictions.win_rates.items():
+        win_rate, result = win_rates[chosen], outcomes.results[chosen]
+        right = np.where(win_rate == 0.5, 0.5, (win_rate > 0.5) == (result == 1))
+        figures[f"{name}_accuracy"] = clustered_rate(right, games)
+        figures[f"{name}_brier"] = clustered_mean((win_rate - result) ** 2, games)
+        figures[f"{name}_l1"] = clustered_mean(np.abs(win_rate - result), games)
+    return figures | {name: clustered_mean(values[chosen], games) for name, values in predictions.errors.items()}
+
+
+def by_phase(
+    predictions: Predictions, outcomes: Outcomes, starts: Sequence[int]
+) -> Iterator[tuple[str, dict[str, Score]]]:
+    """Return `agreement` for each phase that has turns: ``0-19``, ``20-49``, ``50-`` for starts 0, 20, 50."""
+    for start, end in zip(starts, [*starts[1:], None], strict=True):
+        rows = outcomes.plies >= start
+        if end is not None:
+            rows &= outcomes.plies < end
+        if rows.any():
+            name = f"{start}-" if end is None else f"{start}-{end - 1}"
+            yield name, agreement(predictions, outcomes, rows)
+
+
+def metrics(figures: Mapping[str, Score]) -> dict[str, dict[str, float]]:
+    """``{name: {value, low, high, n}}``."""
+    return {name: score.as_metrics() for name, score in figures.items()}
+
+
+def phase_rows(phases: Iterable[tuple[str, Mapping[str, Score]]]) -> list[Row]:
+    """One row a phase: ``phase``, ``turns``, then each figure with its ``_low`` and ``_high``."""
+    rows: list[Row] = []
+    for phase, figures in phases:
+        row: Row = {"phase": phase, "turns": max((score.n for score in figures.values()), default=0)}
+        for name, score in figures.items():
+            row |= {name: score.value, f"{name}_low": score.low, f"{name}_high": score.high}
+        rows.append(row)
+    return rows

@@ -1,21 +1,27 @@
-"""Accuracy of the library on moves of unseen games, beside a baseline: the most frequent point at each move number.
+"""The library on moves of unseen games: accuracy beside a baseline, and both look-ups side by side.
 
-Moves that are equal under a symmetry of the pattern count as one: in a corner with a symmetric pattern the two 3-4
-points are one move. Only local moves are predicted, in the corner where they were played.
+The baseline is the most frequent point at each move number. Moves that are equal under a symmetry of the pattern count
+as one: in a corner with a symmetric pattern the two 3-4 points are one move. Only local moves are predicted, in the
+corner where they were played.
 """
 
-from typing import NamedTuple
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.arena.score import Score, clustered_rate
 from pipeline_src.records.record import GameRecord
-from pipeline_src.systems.joseki.canonical import canonical_key, canonical_move
+from pipeline_src.systems.joseki.build import Builder
+from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move
 from pipeline_src.systems.joseki.corners import PASS, POINTS, SIDE, Window
-from pipeline_src.systems.joseki.library import Library
+from pipeline_src.systems.joseki.library import Library, prune
+from pipeline_src.systems.joseki.lookup import NOT_FOUND, CodeIndex, look_up, look_up_paper
+from pipeline_src.systems.joseki.pattern_code import mix, pattern_codes, symmetric_codes
 from pipeline_src.systems.joseki.recommend import rank_moves
-from pipeline_src.systems.joseki.sequences import Steps, fingerprint
-from pipeline_src.systems.joseki.symmetric_code import mix
+from pipeline_src.systems.joseki.sequences import Steps, fingerprint, select, walk
 
 TOP = 3
 
@@ -80,3 +86,123 @@ def _usual(window: Window, order: npt.NDArray[np.int64], colour: int, forms: int
                 if len(moves) == TOP:
                     break
     return moves
+
+
+class Tested(NamedTuple):
+    """A library of some games, asked for the moves of others."""
+
+    whole: Library
+    """Library of the games seen, without a threshold."""
+    pruned: Named
+    """Moves named by the library without rare moves."""
+    unpruned: Named
+    """Moves named by the whole library."""
+
+
+def ask(seen: Sequence[GameRecord], held_out: Sequence[GameRecord], moves: int, fewest_games: int) -> Tested:
+    """Build of the games seen, ask for all local moves of the others.
+
+    Args:
+        seen: games that the library and the baseline are of.
+        held_out: games whose moves are asked for.
+        moves: local moves of a corner sequence at most.
+        fewest_games: moves of fewer games are dropped.
+    """
+    builder = Builder(longest=moves)
+    builder.add(seen)
+    whole = builder.library()
+    counts, asked = point_counts(walk(seen, moves).steps, moves), walk(held_out, moves).steps
+    pruned = name_moves(prune(whole, fewest_games), counts, asked)
+    return Tested(whole, pruned, name_moves(whole, counts, asked))
+
+
+def rates(named: Named) -> dict[str, Score]:
+    """Shares of moves, with intervals over games; ``either`` asks the baseline where the library has no move."""
+    hits = {
+        "hit_rate": named.known,
+        "recommend_top1": named.rank == 0,
+        "recommend_top3": named.rank >= 0,
+        "baseline_top1": named.baseline == 0,
+        "baseline_top3": named.baseline >= 0,
+        "either_top3": np.where(named.known, named.rank, named.baseline) >= 0,
+    }
+    return {name: clustered_rate(hit, named.game) for name, hit in hits.items()}
+
+
+def number_rows(named: Named) -> list[dict[str, str | float]]:
+    """One row a move number in its corner: ``number``, ``moves``, the shares."""
+    rows: list[dict[str, str | float]] = []
+    for number in np.unique(named.number).tolist():
+        of = Named._make(column[named.number == number] for column in named)
+        rows.append({"number": number, "moves": len(of.rank)} | {name: one.value for name, one in rates(of).items()})
+    return rows
+
+
+class Compared(NamedTuple):
+    """Comparison on positions of counted games, each with its played move."""
+
+    asked: int
+    found: int
+    """Number of positions with the played move among those found by the exact key."""
+    found_by_paper: int
+    """Number of positions with the played move among those found by the code and its hints."""
+    strangers: int
+    """Number of moves that the code finds but that were not played in the pattern."""
+    named_by_paper: int
+    """Number of all moves that the code finds."""
+
+
+def compare(library: Library, index: CodeIndex, steps: Steps) -> Compared:
+    """Ask both for the moves of each step."""
+    found = found_by_paper = strangers = named = 0
+    for step in range(len(steps.point)):
+        window, colour = steps.before[step], int(steps.colour[step])
+        forms = canonical_key(window)[1]
+        played = canonical_move(steps.point[step], colour, forms)
+        ours = set(library.move[look_up(library, window, colour).transitions].tolist())
+        points = look_up_paper(index, window, colour)[1].tolist()
+        theirs = {canonical_move(point, colour, forms) for point in points if point not in (NOT_FOUND, PASS)}
+        found += played in ours
+        found_by_paper += played in theirs
+        strangers += len(theirs - ours)
+        named += len(theirs)
+    return Compared(len(steps.point), found, found_by_paper, strangers, named)
+
+
+def spread(steps: Steps, count: int) -> Steps:
+    """At most ``count`` of the local moves, evenly spaced, passes left out."""
+    played = np.flatnonzero(steps.point != PASS)
+    chosen = played[np.linspace(0, len(played) - 1, min(count, len(played))).astype(int)] if len(played) else played
+    return select(steps, chosen)
+
+
+def timings(library: Library, index: CodeIndex, steps: Steps) -> dict[str, float]:
+    """Microseconds a pattern on one core: codes and keys in a compiled loop, look-ups called from Python."""
+    windows, colours = steps.before, steps.colour.tolist()
+
+    def each(look: Callable[[Any, Any, int], Any], where: Any) -> Callable[[], None]:
+        def run() -> None:
+            for window, colour in zip(windows, colours, strict=True):
+                look(where, window, colour)
+
+        return run
+
+    tasks: dict[str, Callable[[], Any]] = {
+        "encode_us": lambda: pattern_codes(windows),
+        "encode_ours_us": lambda: symmetric_codes(windows),
+        "canonical_us": lambda: canonical_keys(windows),
+        "lookup_us": each(look_up, library),
+        "lookup_paper_us": each(look_up_paper, index),
+    }
+    return {name: 1e6 * _seconds(task) / max(len(windows), 1) for name, task in tasks.items()}
+
+
+def _seconds(task: Callable[[], Any]) -> float:
+    """Return the CPU seconds of a task, the best of three runs after one that compiles."""
+    task()
+    best = float("inf")
+    for _ in range(3):
+        begin = time.process_time()
+        task()
+        best = min(best, time.process_time() - begin)
+    return best

@@ -1,16 +1,26 @@
-"""Build a library from games, add games to one, merge two. The order changes nothing."""
+"""Build a library from games, add games to one, merge two; and what each code makes of the patterns on the way.
+
+The order of games changes nothing.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.records.record import SOURCES, GameRecord
-from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, WHITE
+from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, PASS, WHITE
 from pipeline_src.systems.joseki.library import Library, prune
+from pipeline_src.systems.joseki.pattern_code import (
+    Comparison,
+    count_clashes,
+    earlier_codes,
+    pattern_codes,
+    symmetric_codes,
+)
 from pipeline_src.systems.joseki.sequences import CHUNK, LONGEST, Steps, chunks, fingerprint, walk
 from pipeline_src.systems.joseki.tables import (
     NO_GAME,
@@ -29,6 +39,8 @@ from pipeline_src.systems.joseki.tables import (
 
 WINNING_COLOUR = {"first": BLACK, "second": WHITE, "draw": EMPTY, None: EMPTY}
 """By a record's winner: in Go ``first`` is Black, also where White begins against handicap stones."""
+COUNTS = ("played", "games", "wins", "losses")
+"""Counts of each transition."""
 
 
 @dataclass
@@ -159,13 +171,8 @@ def _absorb(tables: Tables, library: Library) -> None:
     origins = library.origins()
     for i in range(library.transitions):
         at = transition_of(tables, states[origins[i]], int(library.move[i]), states[library.to[i]])
-        for ours, theirs in (
-            (tables.played, library.played),
-            (tables.games, library.games),
-            (tables.wins, library.wins),
-            (tables.losses, library.losses),
-        ):
-            ours[at] += theirs[i]
+        for name in COUNTS:
+            getattr(tables, name)[at] += getattr(library, name)[i]
         for j in range(SAMPLES):
             add_sample(tables, at, names[i, j], library.plies[i, j])
 
@@ -193,13 +200,74 @@ def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Library:
         starts=np.searchsorted(origins[by], np.arange(states + 1)).astype(np.int32),
         move=move[by],
         to=to[by],
-        played=tables.played[:transitions][by],
-        games=tables.games[:transitions][by],
-        wins=tables.wins[:transitions][by],
-        losses=tables.losses[:transitions][by],
+        **{name: getattr(tables, name)[:transitions][by] for name in COUNTS},
         samples=np.where(samples == NO_GAME, -1, np.searchsorted(names, samples)).astype(np.int32),
         plies=tables.plies[:transitions][by],
         fingerprints=names,
         gids=np.array([games[int(name)][0] for name in names], np.int64),
         sources=np.array([games[int(name)][1] for name in names], np.int8),
     )
+
+
+CODES = ("paper", "ours", "zobrist", "gu")
+Row = dict[str, str | float]
+
+
+def tally(builder: Builder, records: list[GameRecord], points: int) -> tuple[dict[str, Any], list[Row]]:
+    """Add games to a builder.
+
+    Args:
+        builder: an empty one.
+        records: the games, at least one.
+        points: rows of the growth, at most.
+
+    Returns:
+        Counts, and rows of their growth. ``encodings`` are patterns after local moves, ``passes`` moves elsewhere;
+        ``clashes`` and ``clashes_ours`` encodings whose code was first another pattern's, ``clashing_patterns`` the
+        patterns among them; ``clashes_unresolved`` encodings whose exact key was another pattern's; ``names_zobrist``
+        and ``names_gu`` the codes that earlier methods have for the same ``patterns``.
+    """
+    codes: dict[str, list[Any]] = {name: [] for name in CODES}
+    states, sizes, comparison, passes = [], [], Comparison(), 0
+    for chunk in builder.add_by_chunks(records, -(-len(records) // points)):
+        played = chunk.steps.point != PASS
+        windows, after = chunk.steps.after[played], chunk.states[played]
+        zobrist, gu = earlier_codes(chunk.steps)
+        found = (pattern_codes(windows), symmetric_codes(windows), zobrist[played], gu[played])
+        for name, values in zip(CODES, found, strict=True):
+            codes[name].append(values)
+        states.append(after)
+        comparison.add(windows, after)
+        passes += int((~played).sum())
+        sizes.append((builder.added.games, int(played.sum()), builder.states, builder.transitions))
+    joined = {name: np.concatenate(values) for name, values in codes.items()}
+    exact = np.concatenate(states)
+    paper, ours = count_clashes(joined["paper"], exact), count_clashes(joined["ours"], exact)
+    ends = np.cumsum([size[1] for size in sizes])
+    growth: list[Row] = [
+        {
+            "games": games,
+            "encodings": int(end),
+            "patterns": patterns,
+            "transitions": transitions,
+            "clashes": int(paper.by_encoding[:end].sum()),
+            "clashes_ours": int(ours.by_encoding[:end].sum()),
+        }
+        for (games, _, patterns, transitions), end in zip(sizes, ends, strict=True)
+    ]
+    metrics = {
+        "games": builder.added.games,
+        "repeats": builder.added.repeats,
+        "illegal": len(builder.added.illegal),
+        "encodings": len(exact),
+        "patterns": len(np.unique(exact)),
+        "transitions": builder.transitions,
+        "passes": passes,
+        "clashes": paper.encodings,
+        "clashing_patterns": paper.patterns,
+        "clashes_ours": ours.encodings,
+        "clashes_unresolved": comparison.unresolved,
+        "names_zobrist": len(np.unique(joined["zobrist"])),
+        "names_gu": len(np.unique(joined["gu"])),
+    }
+    return metrics, growth

@@ -5,7 +5,11 @@ one, c to the left or right one. A *window* is the corner's int8 [10, 10], ``win
 2 white. Neighbouring corners share the tenth line, so its stones are part of both.
 
 Corners are numbered: 0 top left, 1 top right, 2 bottom left, 3 bottom right, board row 0 being the top.
+
+As text a pattern is ``X 3,5 4,4 7,3 O 3,6 4,6 3,9``: points (r, c) of black stones, then of white ones.
 """
+
+import re
 
 import numpy as np
 import numpy.typing as npt
@@ -81,3 +85,40 @@ def window_of(black: list[tuple[int, int]], white: list[tuple[int, int]]) -> Win
                 raise ZugwerkError(f"point {r},{c} has two stones")
             window[r - 1, c - 1] = colour
     return window
+
+
+COLOURS = {"X": BLACK, "O": WHITE}
+
+
+def parse_pattern(text: str) -> Window:
+    """Return the window, int8 [10, 10], for a pattern's text: X black, O white, in either case, one of them optional.
+
+    >>> int(parse_pattern("X 3,5 O 3,6")[2, 4])
+    1
+
+    Raises:
+        ZugwerkError: a word is not a colour or a point, or a point is outside the corner or given twice; the message
+            names it.
+    """
+    stones: dict[int, list[tuple[int, int]]] = {BLACK: [], WHITE: []}
+    colour = 0
+    for word in text.split():
+        if word.upper() in COLOURS:
+            colour = COLOURS[word.upper()]
+            continue
+        match = re.fullmatch(r"([0-9]{1,3}),([0-9]{1,3})", word, re.ASCII)
+        if not match:
+            raise ZugwerkError(f"bad pattern: {word[:40]!a} is neither X, O nor a point r,c such as 3,4")
+        if not colour:
+            raise ZugwerkError(f"bad pattern: X or O has to come before {word}")
+        stones[colour].append((int(match[1]), int(match[2])))
+    return window_of(stones[BLACK], stones[WHITE])
+
+
+def format_pattern(window: Window) -> str:
+    """Return the text of a window's stones."""
+    words = []
+    for name, colour in COLOURS.items():
+        points = [f"{r + 1},{c + 1}" for r in range(SIDE) for c in range(SIDE) if window[r, c] == colour]
+        words += [name, *points] if points else []
+    return " ".join(words)

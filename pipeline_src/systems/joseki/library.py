@@ -1,15 +1,27 @@
 """The joseki library, a finite-state machine: corner patterns are states, moves played in them are transitions.
 
 Frozen: sorted by key, and by move behind each state, so that the same games give the same arrays in whatever order and
-by whatever mergers they came. `build` makes and merges libraries, `library_file` keeps them.
+by whatever mergers they came. `build` makes and merges libraries.
+
+A library's file: ``zugwerk joseki library 2``, a line feed, the SHA-256 of all that follows (32 bytes), then compressed
+(zlib): the length of a header (uint32), the header (JSON: each array's name, type and shape), the arrays,
+little-endian.
 """
 
-from dataclasses import dataclass, field, fields
+import hashlib
+import json
+import math
+import struct
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import written_aside
 from pipeline_src.records.record import SOURCES
 from pipeline_src.systems.joseki.canonical import MOVES, WORDS
 from pipeline_src.systems.joseki.corners import POINTS
@@ -75,10 +87,9 @@ class Library:
         """Number of games from each of `SOURCES`; nobody played those of ``engine``, `made` makes them."""
         return dict(zip(SOURCES, np.bincount(self.sources, minlength=len(SOURCES)).tolist(), strict=True))
 
-    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of a file, by name."""
-        names = [f.name for f in fields(self) if f.name not in ("slots", "fewest_games")]
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in SHAPES}
 
     def origins(self) -> Ints:
         """State that each transition leaves, int32 [T]."""
@@ -151,21 +162,73 @@ def prune(library: Library, fewest_games: int) -> Library:
     used = np.zeros(library.states, bool)
     used[origins[kept]] = used[library.to[kept]] = True
     index = (np.cumsum(used) - 1).astype(np.int32)
-    starts = np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32)
-    return Library(
-        keys=library.keys[used],
-        seen=library.seen[used],
-        starts=starts,
-        move=library.move[kept],
-        to=index[library.to[kept]],
-        played=library.played[kept],
-        games=library.games[kept],
-        wins=library.wins[kept],
-        losses=library.losses[kept],
-        samples=library.samples[kept],
-        plies=library.plies[kept],
-        fingerprints=library.fingerprints,
-        gids=library.gids,
-        sources=library.sources,
-        fewest_games=fewest_games,
-    )
+    arrays = {name: array[kept] if SHAPES[name][1] == "T" else array for name, array in library.arrays().items()}
+    arrays |= {
+        "keys": library.keys[used],
+        "seen": library.seen[used],
+        "starts": np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32),
+        "to": index[library.to[kept]],
+    }
+    return Library(**arrays, fewest_games=fewest_games)
+
+
+VERSION = 2
+_NAME = b"zugwerk joseki library "
+
+
+def save(library: Library, path: Path | str) -> None:
+    """Write aside and rename; equal libraries give equal bytes."""
+    arrays = {name: array.astype(array.dtype.newbyteorder("<")) for name, array in library.arrays().items()}
+    about = {
+        "fewest_games": library.fewest_games,
+        "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
+    }
+    header = json.dumps(about).encode()
+    parts = [struct.pack("<I", len(header)), header, *(np.ascontiguousarray(a).tobytes() for a in arrays.values())]
+    packed = zlib.compress(b"".join(parts), 6)
+    with written_aside(path) as aside:
+        aside.write_bytes(_NAME + b"%d\n" % VERSION + hashlib.sha256(packed).digest() + packed)
+
+
+def load(path: Path | str) -> Library:
+    """Read a library.
+
+    Raises:
+        ZugwerkError: no such file, no library, one of another version, a damaged one, or one that cannot be sound.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ZugwerkError(f"{path}: no such file; `dvc repro joseki_build` makes the project's library") from None
+    name, newline, rest = data.partition(b"\n")
+    if not newline or not name.startswith(_NAME):
+        raise ZugwerkError(f"{path}: not a joseki library")
+    if name != _NAME + b"%d" % VERSION:
+        version = ascii(name[len(_NAME) :][:20].decode("latin-1"))
+        raise ZugwerkError(f"{path}: a library of version {version}, this program reads {VERSION}; build it again")
+    if hashlib.sha256(rest[32:]).digest() != rest[:32]:
+        raise ZugwerkError(f"{path}: damaged, its checksum does not fit; build it again or take another copy")
+    try:
+        library = _unpacked(zlib.decompress(rest[32:]))
+        check(library)
+    except (zlib.error, struct.error, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ZugwerkError(f"{path}: an inconsistent library ({error}); build it again") from None
+    return library
+
+
+def _unpacked(data: bytes) -> Library:
+    (length,) = struct.unpack_from("<I", data)
+    at = 4 + length
+    about = json.loads(data[4:at])
+    arrays = {}
+    for name, kind, shape in about["arrays"]:
+        wanted, _, _ = SHAPES[name]
+        if np.dtype(kind) != np.dtype(wanted).newbyteorder("<"):
+            raise ValueError(f"array {name!r} is of type {kind}")
+        count = math.prod(shape)
+        values = np.frombuffer(data, kind, count, at).reshape(shape)
+        arrays[name] = values.astype(np.dtype(wanted))
+        at += values.nbytes
+    if at != len(data):
+        raise ValueError(f"{len(data) - at} bytes too many")
+    return Library(**arrays, fewest_games=int(about["fewest_games"]))

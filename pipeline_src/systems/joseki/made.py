@@ -1,21 +1,66 @@
-"""Synthetic games for the joseki library: textbook joseki in four corners, with tenuki, transpositions and mistakes.
+"""Games for the joseki library: synthetic ones of textbook joseki, and counts of what a source holds.
 
-They are marked as synthetic: source ``engine``, event ``made``. The winner is random; each mistake more than the
-opponent's divides the odds by e.
+Textbook joseki are the SGF beside this module, each way from its root to a leaf one sequence, in the upper right
+corner, Black first; an empty move is one that is played elsewhere (tenuki). Made games play them in four corners, with
+tenuki, transpositions and mistakes. They are marked as synthetic: source ``engine``, event ``made``. The winner is
+random; each mistake more than the opponent's divides the odds by e.
 """
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from sgfmill import sgf_grammar
 
 from pipeline_src import streams
 from pipeline_src.games.go.board import SIDE, GoState
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.games.go.setup import initial_state
-from pipeline_src.records.record import GameRecord, Winner
+from pipeline_src.records.go_moves import SgfGame
+from pipeline_src.records.record import SOURCES, GameRecord, Winner
+from pipeline_src.records.rejects import REASONS, Reject
 from pipeline_src.systems.joseki.params import MadeGames
-from pipeline_src.systems.joseki.textbook import ELSEWHERE, SIZE, Sequence, textbook
+
+SIZE = 19
+FILE = Path(__file__).with_name("textbook.sgf")
+ELSEWHERE = (-1, -1)
+"""Point in a sequence for a move in another part of the board."""
+Moves = tuple[tuple[int, int], ...]
+"""Points as (r, c), distances from the corner's two borders, the first line 1; Black first, the sides in turn."""
+
+
+@cache
+def textbook() -> tuple[Moves, ...]:
+    """All sequences, in the file's order; sides in turn, so that a side playing twice has `ELSEWHERE` between."""
+    found: list[Moves] = []
+    for tree in sgf_grammar.parse_sgf_collection(FILE.read_bytes()):
+        todo: list[tuple[Any, Moves]] = [(tree, ())]
+        while todo:
+            branch, before = todo.pop()
+            moves = before
+            for node in branch.sequence:
+                for colour in "BW":
+                    if colour in node:
+                        if "BW"[len(moves) % 2] != colour:
+                            moves += (ELSEWHERE,)
+                        moves += (_point(node[colour][0].decode()),)
+            todo += [(child, moves) for child in reversed(branch.children)]
+            if not branch.children:
+                found.append(moves)
+    return tuple(found)
+
+
+def _point(text: str) -> tuple[int, int]:
+    """SGF's point in the upper right corner: row and column counted from there."""
+    if not text:
+        return ELSEWHERE
+    return ord(text[1]) - ord("a") + 1, SIZE - (ord(text[0]) - ord("a"))
+
 
 EVENT = "made"
 FIRST_GID = 1
@@ -114,7 +159,7 @@ def _placed(rng: np.random.Generator, corner: int, transposed: float) -> list[tu
     """A joseki on the board's points of a corner (0 upper left, 1 upper right, 2 lower left, 3 lower right)."""
     sequences = textbook()
     weights = 1 / np.sqrt(np.arange(1, len(sequences) + 1))  # some are played more often than others
-    moves: Sequence = sequences[int(rng.choice(len(sequences), p=weights / weights.sum()))]
+    moves: Moves = sequences[int(rng.choice(len(sequences), p=weights / weights.sum()))]
     order = list(moves)
     if len(order) > 2 and rng.random() < transposed:
         at = int(rng.integers(len(order) - 2))
@@ -144,3 +189,35 @@ def _winner(rng: np.random.Generator, missed: list[int]) -> Winner | None:
     if rng.random() < NO_RESULT:
         return None
     return "first" if rng.random() < 1 / (1 + math.exp(missed[0] - missed[1])) else "second"
+
+
+def count_games(results: Sequence[SgfGame | Reject]) -> dict[str, Any]:
+    """Counts by reason, source and result; every known word is there, so that two reports compare key by key.
+
+    Returns:
+        ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
+        with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in
+        `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
+        without games; the latter is Black's score of the games with a result.
+    """
+    kept = [result for result in results if isinstance(result, SgfGame)]
+    records = [result.record for result in kept]
+    reasons = Counter(result.reason for result in results if isinstance(result, Reject))
+    sources = Counter(record.source for record in records)
+    winners = Counter(record.winner for record in records)
+    decided = winners["first"] + winners["second"] + winners["draw"]
+    return {
+        "rows": len(results),
+        "games": len(kept),
+        "rejects": len(results) - len(kept),
+        "rejects_by_reason": {reason: reasons[reason] for reason in REASONS},
+        "sources": {source: sources[source] for source in SOURCES},
+        "made": sum(record.source == "engine" and record.event == EVENT for record in records),
+        "handicap": sum("handicap" in record.variant for record in records),
+        "variations": sum(result.variations for result in kept),
+        "passes_added": sum(result.passes_added for result in kept),
+        "cut": sum(result.cut for result in kept),
+        "no_result": winners[None],
+        "mean_plies": sum(len(record.actions) for record in records) / len(records) if records else None,
+        "first_side_score": (winners["first"] + winners["draw"] / 2) / decided if decided else None,
+    }

@@ -1,14 +1,29 @@
-"""The pattern code of Yue, Li and Qiu (2007): one number for a corner pattern, its reflection and its colour exchange.
+"""Codes of corner patterns: the published one, one of ours, two earlier ones; and clashes among them.
 
-A set of points has K = A * B + C, a position S = K_B * K_W * K_t, modulo 2^64; K_t is of both colours taken as one.
-Different patterns can share a code, and some do; `canonical` tells which patterns are the same.
+- The pattern code of Yue, Li and Qiu (2007): one number for a corner pattern, its reflection and its colour exchange.
+  A set of points has K = A * B + C, a position S = K_B * K_W * K_t, modulo 2^64; K_t is of both colours taken as one.
+- A second code, as symmetric and cheaper: the mixed Zobrist hashes of a pattern's four forms, summed. A symmetry only
+  changes the order of the four hashes, so their sum is the same; each is mixed first (the finaliser of SplitMix64:
+  Steele, Lea and Flood, 2014), or the sum would lose which point goes with which. Two different patterns share it with
+  a chance of about 2^-64. Adding a stone changes each hash by one exclusive or.
+- Plain Zobrist hashing has another name in each corner, reflection and colouring. Gu et al. (2004) turn the corner,
+  reflect it by the first move off its diagonal and recolour it by the first move, so that one position reached by two
+  orders of moves can have two names.
+
+Different patterns can share a code, and some do: a clash. `canonical` tells which patterns are the same. An encoding is
+the pattern after a local move. It clashes where its code was first that of another pattern; a pattern clashes where its
+first encoding does.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.systems.joseki.corners import BLACK, BOARD, SIDE, WHITE, Window
+from pipeline_src.systems.joseki.canonical import FORMS, RECOLOURED, REFLECTED, form_point
+from pipeline_src.systems.joseki.corners import BLACK, BOARD, CORNERS, PASS, POINTS, SIDE, WHITE, Window, square_of
+from pipeline_src.systems.joseki.sequences import Steps
 
 BOTH = BLACK | WHITE
 """Argument of `factors` for stones of either colour; the numbers of the colours are bits."""
@@ -67,7 +82,7 @@ def colour_code(window: Window, colours: int) -> np.uint64:
 def pattern_code(window: Window) -> np.uint64:
     """Return S = (K_B * K_W * K_t) mod 2^64 of a window.
 
-    >>> from pipeline_src.systems.joseki.pattern_text import parse_pattern
+    >>> from pipeline_src.systems.joseki.corners import parse_pattern
     >>> int(pattern_code(parse_pattern("X 4,4"))) == int(pattern_code(parse_pattern("O 4,4")))
     True
     """
@@ -81,3 +96,147 @@ def pattern_codes(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
     for i in range(len(windows)):
         codes[i] = pattern_code(windows[i])
     return codes
+
+
+def _form_keys() -> npt.NDArray[np.uint64]:
+    random = np.random.default_rng(2007).integers(0, 1 << 64, (2, POINTS), dtype=np.uint64)
+    keys = np.empty((2, POINTS, FORMS), np.uint64)
+    for form in range(FORMS):
+        images = [form_point(point, form) for point in range(POINTS)]
+        keys[:, :, form] = (random[::-1] if form >> 1 else random)[:, images]
+    return keys
+
+
+FORM_KEYS = _form_keys()
+"""uint64 [2, 100, 4]: what a stone of a colour on a point adds to the hash of each form."""
+
+
+@njit(cache=True)
+def mix(x: np.uint64) -> np.uint64:
+    """SplitMix64's finaliser, a bijection of 64 bits."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.uint64(x ^ (x >> np.uint64(31)))
+
+
+@njit(cache=True)
+def symmetric_code(window: Window) -> np.uint64:
+    """The code of a window int8 [10, 10]."""
+    a, b, c, d = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0)
+    for r in range(SIDE):
+        for column in range(SIDE):
+            code = window[r, column]
+            if code:
+                keys = FORM_KEYS[code - 1, r * SIDE + column]
+                a ^= keys[0]
+                b ^= keys[1]
+                c ^= keys[2]
+                d ^= keys[3]
+    return np.uint64(mix(a) + mix(b) + mix(c) + mix(d))
+
+
+@njit(cache=True, allocates=True)
+def symmetric_codes(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
+    """The code of each window of int8 [E, 10, 10], uint64 [E]."""
+    codes = np.empty(len(windows), np.uint64)
+    for i in range(len(windows)):
+        codes[i] = symmetric_code(windows[i])
+    return codes
+
+
+KEYS = np.random.default_rng(2004).integers(0, 1 << 64, (2, BOARD * BOARD), dtype=np.uint64)
+"""uint64 [2, 361]: by colour and square."""
+Codes = npt.NDArray[np.uint64]
+
+
+@njit(cache=True)
+def zobrist_code(window: Window, corner: int, form: int) -> np.uint64:
+    """Zobrist hash (1970) of a form of a window's stones, on their squares of the board in ``corner``."""
+    code = np.uint64(0)
+    for point in range(POINTS):
+        stone = window[point // SIDE, point % SIDE]
+        if stone:
+            code ^= KEYS[(stone - 1) ^ (form >> 1), square_of(form_point(point, form), corner)]
+    return code
+
+
+@njit(cache=True)
+def gu_form(points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> int:
+    """The form that a sequence of moves chooses: the first is black, the first off the diagonal has r < c."""
+    form, first = 0, True
+    for i in range(points.size):
+        if points[i] == PASS:
+            continue
+        if first and colours[i] == WHITE:
+            form |= RECOLOURED
+        first = False
+        r, c = points[i] // SIDE, points[i] % SIDE
+        if r != c:
+            return form | REFLECTED if r > c else form
+    return form
+
+
+@njit(cache=True)
+def gu_code(window: Window, points: npt.NDArray[np.int8], colours: npt.NDArray[np.int8]) -> np.uint64:
+    """Code of the position that a corner's sequence of moves (points, colours [M]) led to."""
+    return zobrist_code(window, 0, gu_form(points, colours))
+
+
+@njit(cache=True, allocates=True)
+def earlier_codes(steps: Steps) -> tuple[Codes, Codes]:
+    """Zobrist's and Gu's codes after each step, uint64 [E] each; a pass has the code before it."""
+    zobrist, gu = np.empty(steps.game.size, np.uint64), np.empty(steps.game.size, np.uint64)
+    points, colours = np.empty((CORNERS, BOARD * BOARD), np.int8), np.empty((CORNERS, BOARD * BOARD), np.int8)
+    lengths = np.zeros(CORNERS, np.int64)
+    for step in range(steps.game.size):
+        if step and steps.game[step] != steps.game[step - 1]:
+            lengths[:] = 0
+        corner = steps.corner[step]
+        points[corner, lengths[corner]] = steps.point[step]
+        colours[corner, lengths[corner]] = steps.colour[step]
+        lengths[corner] += 1
+        end = lengths[corner]
+        zobrist[step] = zobrist_code(steps.after[step], corner, 0)
+        gu[step] = gu_code(steps.after[step], points[corner, :end], colours[corner, :end])
+    return zobrist, gu
+
+
+class Clashes(NamedTuple):
+    """Clashes among E encodings."""
+
+    encodings: int
+    patterns: int
+    """Number of clashing patterns, each counted once."""
+    by_encoding: npt.NDArray[np.bool_]
+    """[E]."""
+
+
+def count_clashes(codes: npt.NDArray[np.uint64], states: npt.NDArray[np.int32]) -> Clashes:
+    """Clashes of a code over encodings in their order, given the states that the exact key has them in."""
+    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+    clashing = states != states[first[which]]
+    _, begins = np.unique(states, return_index=True)
+    return Clashes(int(clashing.sum()), int(clashing[begins].sum()), clashing)
+
+
+class Comparison:
+    """Patterns compared stone by stone with all those that had the same state: a check on the exact key.
+
+    It shares no code with the key: the smallest of the four forms of a window, as bytes.
+    """
+
+    def __init__(self) -> None:
+        self.unresolved = 0
+        """Encodings whose state was another pattern's, or whose pattern had another state."""
+        self._pattern_of: dict[int, bytes] = {}
+        self._state_of: dict[bytes, int] = {}
+
+    def add(self, windows: npt.NDArray[np.int8], states: npt.NDArray[np.int32]) -> None:
+        """Encodings int8 [E, 10, 10] and their states."""
+        recolour = np.array([0, WHITE, BLACK], np.int8)
+        reflected = windows.transpose(0, 2, 1)
+        rows = [np.ascontiguousarray(w) for w in (windows, reflected, recolour[windows], recolour[reflected])]
+        for i, state in enumerate(states.tolist()):
+            pattern = min(row[i].tobytes() for row in rows)
+            known, owner = self._pattern_of.setdefault(state, pattern), self._state_of.setdefault(pattern, state)
+            self.unresolved += known != pattern or owner != state

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from pipeline_src.jit import njit
 from pipeline_src.systems.joseki.canonical import WORDS, Key, canonical, canonical_move
 from pipeline_src.systems.joseki.corners import PASS
+from pipeline_src.systems.joseki.pattern_code import mix
 from pipeline_src.systems.joseki.sequences import Steps
-from pipeline_src.systems.joseki.symmetric_code import mix
 
 SAMPLES = 3
 """Games kept with a transition: those with the smallest fingerprints, so that it does not matter who came first."""

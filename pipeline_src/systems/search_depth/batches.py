@@ -1,6 +1,22 @@
-"""Positions of each training step of the depth nets, as a function of the seed and the number of the step alone.
+"""Training data of the depth nets: balanced classes, in the training split alone, and the batches of each step.
 
-So a resumed training sees exactly the same batches. Planes are made for one batch at a time from the memory-mapped
+The paper's recipe (Li and Gao, 2022), with imbalanced-learn: half of the most frequent class is dropped
+(RandomUnderSampler), then the rare ones are filled up with SMOTE (Chawla et al., 2002) until the most frequent is ten
+times as frequent. In the paper that concerns the 3s and the 7s; here any class that is rarer than that is filled up.
+
+| method | |
+| --- | --- |
+| ``smote`` | the recipe: rows between neighbours of a class |
+| ``oversample`` | the same counts by copies (RandomOverSampler) |
+| ``augment`` | the same counts by images of a class' positions under the board's other symmetries |
+| ``class_weights`` | all rows once, each class with the same weight in the loss as a whole |
+| ``none`` | all rows once |
+
+SMOTE's search for neighbours is quadratic in the rows of a class, so a large class is cut into random blocks of equal
+size and neighbours are looked for within one: the rows made are of the same kind, and the time is linear.
+
+`DepthBatches` draws the positions of each training step, as a function of the seed and the number of the step alone, so
+that a resumed training sees exactly the same batches. Planes are made for one batch at a time from the memory-mapped
 arrays.
 """
 
@@ -15,13 +31,175 @@ from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.ranks import Share
 from pipeline_src.learning.symmetry import COUNT, board_maps
-from pipeline_src.systems.search_depth.balance import Balanced
-from pipeline_src.systems.search_depth.head import SEARCHES
-from pipeline_src.systems.search_depth.planes import PLANES, Inputs, depth_planes
-from pipeline_src.systems.search_depth.positions import DepthPositions
+from pipeline_src.systems.search_depth.net import SEARCHES
+from pipeline_src.systems.search_depth.params import Balance, DepthBalancing
+from pipeline_src.systems.search_depth.positions import PLANES, DepthPositions, Inputs, depth_planes
+
+BLOCK = 20_000
+"""Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time."""
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+
+class Balanced(NamedTuple):
+    """The rows that training draws from: T rows of the data set, and M synthetic ones."""
+
+    rows: Rows
+    """[T], row numbers; a row may come more than once."""
+    symmetry: npt.NDArray[np.uint8]
+    """[T], the symmetry under which each is seen; 0 as it is."""
+    made: Floats
+    """[M, H * W], planes W_t * n of no position."""
+    labels: npt.NDArray[np.uint8]
+    """[T + M], classes."""
+    weights: Floats
+    """[K], of each class in the loss; their mean over the T + M is 1."""
+
+
+def class_counts(labels: npt.NDArray[np.integer], lowest: int, highest: int) -> Rows:
+    """How many labels each class has, int64 [K]."""
+    return np.bincount(labels.astype(np.int64) - lowest, minlength=highest - lowest + 1)
+
+
+def balance(
+    positions: DepthPositions, rows: Rows, label: str, method: Balance, params: DepthBalancing, seed: int
+) -> Balanced:
+    """Balance some rows of a data set.
+
+    Args:
+        positions: the data set.
+        rows: [R], of the training split.
+        label: which of its labels.
+        method: one of the module's table.
+        params: of the methods.
+        seed: the pipeline's.
+
+    Raises:
+        ZugwerkError: no rows, or a class with too few for SMOTE; names the stage, the data set and what to change.
+    """
+    if not len(rows):
+        raise ZugwerkError(
+            f"depth_train: {positions.path}: no positions in the training split; raise depth_label.games"
+        )
+    (lowest, highest), labels = positions.classes, np.asarray(positions.label(label))[rows]
+    weights = np.ones(highest - lowest + 1, np.float32)
+    made, made_labels = np.empty((0, positions.n[0].size), np.float32), np.empty(0, np.uint8)
+    symmetry = np.zeros(len(rows), np.uint8)
+    if method == "class_weights":
+        counts = class_counts(labels, lowest, highest)
+        weights = np.where(counts, len(rows) / (np.count_nonzero(counts) * counts.clip(min=1)), 0).astype(np.float32)
+    elif method != "none":
+        kept = _under_sample(labels, params.keep_most, seed)
+        rows, labels, symmetry = rows[kept], labels[kept], symmetry[kept]
+        wanted = _wanted(labels, params.ratio)
+        if method == "smote":
+            made, made_labels = _smote(positions, rows, labels, wanted, params, seed)
+        elif wanted:
+            chosen, symmetry = _copies(labels, wanted, method, seed)
+            rows, labels = rows[chosen], labels[chosen]
+    return Balanced(rows, symmetry, made, np.concatenate([labels, made_labels]), weights)
+
+
+def _wanted(labels: npt.NDArray[np.uint8], ratio: float) -> dict[int, int]:
+    """Rows that each class which is too rare should have."""
+    classes, counts = np.unique(labels, return_counts=True)
+    least = int(np.ceil(counts.max() / ratio))
+    return {int(c): least for c, count in zip(classes, counts, strict=True) if count < least}
+
+
+def _under_sample(labels: npt.NDArray[np.uint8], keep: float, seed: int) -> Rows:
+    """Indices that stay when all but a share of the most frequent class goes, ascending."""
+    from imblearn.under_sampling import RandomUnderSampler
+
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) == 1 or keep == 1:
+        return np.arange(len(labels))
+    most = counts.argmax()
+    wanted = {int(classes[most]): min(int(counts[most]), max(1, round(keep * int(counts[most]))))}
+    sampler = RandomUnderSampler(sampling_strategy=wanted, random_state=_state(seed, streams.DEPTH_UNDERSAMPLE))
+    sampler.fit_resample(np.zeros((len(labels), 1), np.uint8), labels)
+    kept: Rows = np.sort(sampler.sample_indices_).astype(np.int64)
+    return kept
+
+
+def _copies(
+    labels: npt.NDArray[np.uint8], wanted: dict[int, int], method: Balance, seed: int
+) -> tuple[Rows, npt.NDArray[np.uint8]]:
+    """Indices of all rows and of those that come again, and the symmetry of each."""
+    from imblearn.over_sampling import RandomOverSampler
+
+    if method == "oversample":
+        sampler = RandomOverSampler(sampling_strategy=wanted, random_state=_state(seed, streams.DEPTH_OVERSAMPLE))
+        sampler.fit_resample(np.zeros((len(labels), 1), np.uint8), labels)
+        chosen = sampler.sample_indices_.astype(np.int64)
+        return chosen, np.zeros(len(chosen), np.uint8)
+    rng, others = np.random.default_rng([seed, streams.DEPTH_TRAINING, streams.DEPTH_OVERSAMPLE]), COUNT - 1
+    indices, symmetries = [np.arange(len(labels))], [np.zeros(len(labels), np.uint8)]
+    for of_class, target in wanted.items():
+        own = np.flatnonzero(labels == of_class)
+        images = np.resize(rng.permutation(others * len(own)), target - len(own))  # all seven before one is repeated
+        indices.append(own[images // others])
+        symmetries.append((1 + images % others).astype(np.uint8))
+    return np.concatenate(indices), np.concatenate(symmetries)
+
+
+def _smote(
+    positions: DepthPositions,
+    rows: Rows,
+    labels: npt.NDArray[np.uint8],
+    wanted: dict[int, int],
+    params: DepthBalancing,
+    seed: int,
+) -> tuple[Floats, npt.NDArray[np.uint8]]:
+    """Made planes [M, H * W] and their classes [M]."""
+    made, made_labels = [np.empty((0, positions.n[0].size), np.float32)], [np.empty(0, np.uint8)]
+    for of_class, target in wanted.items():
+        own = rows[labels == of_class]
+        if len(own) <= params.k_neighbors:
+            if params.few == "leave":
+                continue
+            raise ZugwerkError(
+                f"depth_train: {positions.path}: class {of_class} has {len(own)} positions in the training split, "
+                f"fewer than the {params.k_neighbors + 1} that SMOTE needs for depth_train.balancing.k_neighbors "
+                f"{params.k_neighbors}; raise depth_label.games, narrow the classes, or set few: leave"
+            )
+        left = 1 - np.asarray(positions.used)[own]
+        planes = np.asarray(positions.n)[own].reshape(len(own), -1) * left[:, None]
+        made.append(smote_in_blocks(planes, target - len(own), params, [seed, of_class]))
+        made_labels.append(np.full(len(made[-1]), of_class, np.uint8))
+    return np.concatenate(made), np.concatenate(made_labels)
+
+
+def smote_in_blocks(planes: Floats, count: int, params: DepthBalancing, seed: list[int]) -> Floats:
+    """Make ``count`` rows, float32 [count, F], between neighbours among the rows float32 [R, F] of one class."""
+    from imblearn.over_sampling import SMOTE
+
+    order = np.random.default_rng([*seed, streams.DEPTH_TRAINING, streams.DEPTH_BLOCKS]).permutation(len(planes))
+    blocks = np.array_split(order, -(-len(planes) // BLOCK))
+    shares = np.diff(np.rint(np.linspace(0, count, len(blocks) + 1)).astype(np.int64))
+    made = []
+    for number, (block, share) in enumerate(zip(blocks, shares, strict=True)):
+        if not share:
+            continue
+        some = planes[np.append(block, block[:1])]  # SMOTE requires a second class, which it does not change
+        two = np.append(np.zeros(len(block), np.int8), np.int8(1))
+        sampler = SMOTE(
+            sampling_strategy={0: len(block) + int(share)},
+            k_neighbors=params.k_neighbors,
+            random_state=_state(*seed, streams.DEPTH_BLOCKS, number),
+        )
+        made.append(sampler.fit_resample(some, two)[0][len(some) :])
+    found: Floats = np.concatenate(made) if made else np.empty((0, planes.shape[1]), np.float32)
+    return found
+
+
+def _state(*path: int) -> int:
+    """A seed of 32 bits, as scikit-learn takes them."""
+    return int(np.random.SeedSequence([streams.DEPTH_TRAINING, *path]).generate_state(1)[0])
+
 
 ALL = Share()
-Floats = npt.NDArray[np.float32]
 
 
 class DepthBatch(NamedTuple):
@@ -118,7 +296,7 @@ class DepthBatches:
 
 
 def cost_targets(positions: DepthPositions) -> Floats:
-    """Return the targets of the head ``costs`` for each row, float32 [R, K + 1, 2]; see `systems.search_depth.head`.
+    """Return the targets of the head ``costs`` for each row, float32 [R, K + 1, 2]; see `systems.search_depth.net`.
 
     Of the last axis the first is the number itself, NaN of a layer that was not completed, and the second what it is
     at least: what the search had spent in the layer that it was stopped in; -inf elsewhere.

@@ -1,4 +1,4 @@
-"""Choosers of the search depth: a fixed number, a table, or a net (`net_choice`)."""
+"""Choosers of the search depth: a fixed number, a table, or a net (`player.NetDepth`)."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,20 +1,41 @@
 """Nets that choose a search depth: the paper's three convolutions (Li and Gao, 2022), and a residual one of ours.
 
-Both map planes float32 [B, C, H, W] to float32 [B, outputs]; `depth_head` says what the outputs mean. Strides are not
-printed in the paper; three readings give its 1x1x1 from 10x10:
+Both map planes float32 [B, C, H, W] to float32 [B, outputs]. Strides are not printed in the paper; three readings give
+its 1x1x1 from 10x10:
 
 | shrink | 5x5 | 5x5 | 4x4 | then |
 | --- | --- | --- | --- | --- |
 | ``stride`` | stride 2: 4 | 2 | 1 | |
 | ``pooling`` | 8, pooled 2x2: 4 | 2 | 1 | |
 | ``dense`` | 8 | 6 | 5 | a fully connected layer |
+
+Heads say what the outputs mean, as layers to search from the lowest to the highest class:
+
+| head | outputs | layers |
+| --- | --- | --- |
+| ``linear`` | 1 | the output, rounded |
+| ``sigmoid`` | 1 | lowest + (highest - lowest) * sigmoid(output), rounded |
+| ``classes`` | K = highest - lowest + 1 | logits; the likeliest class, or the first that is likely enough |
+| ``costs`` | K + 1 | what each depth costs here and how much is still to come; the deepest that the clock affords |
+
+The first output of ``costs`` is the logarithm of the time of ``lowest`` layers, as a share of the whole clock; the next
+ones are the logarithms of the factors of each further layer; the last one is the number of searches that the side still
+has to make, including this one, divided by `SEARCHES`.
 """
 
+import dataclasses
+import io
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
+import numpy as np
+import numpy.typing as npt
+import torch
 from torch import Tensor, nn
 
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import remedy, why_no_model, written_aside
 from pipeline_src.learning.same_conv import SameConv2d
 
 Shrink = Literal["stride", "pooling", "dense"]
@@ -124,3 +145,155 @@ class ResidualBlock(nn.Module):
 
 DepthConfig = PublishedDepthConfig | ResidualDepthConfig
 DepthNet = PublishedDepthNet | ResidualDepthNet
+
+
+Head = Literal["linear", "sigmoid", "classes", "costs"]
+SEARCHES = 8.0
+"""Divisor that brings the searches still to come to about 1."""
+
+
+def head_outputs(head: Head, lowest: int, highest: int) -> int:
+    """Outputs that a net needs for a head."""
+    return {"classes": highest - lowest + 1, "costs": highest - lowest + 2}.get(head, 1)
+
+
+def depth_value(head: Head, outputs: Tensor, lowest: int, highest: int) -> Tensor:
+    """Return the unrounded layers of regression heads, float [B], for outputs [B, 1]."""
+    value = outputs[:, 0]
+    return value if head == "linear" else lowest + (highest - lowest) * torch.sigmoid(value)
+
+
+def chosen_depths(
+    head: Head,
+    outputs: npt.NDArray[np.float32],
+    lowest: int,
+    highest: int,
+    confidence: float | None = None,
+    left: npt.ArrayLike = 1.0,
+    shares: float = 1.0,
+) -> npt.NDArray[np.int64]:
+    """Return the layers to search, int64 [B], for outputs float32 [B, outputs].
+
+    Args:
+        head: head of the net.
+        outputs: outputs of the net.
+        lowest: lowest class.
+        highest: highest class.
+        confidence: for ``classes`` only: choose the first class up to which the probabilities sum to this; None chooses
+            the most probable class.
+        left: for ``costs`` only: share of the clock that is left, [B] or one for all.
+        shares: for ``costs`` only: number of equal shares of the remaining clock, one for each search still to come,
+            that one search may take.
+    """
+    if head == "costs":
+        return lowest + _afforded(outputs.astype(np.float64), np.asarray(left, np.float64), shares)
+    if head != "classes":
+        value = outputs[:, 0].astype(np.float64)
+        if head == "sigmoid":
+            value = lowest + (highest - lowest) / (1 + np.exp(-value))
+        return np.clip(np.rint(value), lowest, highest).astype(np.int64)
+    if confidence is None:
+        found = outputs.argmax(1)
+    else:
+        likely = np.exp(outputs - outputs.max(1, keepdims=True)).cumsum(1, dtype=np.float64)
+        found = (likely < confidence * likely[:, -1:]).sum(1)
+    layers: npt.NDArray[np.int64] = np.minimum(lowest + found, highest).astype(np.int64)
+    return layers
+
+
+def _afforded(outputs: npt.NDArray[np.float64], left: npt.NDArray[np.float64], shares: float) -> npt.NDArray[np.int64]:
+    """Layers beyond the lowest, int64 [B], of the outputs of ``costs``."""
+    logs = outputs[:, :-1].copy()
+    logs[:, 1:] = np.maximum(logs[:, 1:], 0)
+    budget = shares * left / np.maximum(SEARCHES * outputs[:, -1], 1)
+    afforded = np.exp(logs.cumsum(1)) <= np.reshape(budget, (-1, 1))
+    layers: npt.NDArray[np.int64] = np.maximum(afforded.sum(1) - 1, 0)
+    return layers
+
+
+FORMAT, VERSION = "zugwerk search depth", 1
+KINDS: dict[str, tuple[type[Any], type[Any]]] = {
+    PublishedDepthConfig.kind: (PublishedDepthConfig, PublishedDepthNet),
+    ResidualDepthConfig.kind: (ResidualDepthConfig, ResidualDepthNet),
+}
+"""Config and net, by the name that the file gives them."""
+
+
+@dataclass(frozen=True)
+class SavedDepthNet:
+    """A net, with its label, classes and input."""
+
+    net: DepthNet
+    label: str
+    """Label on which it was trained: ``reached`` or ``needed``."""
+    lowest: int
+    """Class."""
+    highest: int
+    """Class."""
+    head: Head
+    inputs: str
+    """Input of the net, see `pipeline_src.systems.search_depth.positions`."""
+
+
+def make_depth_net(config: DepthConfig) -> DepthNet:
+    """A net with fresh weights, from torch's global generator."""
+    net: DepthNet = KINDS[config.kind][1](config)
+    return net
+
+
+def save_depth_net(path: Path | str, model: SavedDepthNet) -> None:
+    """Write a model; the same weights give the same bytes, whatever the file is called."""
+    config = model.net.config
+    saved = {
+        "format": FORMAT,
+        "version": VERSION,
+        **{f.name: getattr(model, f.name) for f in dataclasses.fields(model) if f.name != "net"},
+        "kind": config.kind,
+        "config": dataclasses.asdict(config),
+        "state_dict": {name: t.detach().cpu().contiguous() for name, t in model.net.state_dict().items()},
+    }
+    buffer = io.BytesIO()  # torch.save writes a file's own name into it
+    torch.save(saved, buffer)
+    with written_aside(path) as aside:
+        aside.write_bytes(buffer.getvalue())
+
+
+def load_depth_net(
+    path: Path | str, *, label: str | None = None, classes: tuple[int, int] | None = None
+) -> SavedDepthNet:
+    """Read what `save_depth_net` wrote; the net comes back on the CPU and in evaluation mode.
+
+    Args:
+        path: the file.
+        label: required label of the training; None accepts any.
+        classes: lowest and highest class that it must choose among; None is any.
+
+    Raises:
+        ZugwerkError: the file is missing or damaged, or the model is for another label or other classes; names the
+            file and the stage.
+    """
+    again = remedy(path, "`dvc repro depth_train` makes it")
+    try:
+        content = Path(path).read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        raise ZugwerkError(f"{path}: no such model{again}") from None
+    try:
+        saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+        if (saved["format"], saved["version"]) != (FORMAT, VERSION):
+            raise ValueError(f"format {saved['format']!r}, version {saved['version']}")
+        config, make = KINDS[saved["kind"]]
+        net: DepthNet = make(config(**saved["config"]))
+        net.load_state_dict(saved["state_dict"])
+        what = {name: saved[name] for name in ("label", "lowest", "highest", "head", "inputs")}
+    except Exception as error:  # a damaged file makes the unpickler raise whatever its bytes happen to say
+        why = why_no_model(error)
+        raise ZugwerkError(f"{path}: damaged, or not a model that chooses the search depth ({why}){again}") from None
+    model = SavedDepthNet(net.eval(), **what)
+    if label is not None and model.label != label:
+        raise ZugwerkError(f"{path}: trained for the label '{model.label}', not '{label}'{again and again + ' anew'}")
+    if classes is not None and (model.lowest, model.highest) != classes:
+        wanted = f"{classes[0]} to {classes[1]}"
+        raise ZugwerkError(
+            f"{path}: trained for classes {model.lowest} to {model.highest}, not {wanted}{again and again + ' anew'}"
+        )
+    return model

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from pipeline_src.learning.devices import Devices
+from pipeline_src.learning.split import SplitShares
 from pipeline_src.project.params import BelowOne, Count, Named, NonNegative, Params, Positive, Whole
 
 
@@ -67,20 +68,8 @@ class DepthLabelParams(Params):
     """Largest loss of value, in the evaluation's unit, with which a move still counts as good enough."""
 
 
-class DepthSplitParams(Params):
+class DepthSplitParams(SplitShares):
     """Shares of the games, in any unit; published: 85:15, without a validation split."""
-
-    train: Positive
-    """Share for training and for tuning on positions."""
-    validation: Positive
-    """Share for learning curves and for the choice of a model."""
-    test: Positive
-    """Share for the reported figures."""
-
-    @property
-    def shares(self) -> tuple[float, float, float]:
-        """In the order of the splits."""
-        return self.train, self.validation, self.test
 
 
 Balance = Literal["smote", "oversample", "augment", "class_weights", "none"]
@@ -95,16 +84,8 @@ class DepthBalancing(Params):
     """Rarer classes are filled up until the most frequent one is at most this many times as frequent."""
     k_neighbors: Count = 5
     """Neighbours of SMOTE; published: that of imbalanced-learn, 5."""
-    block: Count = 20_000
-    """Largest number of rows of a class in one search of SMOTE for neighbours, which takes quadratic time."""
     few: Literal["error", "leave"] = "error"
     """Treatment of a class with too few rows for ``k_neighbors``: an error, or no filling."""
-
-    @model_validator(mode="after")
-    def _a_block_has_neighbours(self) -> Self:
-        if self.block <= self.k_neighbors:
-            raise ValueError(f"k_neighbors must be below block, not {self.k_neighbors}, {self.block}")
-        return self
 
 
 class DepthTraining(Devices):
@@ -124,8 +105,6 @@ class DepthTraining(Devices):
     """Steps between two rows of the learning curves."""
     checkpoint_steps: Count = 1000
     """Number of steps between checkpoints, and so the largest number that a kill can lose."""
-    threads: Count = 1
-    """Number of CPU threads of torch. These small nets gain nothing from a second one."""
 
 
 class DepthModelParams(Params):
@@ -134,13 +113,13 @@ class DepthModelParams(Params):
     label: Literal["reached", "needed"]
     """Target of the net: the depth that was reached, or the smallest that would have sufficed (needed)."""
     balance: Balance
-    """Balancing method of the training split, see `pipeline_src.systems.search_depth.balance`."""
+    """Balancing method of the training split, see `pipeline_src.systems.search_depth.batches`."""
     inputs: Literal["published", "full"] = "published"
-    """Input planes, see `pipeline_src.systems.search_depth.planes`."""
+    """Input planes, see `pipeline_src.systems.search_depth.positions`."""
     net: Literal["published", "residual"] = "published"
     """Kind of net, see `pipeline_src.systems.search_depth.net`."""
     head: Literal["linear", "sigmoid", "classes", "costs"] = "linear"
-    """Meaning of its outputs, see `pipeline_src.systems.search_depth.head`."""
+    """Meaning of its outputs, see `pipeline_src.systems.search_depth.net`."""
     filters: Count = 16
     """Filters of each convolution; the paper's 'three kernels', read literally, are 1."""
     shrink: Literal["stride", "pooling", "dense"] = "stride"

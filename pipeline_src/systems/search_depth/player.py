@@ -7,14 +7,16 @@ it has found. Without a chooser the player is the yardstick: iterative deepening
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from pydantic import model_validator
 
-from pipeline_src.games.amazons.board import AmazonsState, to_play
+from pipeline_src.games.amazons.board import EMPTY, AmazonsState, to_play
 from pipeline_src.games.amazons.turns import legal_actions
 from pipeline_src.jit.needs import Need
 from pipeline_src.players.amazons.alphabeta import EngineOptions
+from pipeline_src.players.amazons.evaluator import make_evaluator
 from pipeline_src.players.player import Position, Thought
 from pipeline_src.players.searching import SearchPlayer
 from pipeline_src.project.params import Count, NonNegative, Positive, Whole
@@ -22,6 +24,7 @@ from pipeline_src.search.amazons.endgame import closing_turn
 from pipeline_src.search.clock import GAME_PLIES, LAG_MS, SHARE, expected_plies, movetime_ms
 from pipeline_src.search.limits import Clock, Limit, OnInfo, Searcher, SearchResult
 from pipeline_src.systems.search_depth.choices import Choice, Chooser, FixedDepth, read_table
+from pipeline_src.systems.search_depth.square_layers import SquareSearch
 
 PUBLISHED_CLOCK_MS = 900_000.0
 RESERVE = 4
@@ -163,6 +166,51 @@ class DepthPlayer(SearchPlayer):
         return Limit(depth=depth, movetime_ms=max(most, min(1.0, max(clock.own_ms / 2, 1e-3))))
 
 
+class NetDepth(Chooser):
+    """Chooses the depth by a net, from a small tree search through each square and the clock."""
+
+    def __init__(
+        self,
+        path: Path | str,
+        simulations: int,
+        plies: int,
+        forward_nodes: int,
+        confidence: float | None = None,
+        shares: float = 1.0,
+    ) -> None:
+        """Load the model.
+
+        Args:
+            path: file of the model.
+            simulations: simulations of the search that fills its input, the same as in its training positions.
+            plies: random plies of these simulations, see `SquareSearch`.
+            forward_nodes: nodes charged for a forward pass.
+            confidence: see `load_depth_model`.
+            shares: see `load_depth_model`.
+
+        Raises:
+            ZugwerkError: no such model, or a damaged one.
+        """
+        from pipeline_src.systems.search_depth.chooser import load_depth_model  # and torch, which others do without
+
+        self.model = load_depth_model(path, confidence=confidence, shares=shares)
+        self.squares = SquareSearch(make_evaluator("amazons"), simulations, plies)
+        self.forward_nodes = forward_nodes
+
+    def choose(self, state: AmazonsState, legal: int, used: float, seed: int) -> Choice:
+        """See `Chooser`."""
+        layers, nodes = self.squares.search(state, seed)
+        return Choice(self.model.choose(layers, used, state, legal), nodes + self.forward_nodes)
+
+    def needs(self, state: AmazonsState) -> list[Need]:
+        """See `Chooser`."""
+        return self.squares.needs(state)
+
+    def most_nodes(self, state: AmazonsState) -> int:
+        """See `Chooser`: each turn fills a square, so no simulation has more of them than there are empty ones."""
+        return self.squares.simulations * (2 * int((state.board == EMPTY).sum()) + 1) + self.forward_nodes
+
+
 class DepthOptions(EngineOptions):
     """Alpha-beta on a clock of nodes or time, in which a net or a table may choose the depth of each move.
 
@@ -219,8 +267,6 @@ class DepthOptions(EngineOptions):
             ZugwerkError: no such model, or a table that is none.
         """
         if self.depth == "cnn":
-            from pipeline_src.systems.search_depth.net_choice import NetDepth  # and torch, which others do without
-
             return NetDepth(self.model, self.simulations, self.plies, self.forward_nodes, self.confidence, self.shares)
         if self.depth == "table":
             return read_table(self.table, self.lowest)

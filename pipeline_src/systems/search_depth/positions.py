@@ -2,25 +2,33 @@
 
 A data set is a folder of ``<field>.npy`` and ``manifest.json``; R rows by game and then by ply. Boards and ``n`` lie as
 in `AmazonsState`: row 0 is rank 1, ``ravel()[s]`` is square s.
+
+Input planes of the depth nets:
+
+| inputs | planes |
+| --- | --- |
+| ``published`` | W_t * n, the paper's 10x10x1 |
+| ``full`` | W_t * n and n, both / 8; the mover's amazons, the opponent's, arrows; W_t; log2(1 + expandable) / 12 |
+
+Both are the same seen by either side, and turn with the board.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import read_json, write_json, written_aside
-from pipeline_src.games.amazons.board import COLOUR
+from pipeline_src.files import write_json, written_aside
+from pipeline_src.games.amazons.board import ARROW, COLOUR
+from pipeline_src.learning.arrays import MANIFEST, ArrayFolder, sha256_of
 from pipeline_src.learning.canonical import canonical_hashes
 from pipeline_src.learning.split import TEST, TRAIN, VALIDATION, assign_games, choose_samples
 
-MANIFEST = "manifest.json"
-FORMAT, VERSION = "zugwerk search depth positions", 1
+FOLDER = ArrayFolder("search depth positions", 1, ("positions", "size", "depths", "lowest", "highest"), "depth_label")
 LABELS = ("reached", "needed")
 
 FIELDS: dict[str, tuple[type[np.generic], int]] = {
@@ -119,7 +127,7 @@ def split_by_game(positions: DepthPositions, shares: tuple[float, float, float],
     try:
         hashes = canonical_hashes(np.ascontiguousarray(positions.board[:, ::-1]), movers)
     except ZugwerkError as error:
-        raise ZugwerkError(_damaged(positions.path / "board.npy", str(error))) from None
+        raise FOLDER.damaged(positions.path / "board.npy", str(error)) from None
     stays = choose_samples(hashes, splits)
     return Splits(*(np.flatnonzero((splits == split) & stays) for split in (TRAIN, VALIDATION, TEST)))
 
@@ -151,8 +159,8 @@ def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], ma
         aside.mkdir()
         for name, array in typed.items():
             np.save(aside / f"{name}.npy", array, allow_pickle=False)
-        hashes = {f"{name}.npy": _sha256(aside / f"{name}.npy") for name in typed}
-        own = {"format": FORMAT, "version": VERSION, "positions": rows, "size": size, "depths": depths}
+        hashes = {f"{name}.npy": sha256_of(aside / f"{name}.npy") for name in typed}
+        own = {"format": FOLDER.name, "version": FOLDER.version, "positions": rows, "size": size, "depths": depths}
         write_json(aside / MANIFEST, {**manifest, **own, "sha256": hashes})
 
 
@@ -167,39 +175,19 @@ def open_positions(path: Path | str, *, check_hashes: bool = False) -> DepthPosi
         ZugwerkError: none there, or a damaged one, or one with labels outside its classes; names the file.
     """
     folder = Path(path)
-    if not folder.is_dir():
-        raise ZugwerkError(f"{folder}: no such data set; `dvc repro depth_label` makes it")
-    manifest = read_json(folder / MANIFEST)
-    needed = ("format", "version", "positions", "size", "depths", "lowest", "highest", "sha256")
-    if not isinstance(manifest, dict) or any(k not in manifest for k in needed) or manifest["format"] != FORMAT:
-        raise ZugwerkError(_damaged(folder / MANIFEST, "it is not a manifest of search depth positions"))
-    if manifest["version"] != VERSION:
-        raise ZugwerkError(_damaged(folder / MANIFEST, f"it is of version {manifest['version']}, not {VERSION}"))
-    arrays = {name: _map_array(folder / f"{name}.npy", name, manifest) for name in FIELDS}
+    manifest = FOLDER.read_manifest(folder)
+    rows, size, depths = manifest["positions"], manifest["size"], manifest["depths"]
+    arrays = {
+        name: FOLDER.map_array(folder / f"{name}.npy", dtype, (rows, *((), (depths,), (size, size))[ndim]))
+        for name, (dtype, ndim) in FIELDS.items()
+    }
     for label in LABELS:
         _check_classes(arrays[label], folder / f"{label}.npy", manifest["lowest"], manifest["highest"])
     if len(sides := arrays["to_play"]) and not 0 <= sides.min() <= sides.max() <= 1:
-        raise ZugwerkError(_damaged(folder / "to_play.npy", f"sides are 0 and 1, not {sides.min()} to {sides.max()}"))
+        raise FOLDER.damaged(folder / "to_play.npy", f"sides are 0 and 1, not {sides.min()} to {sides.max()}")
     if check_hashes:
-        for name, expected in manifest["sha256"].items():
-            if _sha256(folder / name) != expected:
-                raise ZugwerkError(_damaged(folder / name, "its sha256 is not the manifest's"))
+        FOLDER.check_hashes(folder, manifest)
     return DepthPositions(**arrays, manifest=manifest, path=folder)
-
-
-def _map_array(path: Path, name: str, manifest: dict[str, Any]) -> Any:
-    try:
-        array = np.load(path, mmap_mode="r" if manifest["positions"] else None, allow_pickle=False)
-    except FileNotFoundError:
-        raise ZugwerkError(_damaged(path, "no such file")) from None
-    except (ValueError, EOFError) as error:
-        raise ZugwerkError(_damaged(path, str(error).split("\n", maxsplit=1)[0])) from None
-    dtype, ndim = FIELDS[name]
-    shape = (manifest["positions"], *((), (manifest["depths"],), (manifest["size"],) * 2)[ndim])
-    if array.dtype != dtype or array.shape != shape:
-        found, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
-        raise ZugwerkError(_damaged(path, f"it holds {found}, the manifest says {expected}"))
-    return array
 
 
 def _check_classes(labels: npt.NDArray[np.uint8], path: Path, lowest: int, highest: int) -> None:
@@ -211,10 +199,33 @@ def _check_classes(labels: npt.NDArray[np.uint8], path: Path, lowest: int, highe
         )
 
 
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+Inputs = Literal["published", "full"]
+PLANES: dict[Inputs, int] = {"published": 1, "full": 7}
+"""Planes C of each kind of input."""
+LAYERS, LOG_TURNS = 8.0, 12.0
+"""Divisors that bring n and the logarithm of the number of turns to about 1."""
 
 
-def _damaged(path: Path, reason: str) -> str:
-    return f"{path}: {reason}; make the data set again with `dvc repro -f depth_label`"
+def depth_planes(
+    inputs: Inputs,
+    n: npt.NDArray[np.uint8],
+    used: npt.NDArray[np.float32],
+    board: npt.NDArray[np.int8],
+    to_play: npt.NDArray[np.int8],
+    expandable: npt.NDArray[np.int32],
+) -> npt.NDArray[np.float32]:
+    """Planes float32 [B, C, H, W] of B positions, given as rows of `DepthPositions`."""
+    left = (1 - used.astype(np.float32))[:, None, None]
+    weighed = n * left
+    if inputs == "published":
+        return weighed[:, None]
+    planes = np.empty((len(n), PLANES[inputs], *n.shape[1:]), np.float32)
+    own = np.array(COLOUR, np.int8)[to_play][:, None, None]
+    planes[:, 0] = weighed / LAYERS
+    planes[:, 1] = n / np.float32(LAYERS)
+    planes[:, 2] = board == own
+    planes[:, 3] = board == sum(COLOUR) - own
+    planes[:, 4] = board == ARROW
+    planes[:, 5] = left
+    planes[:, 6] = (np.log2(1 + expandable.astype(np.float32)) / np.float32(LOG_TURNS))[:, None, None]
+    return planes

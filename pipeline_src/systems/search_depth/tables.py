@@ -1,18 +1,23 @@
-"""`fit_table`: the published opponent's table from legal turns to depth, fitted to an amount of computing.
+"""The published opponent's table from legal turns to depth, fitted to an amount of computing.
 
 In place of a hand, a rule: a position is searched to the greatest depth whose expected nodes are within a budget that
-is the same for all. Expected nodes come from labelled positions: of those that completed a depth, its nodes as a power
-of the legal turns, each depth as a multiple of the one before.
+is the same for all (`fit_table`). Expected nodes come from labelled positions: of those that completed a depth, its
+nodes as a power of the legal turns, each depth as a multiple of the one before. `tune_table` makes the opponent as
+strong as the same computing allows, in pilot games.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pipeline_src.arena.journal import Journal
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.parallel import Parallel
 from pipeline_src.systems.search_depth.choices import TableDepth
+from pipeline_src.systems.search_depth.match import Meeting, play_meetings
+from pipeline_src.systems.search_depth.params import DepthGame
 
 LEAST_ROWS = 8
 """Least number of positions with a completed depth to estimate its nodes; deeper ones grow at the last rate."""
@@ -119,3 +124,60 @@ def fit_table(
         budget *= (wanted / spent) ** min(4.0, max(0.5, slope))
     _, spent, table = min(tried, key=lambda entry: abs(float(np.log(wanted / entry[1]))))
     return table, spent
+
+
+@dataclass(frozen=True)
+class TunedTable:
+    """A table, and how near its computing came."""
+
+    table: TableDepth
+    wanted: float
+    """Nodes of a game that the player spends which the table is fitted to."""
+    spent: float
+    """Nodes of a game that the table spends against it, in as many pilot games."""
+
+    @property
+    def options(self) -> str:
+        """Options of the player that follows the table."""
+        return table_options(self.table)
+
+
+def table_options(table: TableDepth) -> str:
+    """Options of the ``alphabeta`` player that follows a table."""
+    return f"depth=table,lowest={table.lowest}" + (f",table={table}" if table.below else "")
+
+
+def tune_table(
+    player: str,
+    legal: npt.NDArray[np.int32],
+    nodes_by_depth: npt.NDArray[np.int64],
+    game: DepthGame,
+    pairs: int,
+    seed: Sequence[int],
+    parallel: Parallel,
+    journal: Journal | None,
+) -> TunedTable:
+    """Return a table that spends about the same nodes as ``player`` in games between the two, found in a few tries.
+
+    Args:
+        player: text of the player that is matched.
+        legal: int32 [R], legal turns of the training split's positions.
+        nodes_by_depth: int64 [R, D], what each depth took there.
+        game: the clock, the engine and the depths.
+        pairs: pilot pairs of each try.
+        seed: of the pilot games.
+        parallel: how they run.
+        journal: where they are kept.
+    """
+    costs = fit_costs(legal, nodes_by_depth, game.highest)
+    wanted: dict[TableDepth, float] = {}
+
+    def ratio(table: TableDepth) -> float:
+        meeting = Meeting(player, game.player(table_options(table)), pairs, seed)
+        (match,) = play_meetings([meeting], game, parallel, journal)
+        wanted[table] = match.nodes(0)
+        return match.nodes(1) / match.nodes(0)
+
+    first = float(nodes_by_depth.max(axis=1).mean())
+    table, spent = fit_table(costs, game.lowest, game.highest, 1.0, first, ratio)
+    return TunedTable(table, wanted[table], spent * wanted[table])

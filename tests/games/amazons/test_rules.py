@@ -76,19 +76,6 @@ def test_playing_and_taking_back_restores_every_array(size, variant):
         state = after
 
 
-def test_random_playouts_end_in_finished_games_and_depend_on_the_seed_alone():
-    scratch = np.empty(200, np.int32)
-    lengths = []
-    for seed in (1, 2, 1):
-        state = board.initial_state()
-        lengths.append(moves.random_playout(state, seed, scratch))
-        assert state.turn[2] == lengths[-1]
-        assert not turns.has_turn(state)
-    assert lengths[0] == lengths[2]
-    assert min(lengths) > 20
-    assert max(lengths) <= 92
-
-
 def test_both_starts_of_the_site():
     squares = {
         v: [[notation.format_square(s) for s in side] for side in board.initial_state(10, v).amazons]

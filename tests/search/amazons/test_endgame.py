@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from pipeline_src.errors import ZugwerkError
 from pipeline_src.games.amazons import board, turns
 from pipeline_src.jit import njit
 from pipeline_src.search.amazons import endgame
@@ -153,8 +152,3 @@ def settle_held(state, holder):
 def test_an_evaluator_can_hold_the_scratch_space():
     state = board.from_fen("Q3/4/****/q3 w")
     assert settle_held(state, Holder(endgame.endgame_scratch(1))) == (True, WIN - 1000 + 7 - 3 - 0.5)
-
-
-def test_no_own_squares_is_an_error_that_says_so():
-    with pytest.raises(ZugwerkError, match="search the position"):
-        endgame.best_filling_turn(board.initial_state())

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline_src.systems.amazons_net.dataset import open_dataset
+from pipeline_src.systems.amazons_net.samples import open_dataset
 from tests.systems.amazons_net.samples import write_dataset
 
 

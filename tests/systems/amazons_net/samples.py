@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from pipeline_src.records.parquet import write_records
-from pipeline_src.systems.amazons_net.archive import read_games
-from pipeline_src.systems.amazons_net.build import build_dataset
+from pipeline_src.systems.amazons_net.build import build_dataset, read_games
+from pipeline_src.systems.amazons_net.losses import MODELS
 from pipeline_src.systems.amazons_net.params import section_of
-from pipeline_src.systems.amazons_net.readings import MODELS
 from tests.systems.amazons_net.positions import random_records
 
 SIZE = 6
@@ -20,13 +19,8 @@ SECTION = {
     "batch": 16,
     "epochs": 2,
     "patience": 5,
-    "optimizer": "rmsprop",
     "learning_rate": 1e-3,
-    "schedule": "linear",
     "warmup": 0.1,
-    "rho": 0.9,
-    "momentum": 0.9,
-    "epsilon": 1e-3,
     "value_weight": 1.0,
     "precision": "auto",
     "checkpoint_steps": 4,
@@ -39,14 +33,8 @@ RESIDUAL = {
     "batch": 16,
     "epochs": 2,
     "patience": 5,
-    "optimizer": "adamw",
     "learning_rate": 5e-3,
-    "schedule": "linear",
     "warmup": 0.1,
-    "rho": 0.99,
-    "momentum": 0.9,
-    "epsilon": 1e-8,
-    "weight_decay": 0.01,
     "value_weight": 1.0,
     "precision": "auto",
     "checkpoint_steps": 4,

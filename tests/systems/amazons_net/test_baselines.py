@@ -14,8 +14,7 @@ from pipeline_src.systems.amazons_net.baselines import (
     rank_turns,
     win_rate,
 )
-from pipeline_src.systems.amazons_net.predictions import top_hits
-from pipeline_src.systems.amazons_net.recorded import recorded_turns
+from pipeline_src.systems.amazons_net.recorded import recorded_turns, top_hits
 from tests.players.positions import small_dataset
 
 N = 36

@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-from pipeline_src.systems.amazons_net.heads import masked_log_softmax
 from pipeline_src.systems.amazons_net.losses import (
     POLICY_LOSSES,
     Played,
@@ -16,6 +15,7 @@ from pipeline_src.systems.amazons_net.losses import (
     value_cross_entropy,
     value_error,
 )
+from pipeline_src.systems.amazons_net.nets import masked_log_softmax
 
 SIZE = 5
 PLACES = coordinates(SIZE)

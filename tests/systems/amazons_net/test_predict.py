@@ -13,8 +13,7 @@ from pipeline_src.systems.amazons_net.forward import NetsForward
 from pipeline_src.systems.amazons_net.net import AmazonsConfig
 from pipeline_src.systems.amazons_net.player import NetsPlayer
 from pipeline_src.systems.amazons_net.predict import predict_nets
-from pipeline_src.systems.amazons_net.predictions import top_hits
-from pipeline_src.systems.amazons_net.recorded import recorded_turns
+from pipeline_src.systems.amazons_net.recorded import recorded_turns, top_hits
 from tests.players.positions import small_dataset, small_nets, small_residual
 
 SIZE, N = 6, 36

@@ -1,9 +1,7 @@
 import pytest
 import torch
 
-from pipeline_src.systems.amazons_net import planes
-from pipeline_src.systems.amazons_net import planes_tensors as amazons_planes
-from pipeline_src.systems.amazons_net.residual import PLANES, Block, MovePolicy, ResidualConfig, ResidualNets, by_square
+from pipeline_src.systems.amazons_net.nets import PLANES, Block, MovePolicy, ResidualConfig, ResidualNets, by_square
 
 SMALL = ResidualConfig(size=6, channels=8, blocks=2, embedding=4)
 
@@ -11,12 +9,6 @@ SMALL = ResidualConfig(size=6, channels=8, blocks=2, embedding=4)
 def fresh(config: ResidualConfig = SMALL) -> ResidualNets:
     torch.manual_seed(2)
     return ResidualNets(config).eval()
-
-
-def test_the_planes_are_as_many_as_are_made() -> None:
-    assert PLANES == planes.PLANES
-    for name in ("QUEEN_MOVES", "KING_MOVES", "MOST_REACHED"):
-        assert getattr(planes, name) == getattr(amazons_planes, name)
 
 
 @pytest.mark.parametrize("size", [6, 8, 10])

@@ -1,8 +1,15 @@
+import csv
 import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from pipeline_src import streams
@@ -10,10 +17,121 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.learning import checkpoints
 from pipeline_src.learning.checkpoints import Resumed, find_checkpoint
+from pipeline_src.project.params import load
+from pipeline_src.stages import amazons_train
+from pipeline_src.systems.amazons_net.data import Plan, StepInput, net_input
+from pipeline_src.systems.amazons_net.losses import MODELS, POLICY_LOSSES
 from pipeline_src.systems.amazons_net.models import load_nets
-from pipeline_src.systems.amazons_net.module import AmazonsModule
-from pipeline_src.systems.amazons_net.train import train, work_folder
-from tests.systems.amazons_net.samples import params
+from pipeline_src.systems.amazons_net.params import AmazonsResidualParams, AmazonsTrainParams
+from pipeline_src.systems.amazons_net.train import MEASURES, AmazonsModule, train, work_folder
+from tests.systems.amazons_net.samples import RESIDUAL, SECTION, params, write_dataset
+
+
+def module_and_batch(dataset, model, count, **changed):
+    torch.manual_seed(4)
+    section = params(model, **{"dropout": 0.0, **changed})
+    nets = MODELS[model].make(section, 6)
+    step = Plan(dataset, batch=count, seed=3, augment=False).step(0)
+    batch = StepInput(0, *(net_input(positions, torch.device("cpu"), nets.config) for positions in step[1:]))
+    return AmazonsModule(nets, section, model=model, total_steps=100), batch
+
+
+@pytest.mark.parametrize(("model", "rate"), [("cross_entropy", 3e-4), ("residual", 1e-2)])
+def test_both_nets_learn_one_batch_by_heart(dataset, model, rate):
+    module, batch = module_and_batch(dataset, model, 24, width=0.1, channels=16, warmup=0.0)
+    optimizer = module.configure_optimizers()["optimizer"]
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    for _ in range(250):
+        move, arrow = module.answer(batch)
+        loss = move.loss + arrow.loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    module.eval()
+    with torch.no_grad():
+        for net, answer in zip(("move", "arrow"), module.answer(batch), strict=True):
+            count, *sums = answer.sums.tolist()
+            means = dict(zip(MEASURES, (s / count for s in sums), strict=True))
+            assert means["top1"] > 0.9, (net, means)
+            assert means["value_accuracy"] == 1.0, (net, means)
+
+
+@pytest.mark.parametrize("loss", POLICY_LOSSES)
+def test_the_loss_is_l1_squared_plus_the_reading_of_l2(dataset, loss):
+    module, batch = module_and_batch(dataset, loss, 8, value_weight=3.0)
+    answer = module.answer(batch)[1]
+    value, logits = module.nets.arrow(batch.arrow.features)
+    log_p = logits[:, None].masked_fill(~batch.arrow.legal, -torch.inf).flatten(1).log_softmax(1).view(8, 1, 36)
+    expected = 3 * (batch.arrow.won - value.sigmoid()).square()
+    expected = expected + POLICY_LOSSES[loss](log_p, batch.arrow.played, module.places)
+    torch.testing.assert_close(answer.loss, expected.mean())
+
+
+def test_the_residual_nets_loss_is_two_cross_entropies(dataset):
+    module, batch = module_and_batch(dataset, "residual", 8, value_weight=3.0)
+    module.eval()
+    answer = module.answer(batch)[1]
+    value, logits = module.nets.arrow(batch.arrow.features)
+    expected = []
+    for b in range(8):
+        chance = value[b].sigmoid() if batch.arrow.won[b] else 1 - value[b].sigmoid()
+        log_p = logits[b, batch.arrow.legal[b, 0]].log_softmax(0)
+        to = int(batch.arrow.legal[b, 0, : batch.arrow.played.to[b]].sum())  # among the legal squares
+        expected.append(-3 * chance.log() - log_p[to])
+    torch.testing.assert_close(answer.loss, torch.stack(expected).mean())
+
+
+def test_measures_are_means_over_samples_and_start_anew(dataset):
+    module, batch = module_and_batch(dataset, "cross_entropy", 16)
+    part = batch._replace(
+        amazon=net_input(Plan(dataset, batch=5, seed=3, augment=False).step(0)[1], torch.device("cpu"))
+    )
+    with torch.no_grad():
+        for inputs in (batch, part):
+            module.validation_step(inputs, 0)
+        sums = [module.answer(b)[0].sums for b in (batch, part)]
+    measured = module.take_measures()
+    assert sums[0][0] + sums[1][0] == 21
+    assert measured["validation_move_loss"] == pytest.approx((sums[0][1] + sums[1][1]).item() / 21)
+    assert measured["validation_loss"] == measured["validation_move_loss"] + measured["validation_arrow_loss"]
+    assert 0 <= measured["validation_arrow_top1"] <= 1
+    assert not module.validation_sums.any()
+
+
+def test_the_printed_error_of_a_certain_wrong_value(dataset):
+    module, batch = module_and_batch(dataset, "cross_entropy", 8)
+    with torch.no_grad():
+        module.nets.move_value.output.weight.zero_()
+        module.nets.move_value.output.bias.fill_(50.0)
+        module.validation_step(batch, 0)
+    lost = 1 - batch.amazon.won.mean().item()
+    measured = module.take_measures()
+    for name, expected in {"l1": lost, "l1_squared": lost, "value_accuracy": 1 - lost}.items():
+        assert measured[f"validation_move_{name}"] == pytest.approx(expected), name
+
+
+def test_a_batch_of_another_step_is_refused(dataset):
+    module, batch = module_and_batch(dataset, "cross_entropy", 8)
+    with pytest.raises(AssertionError, match="batch of step 7 came to step 0"):
+        module.training_step(batch._replace(step=7), 0)
+
+
+def test_turns_of_no_weight_teach_the_value_alone(dataset):
+    module, batch = module_and_batch(dataset, "residual", 8)
+    weight = torch.tensor([2.0, 0.0] * 4)
+    weighed = batch._replace(arrow=batch.arrow._replace(policy_weight=weight))
+    module.eval()
+    answer, plain = module.answer(weighed)[1], module.answer(batch)[1]
+    value, logits = module.nets.arrow(batch.arrow.features)
+    log_p = logits[:, None].masked_fill(~batch.arrow.legal, -torch.inf).flatten(1).log_softmax(1).view(8, 1, 36)
+    policy = POLICY_LOSSES["cross_entropy"](log_p, batch.arrow.played, module.places)
+    values = torch.nn.functional.binary_cross_entropy_with_logits(value, batch.arrow.won)
+    torch.testing.assert_close(answer.loss, values + policy[::2].mean())
+    found, expected = (dict(zip(MEASURES, sums[1:].tolist(), strict=True)) for sums in (answer.sums, plain.sums))
+    assert found["l1"] == expected["l1"]
+    assert found["value_accuracy"] == expected["value_accuracy"]
+    assert found["l2"] != expected["l2"]
 
 
 class KilledError(Exception):
@@ -47,7 +165,6 @@ def test_trains_and_measures(dataset, undisturbed, tmp_path, model):
     assert trained.best["validation_loss"] == min(row["validation_loss"] for row in trained.rows)
     assert (trained.best_nets.read_bytes(), trained.rows) == undisturbed[model]  # the same again
     assert load_nets(trained.best_nets).config.size == 6
-    assert 0 < trained.timings["net_share"] < 1
     assert trained.timings["resumed"] is False
 
 
@@ -211,3 +328,119 @@ def test_seeds_of_steps_differ():
 def test_a_checkpoint_is_plain_data(dataset, tmp_path):
     run(dataset, tmp_path)
     assert torch.load(find_checkpoint(tmp_path).path, weights_only=True)["global_step"] > 0
+
+
+ROOT = Path(__file__).parents[3]
+OUTS = [
+    amazons_train.MODELS / "cross_entropy" / "nets.pt",
+    amazons_train.REPORTS / "cross_entropy.json",
+    amazons_train.REPORTS / "cross_entropy.csv",
+]
+
+
+def write_params(folder, **changed):
+    residual = changed.pop("residual", {})
+    sections = {"amazons_train": SECTION | changed, "amazons_residual": RESIDUAL | residual}
+    tree = {"seed": 1, "torch_threads": 1, **sections}
+    (folder / "params.yaml").write_text(yaml.safe_dump(tree))
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_params(tmp_path)
+    return tmp_path
+
+
+def command(project):
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline_src.stages.amazons_train", "--model", "cross_entropy"],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("model", ["soft_argmax", "expected_distance", "residual"])
+def test_leaves_nets_measures_and_curves_and_no_work_folder(project, model):
+    write_dataset(amazons_train.SAMPLES)
+    amazons_train.run(model)
+    config = load_nets(amazons_train.MODELS / model / "nets.pt").config
+    if model == "residual":
+        assert config.channels == RESIDUAL["channels"]
+    else:
+        assert config.width == SECTION["width"]
+    report = read_json(amazons_train.REPORTS / f"{model}.json")
+    assert report["epochs"] == 2
+    with open(amazons_train.REPORTS / f"{model}.csv") as file:
+        curve = list(csv.DictReader(file))
+    assert [float(row["epoch"]) for row in curve] == [1, 2]
+    assert float(curve[-1]["validation_loss"]) == report["last"]["validation_loss"]
+    assert read_json(amazons_train.REPORTS / f"{model}.timings.json")["device"] == "cpu"
+    assert not list(amazons_train.WORK.iterdir())
+
+
+def test_as_a_command_it_ends_in_one_line_without_a_data_set(project):
+    running = command(project)
+    _, errors = running.communicate(timeout=240)
+    assert running.returncode == 1
+    assert errors.splitlines() == [
+        f"error: {amazons_train.SAMPLES}: no such data set; `dvc repro amazons_samples` makes it"
+    ]
+    assert not Path("artifacts").exists()
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_of_an_epoch_and_run_again_it_writes_the_same_bytes(tmp_path, monkeypatch):
+    written = []
+    for kill in (False, True):
+        project = tmp_path / ("killed" if kill else "whole")
+        project.mkdir()
+        write_params(project, batch=4, epochs=4, checkpoint_steps=5)
+        write_dataset(project / amazons_train.SAMPLES)
+        if kill:
+            with command(project) as running:
+                try:
+                    wait_for_a_second_checkpoint(project / amazons_train.WORK, running)
+                finally:
+                    running.kill()
+                running.communicate()
+            assert running.returncode == -signal.SIGKILL
+            assert not any((project / out).exists() for out in OUTS)
+        monkeypatch.chdir(project)
+        amazons_train.run("cross_entropy")
+        written.append([(project / out).read_bytes() for out in OUTS])
+        assert read_json(project / amazons_train.REPORTS / "cross_entropy.timings.json")["resumed"] is kill
+    assert written[0] == written[1]
+
+
+def wait_for_a_second_checkpoint(work, running):
+    until = time.monotonic() + 240
+    while len(list(work.glob("*/step=*.ckpt"))) < 2:
+        assert running.poll() is None, "training ended before it could be killed"
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"optimizer": "adamw"}, "amazons_train.optimizer: unknown key"),
+        ({"batch": 0}, "amazons_train: batch must be at least 1, not 0"),
+        ({"dropout": 1.0}, "amazons_train: dropout must be at least 0 and below 1, not 1.0"),
+        ({"width": 0.0}, "amazons_train: width must be above 0, not 0.0"),
+        ({"value_weight": -1.0}, "amazons_train: value_weight must be at least 0"),
+        ({"residual": {"blocks": 0}}, "amazons_residual: blocks must be at least 1"),
+        ({"residual": {"width": 0.5}}, "amazons_residual.width: unknown key"),
+        ({"batches": 3}, "amazons_train.batches: unknown key"),
+    ],
+)
+def test_bad_params_name_the_key(project, changed, message):
+    write_params(project, **changed)
+    section, kind = (
+        ("amazons_residual", AmazonsResidualParams) if "residual" in changed else ("amazons_train", AmazonsTrainParams)
+    )
+    with pytest.raises(ZugwerkError, match=message):
+        load(kind, section)

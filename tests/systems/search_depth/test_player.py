@@ -12,9 +12,13 @@ from pipeline_src.players.player import Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Clock, SearchResult
 from pipeline_src.systems.search_depth.choices import Choice, FixedDepth
-from pipeline_src.systems.search_depth.head import SEARCHES
-from pipeline_src.systems.search_depth.models import SavedDepthNet, make_depth_net, save_depth_net
-from pipeline_src.systems.search_depth.net import PublishedDepthConfig
+from pipeline_src.systems.search_depth.net import (
+    SEARCHES,
+    PublishedDepthConfig,
+    SavedDepthNet,
+    make_depth_net,
+    save_depth_net,
+)
 from pipeline_src.systems.search_depth.player import DepthPlayer
 from pipeline_src.systems.search_depth.square_layers import SquareSearch
 from tests.systems.search_depth.players import GAME

@@ -1,10 +1,32 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pipeline_src import streams
+from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json, write_json
+from pipeline_src.games import amazons
+from pipeline_src.games.amazons.board import EMPTY, copy_state
 from pipeline_src.learning.symmetry import transform_boards
-from pipeline_src.systems.search_depth.positions import FIELDS, open_positions, split_by_game, write_positions
+from pipeline_src.players.amazons.evaluator import make_evaluator
+from pipeline_src.project.params import load, load_value
+from pipeline_src.search.limits import SearchResult
+from pipeline_src.systems.search_depth.labels import DEPTHS, Labelled, label_games, needed_depth, nodes_by_depth
+from pipeline_src.systems.search_depth.params import DepthGame, DepthLabelParams
+from pipeline_src.systems.search_depth.positions import (
+    FIELDS,
+    PLANES,
+    depth_planes,
+    open_positions,
+    split_by_game,
+    write_positions,
+)
+from pipeline_src.systems.search_depth.square_layers import SquareSearch
+from tests.layout.imports import ROOT
+from tests.players.positions import random_states
+from tests.systems.search_depth import players as depth_players
 from tests.systems.search_depth.synthetic import HIGHEST, LOWEST, synthetic, write_synthetic
 
 CLASSES = {"lowest": LOWEST, "highest": HIGHEST}
@@ -125,3 +147,210 @@ def test_too_few_games_name_the_data_set(tmp_path):
     write_synthetic(tmp_path / "depth", games=2)
     with pytest.raises(ZugwerkError, match=r"depth: 2 games are too few .*raise depth_label\.games"):
         split_by_game(open_positions(tmp_path / "depth"), SHARES, seed=1)
+
+
+NAMES = ("n", "used", "board", "to_play", "expandable")
+ROWS = synthetic(games=2, plies=20)
+
+
+def planes(inputs, **changed):
+    return depth_planes(inputs, *({**ROWS, **changed}[name] for name in NAMES))
+
+
+def test_the_paper_s_plane_is_time_left_times_layers():
+    found = planes("published")
+    assert found.dtype == np.float32
+    for row in (0, 7, 33):
+        expected = [[(1 - ROWS["used"][row]) * n for n in line] for line in ROWS["n"][row]]
+        np.testing.assert_allclose(found[row, 0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("inputs", PLANES)
+def test_there_are_as_many_as_the_table_says(inputs):
+    assert planes(inputs).shape == (40, PLANES[inputs], 10, 10)
+
+
+def test_both_sides_see_their_own_amazons_alike():
+    swapped = np.array([0, 1, 3, 2], np.int8)[ROWS["board"]]
+    np.testing.assert_array_equal(planes("full"), planes("full", board=swapped, to_play=1 - ROWS["to_play"]))
+    assert (planes("full")[:, 2:4].sum((2, 3)) == 4).all()
+    assert not np.array_equal(planes("full"), planes("full", to_play=1 - ROWS["to_play"]))
+
+
+@pytest.mark.parametrize("inputs", PLANES)
+def test_they_turn_with_the_board(inputs):
+    which = np.arange(40) % 8
+    turned = planes(inputs, n=transform_boards(ROWS["n"], which), board=transform_boards(ROWS["board"], which))
+    for plane in range(PLANES[inputs]):
+        np.testing.assert_array_equal(turned[:, plane], transform_boards(planes(inputs)[:, plane], which))
+
+
+PARAMS = DepthLabelParams(games=2, spent=0.5, judge_depth=1, tolerance=0.25)
+GAME = depth_players.GAME.model_copy(update={"clock_ms": 100.0, "engine": "width=12,width3=6,width4=4,table_mb=1"})
+STATE = amazons.initial_state()
+ACTIONS = [int(action) for action in amazons.legal_actions(STATE)[:6]]
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    rng, openings = np.random.default_rng(0), []
+    for _ in range(2):
+        state, actions = amazons.initial_state(), []
+        for _ in range(8):
+            actions.append(int(rng.choice(amazons.legal_actions(state))))
+            state = amazons.play(state, actions[-1])
+        openings.append(actions)
+    found = label_games(GAME, PARAMS, list(enumerate(openings, 5)), [1])
+    return openings, Labelled([row for one in found for row in one.rows], sum(one.closed for one in found))
+
+
+def test_each_position_is_told_as_it_was(labelled):
+    _, found = labelled
+    assert {row["game"] for row in found.rows} == {5, 6}
+    for row in found.rows:
+        state = amazons.board.from_board(row["board"], row["to_play"])
+        assert len(amazons.legal_actions(state)) == row["expandable"] > 1
+        assert ((row["n"] > 0) <= (row["board"] == EMPTY)).all()
+        done = row["nodes_by_depth"] > 0
+        assert done.sum() == min(row["reached"], DEPTHS)
+        assert done[: row["reached"]].all()
+        assert (np.diff(row["nodes_by_depth"][done]) >= 0).all()
+        assert row["nodes_by_depth"].max() <= row["nodes"]
+        assert GAME.lowest <= row["needed"] <= max(GAME.lowest, row["reached"])
+    assert found.closed > 0
+
+
+def test_the_clock_runs_down_and_begins_anywhere(labelled):
+    openings, found = labelled
+    begins = set()
+    for game in (5, 6):
+        for side in (0, 1):
+            mine = [row for row in found.rows if (row["game"], row["to_play"]) == (game, side)]
+            used = [row["used"] for row in mine]
+            spent = np.array([row["nodes"] for row in mine]) / (GAME.clock_ms * GAME.nodes_per_ms)
+            np.testing.assert_allclose(np.diff(used), spent[:-1], rtol=1e-6)
+            assert mine[0]["ply"] - len(openings[game - 5]) in (0, 1)
+            assert 0 <= used[0] < PARAMS.spent
+            begins.add(used[0])
+    assert len(begins) == 4
+
+
+def test_a_game_depends_on_its_number_and_opening_alone(labelled):
+    openings, found = labelled
+    (alone,) = label_games(GAME, PARAMS, [(6, openings[1])], [1])
+    rest = [row for row in found.rows if row["game"] == 6]
+    assert len(alone.rows) == len(rest)
+    for one, other in zip(alone.rows, rest, strict=True):
+        for name, value in one.items():
+            assert np.array_equal(value, other[name]), name
+
+
+def reports(*rows):
+    """(depth, which action, nodes), as a search reports them."""
+    return [SearchResult(ACTIONS[which], 0.0, depth, nodes, (), 0.0) for depth, which, nodes in rows]
+
+
+class Judge:
+    """Finds a turn worth what it is told; of the position after it, so the sign turns."""
+
+    def __init__(self, worth):
+        self.worth = {amazons.to_fen(amazons.play(STATE, ACTIONS[which])): value for which, value in worth.items()}
+        self.asked = []
+
+    def needs(self, state):
+        return []
+
+    def search(self, state, limit, seed=0, on_info=None):
+        self.asked.append(limit.depth)
+        return SearchResult(0, -self.worth[amazons.to_fen(state)], 1, 1, (), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("steps", "worth", "needed"),
+    [
+        ([(1, 0, 10), (2, 1, 20), (3, 1, 30), (4, 1, 40)], {}, 2),  # the same turn from depth 2 on
+        ([(1, 0, 10), (2, 1, 20), (3, 2, 30), (4, 2, 40)], {1: 0.0, 2: 1.0}, 3),
+        ([(1, 0, 10), (2, 1, 20), (3, 2, 30), (4, 2, 40)], {1: 0.9, 2: 1.0}, 2),  # as good, within the tolerance
+        ([(1, 0, 10), (2, 1, 20), (3, 2, 30), (4, 3, 40)], {1: 0.0, 2: 2.0, 3: 1.0}, 3),  # a better one is as good
+        ([(1, 0, 10), (2, 1, 20), (3, 2, 30), (4, 3, 40)], {1: 0.0, 2: 0.0, 3: 1.0}, 4),
+        ([(1, 0, 10), (2, 1, 20), (3, 1, 30), (3, 2, 35)], {1: 0.0, 2: 1.0}, 3),  # cut off, after it found turn 2
+        ([(1, 0, 10)], {}, 2),  # below the classes nothing is asked for
+        ([(d, d - 1, d) for d in range(1, 7)], {1: 0.0, 2: 0.0, 3: 0.0, 4: 0.0, 5: 1.0}, 5),  # nor beyond them
+    ],
+)
+def test_what_was_needed_is_the_least_depth_with_a_turn_as_good(steps, worth, needed):
+    judge, steps = Judge(worth), reports(*steps)
+    assert needed_depth(judge, STATE, steps, 2, 5, PARAMS) == needed
+    assert set(judge.asked) <= {steps[-1].depth}  # one deeper than it got, the turn itself being the first ply
+
+
+def test_nodes_are_those_when_a_depth_was_complete():
+    found = nodes_by_depth(reports((1, 0, 10), (2, 0, 25), (3, 0, 70), (3, 1, 99)))
+    assert found.tolist() == [10, 25, 70] + [0] * (DEPTHS - 3)
+
+
+@pytest.mark.slow
+def test_a_game_is_labelled_alike_whatever_games_came_before_it(monkeypatch):
+    """Of two games of the laptop: an earlier count of regions must leave no trace in the evaluation."""
+    monkeypatch.chdir(ROOT)
+    params, game, seed = load(DepthLabelParams, "depth_label"), load(DepthGame, "depth_game"), load_value(int, "seed")
+    seeds, start = [seed, streams.DEPTH_LABEL], amazons.initial_state(10)
+    openings = random_openings(amazons, start, params.games, game.opening_plies, [*seeds, 0])
+    games = [(number, openings[number]) for number in (95, 96)]
+    alone, after = (
+        label_games(game, params, games[1:], [*seeds, 1])[0],
+        label_games(game, params, games, [*seeds, 1])[1],
+    )
+    assert [row["nodes"] for row in alone.rows] == [row["nodes"] for row in after.rows]
+
+
+STATES = random_states(24, size=6)
+SEARCH = SquareSearch(make_evaluator("amazons"), simulations=6, plies=100)
+
+
+@given(st.sampled_from(range(len(STATES))), st.integers(0, 1 << 62))
+def test_it_counts_layers_of_empty_squares_and_leaves_the_position(which, seed):
+    state = STATES[which]
+    before = copy_state(state)
+    layers, cost = SEARCH.search(state, seed)
+    assert layers.shape == state.board.shape
+    assert layers.dtype == np.uint8
+    assert (layers[state.board != EMPTY] == 0).all()
+    assert layers.max() <= (state.board == EMPTY).sum()  # each ply fills a square
+    assert cost >= 2 * SEARCH.simulations  # a turn is two steps
+    for now, then in zip(state, before, strict=True):
+        assert np.array_equal(now, then)
+    again, same = SEARCH.search(state, seed)
+    assert np.array_equal(layers, again)
+    assert cost == same
+
+
+def test_the_only_turn_is_one_layer_of_one_square():
+    state = amazons.from_fen("***/Q1*/**q w")  # a2-b2 with the arrow back, and Black cannot move
+    layers, cost = SEARCH.search(state, 1)
+    assert layers.tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert cost == 2 * SEARCH.simulations
+
+
+def test_squares_that_no_amazon_reaches_have_none():
+    state = amazons.from_fen("6/6/6/******/Q2*2/1q1*2 w")
+    layers, _ = SEARCH.search(state, 3)
+    assert (layers[3:] == 0).all()
+    assert (layers[:2, 4:] == 0).all()
+    assert layers[1, 1] > 0
+
+
+def test_a_tree_alone_gets_deeper_with_more_simulations():
+    state = amazons.initial_state(6)
+    deepest = [
+        SquareSearch(make_evaluator("amazons"), simulations, 0).search(state, 5)[0].max() for simulations in (2, 1000)
+    ]
+    assert deepest[0] <= 2 < deepest[1]
+
+
+def test_random_plies_add_layers_and_cost():
+    found = [SquareSearch(make_evaluator("amazons"), 40, plies).search(amazons.initial_state(), 1) for plies in (0, 5)]
+    (shallow, cheap), (deep, dear) = found
+    assert shallow.max() < deep.max() <= shallow.max() + 6
+    assert dear >= cheap + 40 * 5
+    assert (deep > 0).sum() > (shallow > 0).sum()

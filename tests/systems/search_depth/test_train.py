@@ -4,9 +4,9 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint
-from pipeline_src.systems.search_depth.models import save_depth_net
-from pipeline_src.systems.search_depth.module import DepthModule, cost_losses
+from pipeline_src.systems.search_depth.net import save_depth_net
 from pipeline_src.systems.search_depth.positions import open_positions, write_positions
+from pipeline_src.systems.search_depth.train import DepthModule, cost_losses
 from tests.systems.search_depth.small import STEPS, run
 from tests.systems.search_depth.synthetic import HIGHEST, LOWEST, synthetic, write_synthetic
 

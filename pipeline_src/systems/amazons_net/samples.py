@@ -1,15 +1,22 @@
-"""Fields of a sample: table 5 of patent CN 111330255 B, and our additions.
+"""Samples of the Amazons: table 5 of patent CN 111330255 B with our additions, and data sets of them.
 
 Each turn of a game gives two samples, one of type Amazon (the position before the turn; from, to) and one of type Arrow
 (the amazon has moved, the arrow is not shot yet; arrow). The table and the examples of the patent disagree on From, To
 and Arrow; these are the examples' [x, y] pairs, x = file - 1, y = H - rank, so that ``board[y, x]`` is the square.
+
+A data set is a folder of memory-mapped arrays, one a field, and their manifest.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.arrays import MANIFEST, ArrayFolder
+from pipeline_src.learning.split import SPLITS
 
 AMAZON, ARROW = 0, 1
 """Types of sample."""
@@ -67,3 +74,60 @@ FIELDS = (
 def empty_samples(count: int, size: int) -> Samples:
     """Return uninitialised arrays for ``count`` samples."""
     return Samples(*(np.empty((count, *field.shape(size)), field.dtype) for field in FIELDS))
+
+
+FOLDER = ArrayFolder("amazons samples", 2, ("size", "samples", "splits"), "amazons_samples")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Samples on disk, read as they are asked for."""
+
+    samples: Samples
+    """Read-only memory maps of n rows: train, then validation, then test."""
+    manifest: dict[str, Any]
+
+    @property
+    def size(self) -> int:
+        """Side of the boards."""
+        return int(self.manifest["size"])
+
+    def __len__(self) -> int:
+        return len(self.samples.board)
+
+    def split(self, name: str) -> slice:
+        """Rows of a split.
+
+        Raises:
+            ZugwerkError: no such split.
+        """
+        if name not in SPLITS:
+            raise ZugwerkError(f"no split '{name}'; there are: {', '.join(SPLITS)}")
+        place = self.manifest["splits"][name]
+        return slice(place["start"], place["stop"])
+
+
+def open_dataset(folder: Path | str, *, check_hashes: bool = False) -> Dataset:
+    """Map a data set into memory.
+
+    Args:
+        folder: what `build_dataset` wrote.
+        check_hashes: read all files through and compare their sha256 with the manifest's (about a second a GB).
+
+    Raises:
+        ZugwerkError: no data set there, or one that is damaged or of another version; says which file and what to do.
+    """
+    folder = Path(folder)
+    manifest = FOLDER.read_manifest(folder)
+    try:
+        ends = [int(manifest["splits"][name][end]) for name in SPLITS for end in ("start", "stop")]
+    except (KeyError, TypeError, ValueError):
+        raise FOLDER.damaged(folder / MANIFEST, "its splits cannot be read") from None
+    count, size = manifest["samples"], manifest["size"]
+    if ends != sorted(ends) or ends[0] != 0 or ends[-1] != count:
+        raise FOLDER.damaged(folder / MANIFEST, f"its splits {ends} do not cover its {count} samples")
+    shapes = {field.name: (count, *field.shape(size)) for field in FIELDS}
+    arrays = [FOLDER.map_array(folder / f"{f.name}.npy", f.dtype, shapes[f.name]) for f in FIELDS]
+    if check_hashes:
+        FOLDER.check_hashes(folder, manifest)
+    return Dataset(Samples(*arrays), manifest)

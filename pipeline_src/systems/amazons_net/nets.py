@@ -1,4 +1,4 @@
-"""A residual net for the Amazons: one trunk that answers before the move and before the arrow.
+"""The common interface of nets for the Amazons, and the residual net.
 
 Sources: He, Zhang, Ren and Sun, "Deep residual learning for image recognition", CVPR 2016 (the blocks); Silver et al.,
 "A general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", Science 362, 2018 (a
@@ -13,10 +13,70 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from pipeline_src.systems.amazons_net.protocol import Answers, Nets
+from pipeline_src.systems.amazons_net.planes import PLANES, Config
 
-PLANES = 15
-"""Input planes, `pipeline_src.systems.amazons_net.planes`."""
+Answers = tuple[Tensor, Tensor]
+"""Value logit [B] of the mover's chance to win, and policy logits [B, ...], illegal entries among them."""
+
+
+class Nets(nn.Module):
+    """A net that is called twice per turn: for the amazon's move, and then for the arrow.
+
+    Input is float32 [B, C, H, W] as the encoder of ``config.encoding`` makes it; N = H * W squares.
+    """
+
+    config: Config
+
+    def move(self, features: Tensor) -> Answers:
+        """Value, and policy [B, N * N] with entry ``from * N + to``."""
+        raise NotImplementedError
+
+    def arrow(self, features: Tensor) -> Answers:
+        """Value, and policy [B, N], of the position once the amazon has moved."""
+        raise NotImplementedError
+
+    def both(self, move: Tensor, arrow: Tensor) -> tuple[Answers, Answers]:
+        """`move` of the one batch and `arrow` of the other, as one step of training asks for them."""
+        return self.move(move), self.arrow(arrow)
+
+
+def gather_rows(logits: Tensor, rows: Tensor) -> Tensor:
+    """The rows of an N x N policy that can hold a legal move.
+
+    A move starts on a square of one of the mover's own pieces, so the other rows are illegal as a whole: leaving
+    them out changes no probability and saves most of the softmax.
+
+    Args:
+        logits: float [B, N * N], entry ``from * N + to``.
+        rows: integer [B, K], the squares of the pieces.
+
+    Returns:
+        float [B, K, N].
+    """
+    size = round(logits.shape[1] ** 0.5)
+    batch = torch.arange(len(logits), device=logits.device)[:, None]
+    return logits.view(len(logits), size, size)[batch, rows.long()]
+
+
+def masked_log_softmax(logits: Tensor, legal: Tensor) -> Tensor:
+    """Log-probabilities over the legal entries of each position; minus infinity elsewhere.
+
+    The mask goes into the logits before the softmax, so that all probability lies on legal entries. Where a
+    position has none, all its entries are minus infinity, and neither they nor their gradients are NaN.
+
+    Args:
+        logits: float [B, ...]; the softmax runs over all but the first axis together.
+        legal: bool, the same shape.
+
+    Returns:
+        float32, the same shape.
+    """
+    masked = logits.float().flatten(1).masked_fill(~legal.flatten(1), -torch.inf)
+    empty = ~legal.flatten(1).any(1, keepdim=True)
+    log_p = torch.log_softmax(masked.masked_fill(empty, 0.0), dim=1)
+    return log_p.masked_fill(empty, -torch.inf).view(logits.shape)
+
+
 MAX_SIDE = 10
 """Largest board that the biases by relative place know."""
 
