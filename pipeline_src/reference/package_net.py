@@ -1,7 +1,6 @@
 """Package a trained net: a file that runs without torch, and a card from params and metrics."""
 
 import contextlib
-import dataclasses
 import datetime
 import hashlib
 from collections.abc import Callable
@@ -230,7 +229,7 @@ def _check_size(file: Path, size: int) -> None:
 
 def _architecture(net: Any) -> str:
     """Return kind, shape and number of weights, such as ``residual: widths (32,), blocks 3; 61,234 weights``."""
-    about = dataclasses.asdict(net.config)
+    about = vars(net.config)
     shape = ", ".join(f"{name} {value}" for name, value in about.items() if name not in ("height", "width", "size"))
     weights = sum(parameter.numel() for parameter in net.parameters())
     return f"{type(net).__name__}: {shape}; {weights:,} weights"

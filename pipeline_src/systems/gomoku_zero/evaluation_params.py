@@ -126,14 +126,23 @@ class GomokuEvaluateParams(GomokuPlayers):
         return sorted({*generations[:: self.every], generations[-1]})
 
 
-def start_words(params: Mapping[str, Any]) -> str:
-    """Return in words how the nets began, ``from nothing``; empty if the tree of params.yaml does not say."""
-    return "from nothing" if params.get("gomoku_self_play") else ""
+def teacher_words(params: Mapping[str, Any]) -> str:
+    """Return in words who taught the first net, with the tree of params.yaml: ``taught by engine`` or ``from nothing``.
+
+    Empty if the tree does not say.
+    """
+    section = params.get("gomoku_self_play")
+    if not section:
+        return ""
+    teacher = section.get("teacher")
+    return f"taught by {teacher['player'].partition(':')[0]}" if teacher else "from nothing"
 
 
 def data_words(params: Mapping[str, Any]) -> str:
     """Return in words whose games the nets learn from; empty if the tree of params.yaml does not say."""
-    return "its own games" if "gomoku_self_play" in params else ""
+    words = teacher_words(params)
+    teacher = words.removeprefix("taught by ")
+    return words and ("its own games" if teacher == words else f"games of {teacher}, then its own")
 
 
 def player_words(params: Mapping[str, Any], best: bool = True) -> str:
@@ -152,6 +161,6 @@ def player_words(params: Mapping[str, Any], best: bool = True) -> str:
         f"{net} with {' '.join(options)}" if options else net,
         f"{section['simulations']} simulations" if "simulations" in section else "",
         "Gumbel search" if section.get("search") == "gumbel" else "",
-        start_words(params),
+        teacher_words(params),
     ]
     return ", ".join(filter(None, parts))

@@ -22,6 +22,7 @@ from pipeline_src.project.params import (
     NonNegative,
     Params,
     Positive,
+    Text,
     Whole,
     build,
     load,
@@ -160,6 +161,22 @@ class GomokuNet(NetKind):
     """Sizes of the line net, which reads the present position alone."""
 
 
+class GomokuTeacher(Params):
+    """A player without a net, whose games against itself are those of the first generation."""
+
+    player: Text
+    """Text of the player, see `zugwerk players gomoku`; limited by nodes or depth, not by time."""
+    games: Count
+    """Number of games in the first generation."""
+    area: Whole = 0
+    """Side of the central square that contains the random stones of the openings; 0 is the whole board."""
+    slips: Fraction = 0.1
+    """Share of plies at which a random cell near the stones is played instead of the teacher's move, which remains the
+    policy target."""
+    slip_plies: Whole = 30
+    """Number of plies of a game, from its start, in which there are slips."""
+
+
 class GomokuSelfPlay(Params):
     """Self-play of the best player."""
 
@@ -168,6 +185,8 @@ class GomokuSelfPlay(Params):
     rounds: Count = 1
     """Number of rounds in which a generation plays its games. The net trains after each, and the trained net plays the
     next one; the gate comes at the end. Published: 1."""
+    teacher: GomokuTeacher | None = None
+    """Player of the first generation; null, from nothing: a search with even priors and value 0."""
     search: Search = "puct"
     """Search of self-play. ``gumbel`` is sequential halving at the root (Danihelka et al., 2022), better with few
     simulations; published: puct."""
@@ -216,8 +235,8 @@ class GomokuSelfPlay(Params):
 
     @model_validator(mode="after")
     def _divides_its_games(self) -> Self:
-        if self.games % self.rounds:
-            raise ValueError(f"rounds must divide games, {self.games}, not {self.rounds}")
+        if self.games % self.rounds or (self.teacher and self.rounds > 1):
+            raise ValueError(f"rounds must divide games, {self.games}, and be 1 with a teacher, not {self.rounds}")
         return self
 
 
