@@ -1,8 +1,9 @@
 """Evaluation and turn generation of the Amazons engine, against plain C++ that processes one position at a time."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -111,7 +112,7 @@ def measure() -> list[Row]:
         return total, count
 
     _, evaluated = one_ply()
-    ours = {
+    ours: dict[str, tuple[Callable[[], Any], int]] = {
         "amazons_evaluation_per_s": (lambda: evaluate(plain), len(batch)),
         "amazons_evaluation_mobility_per_s": (lambda: evaluate(mobile), len(batch)),
         "amazons_generation_per_s": (lambda: generate_all(few, scratch, actions), evaluated),

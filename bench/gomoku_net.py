@@ -144,7 +144,7 @@ def opponent() -> Any:
     return search
 
 
-def seconds(function: Callable[[], None]) -> float:
+def seconds(function: Callable[[], Any]) -> float:
     """Return the CPU seconds of one call; both sides have one thread, and other processes do not count."""
     start = time.process_time()
     function()

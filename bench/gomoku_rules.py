@@ -61,5 +61,5 @@ def measure() -> list[Row]:
             return GAMES / float(out[2])
 
         rate, reference = medians(ours, cpp if program else ours, REPEATS)
-    against = (reference, "C++ -O3, the same games") if program else (None, None)
-    return [row("gomoku_random_games_per_s", rate, *against, "games/s")]
+    name = "C++ -O3, the same games" if program else None
+    return [row("gomoku_random_games_per_s", rate, reference if program else None, name, "games/s")]

@@ -129,7 +129,7 @@ def faults(path: Path) -> Iterator[Fault]:
             elif isinstance(node, ast.BinOp):
                 yield from between(node.left, node.right, node.op)
             elif isinstance(node, ast.BoolOp) and len(node.values) == 2:
-                yield from between(*node.values, node.op)
+                yield from between(node.values[0], node.values[1], node.op)
             elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
                 start, _ = span(node)
                 yield replaced(start, start + 1, "+")

@@ -137,7 +137,7 @@ def rate(seed: int, folders: dict[str, Path], pairs: int, every: int, parallel: 
     with stage_journal(
         folders["scratch"].parent / "games", "pipeline_src.systems.gomoku_zero.evaluation", {}
     ) as journal:
-        event = gomoku_event(texts, on, chosen, [seed, 17], parallel, 40, journal)
+        event = gomoku_event(texts, on, chosen, [seed, 17], parallel, journal)
         played = event.play([Pairing("growth", f"{run} {number}", "goal", pairs) for run, number, _ in models])
     return [
         Point(run, seed, number, spent, match.points)

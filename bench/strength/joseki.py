@@ -108,7 +108,7 @@ def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[
 def folds(records: Sequence[GameRecord]) -> tuple[Named, Named]:
     """Return what libraries of the other folds recommend for each game's moves, with and without pruning."""
     order = sorted(records, key=fingerprint)
-    pruned, unpruned = [], []
+    pruned, unpruned = list[Named](), list[Named]()
     for fold in range(FOLDS):
         seen = [record for i, record in enumerate(order) if i % FOLDS != fold]
         tested = ask(seen, order[fold::FOLDS], LONGEST, FEWEST_GAMES)
@@ -145,7 +145,7 @@ def varied(records: Sequence[GameRecord], number: int) -> GameRecord:
     """Return a game on a turned board, continued from a random ply by another game on a board turned differently."""
     rng = random.Random(number)
     base, other = records[number % len(records)], rng.choice(records)
-    state, actions = initial_state(19), []
+    state, actions = initial_state(19), list[int]()
     cut = rng.randrange(4, 60)
     for plies in (base.actions[:cut], other.actions):
         place = _turned(rng)
