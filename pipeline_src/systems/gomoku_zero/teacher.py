@@ -1,7 +1,7 @@
 """The teacher's games: a player without a net plays the first generation against itself."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from pipeline_src.games import gomoku, kernels
 from pipeline_src.players.player import Player, Position
 from pipeline_src.players.registry import make_player
 from pipeline_src.systems.gomoku_zero.params import GomokuTeacher
-
-if TYPE_CHECKING:
-    from pipeline_src.systems.gomoku_zero.self_play import SelfPlayGame
 
 NEAR = 2
 """A slip is a stone at most so many rows and columns from another one."""
@@ -33,7 +30,7 @@ def make_teacher(teacher: GomokuTeacher) -> Player:
     return player
 
 
-def play_taught(start: Any, teacher: GomokuTeacher, games: "Sequence[SelfPlayGame]") -> None:
+def play_taught(start: Any, teacher: GomokuTeacher, games: Sequence[Any]) -> None:
     """Let the teacher play games against itself to their ends; each depends on its own generator only.
 
     The policy of each searched ply is the teacher's move, also where a slip is played instead of it.
@@ -41,7 +38,7 @@ def play_taught(start: Any, teacher: GomokuTeacher, games: "Sequence[SelfPlayGam
     Args:
         start: the position from which the games began.
         teacher: the section.
-        games: under way, with the random stones of their openings.
+        games: `self_play.SelfPlayGame`, with the random stones of their openings.
 
     Raises:
         ZugwerkError: see `make_teacher`.
@@ -61,7 +58,7 @@ def play_taught(start: Any, teacher: GomokuTeacher, games: "Sequence[SelfPlayGam
             one.state = game.play(one.state, action)
 
 
-def _slip(one: "SelfPlayGame") -> int:
+def _slip(one: Any) -> int:
     """Return a random legal cell near a stone; on an empty board any."""
     legal = gomoku.legal_actions(one.state)
     height, width = one.state.board.shape
