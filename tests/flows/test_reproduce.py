@@ -26,12 +26,11 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
 from prefect.types import DateTime
 
-from flows import CHECKOUT, serve, targets
+from flows import CHECKOUT, publish, serve, targets
 from flows.again import MOST_STARTS
 from flows.pool import prepare_pool, schedule_nightly
 from flows.systems import FLOWS
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.project import dvc_run
 from pipeline_src.project.dvc_run import DvcFailedError, TimeLimitError
 from pipeline_src.report.registry import REGISTRY
 from tests.toy_checkout import add_remote, add_stage, is_gone, is_up, wait_for
@@ -125,8 +124,8 @@ def test_pushes_to_the_default_remote(checkout: Path) -> None:
 def test_a_failed_push_is_tried_again_and_fails_the_run(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "FIRST_RETRY_S", 0.1)
     tries = []
-    push = dvc_run.push
-    monkeypatch.setattr(dvc_run, "push", lambda *given, **options: (tries.append(given), push(*given, **options)))
+    push = publish.push
+    monkeypatch.setattr(publish, "push", lambda *given, **options: (tries.append(given), push(*given, **options)))
     add_remote(checkout).write_text("no folder")
     with pytest.raises(
         DvcFailedError, match=r"push --with-deps toy_save` failed with status 255; its last lines:\n  \w"

@@ -23,7 +23,7 @@ with warnings.catch_warnings():
 
 BASE = "http://127.0.0.1:4210"
 WIDE, PHONE = {"width": 1300, "height": 900}, {"width": 400, "height": 800}
-PATIENCE_MS = 60_000
+PATIENCE_MS = 180_000
 """Until a page shows something: a process that thinks imports torch first, and is nicer than the other tests."""
 
 
