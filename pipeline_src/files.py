@@ -61,6 +61,18 @@ def remedy(path: Path | str, words: str) -> str:
     return f"; {words}" if OUTPUTS.resolve() in Path(path).resolve().parents else ""
 
 
+def read_model_bytes(path: Path | str, again: str = "") -> bytes:
+    """Return the bytes of a model's file; ``again`` says how to get one, as `remedy` does.
+
+    Raises:
+        ZugwerkError: there is no such file.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        raise ZugwerkError(f"{path}: no such model{again}") from None
+
+
 def why_no_model(error: Exception) -> str:
     """Return why torch could not read a file, in a few words.
 

@@ -43,7 +43,7 @@ LEARNED = (
 )
 """Learned from 260 games of the engine against itself, 10,815 positions searched with 100,000 nodes each.
 
-Made in four minutes of one core, 23 November 2026, with bench/fit_amazons.py of commit 2fa3241:
+Made in four minutes of one core, 23 November 2026, with bench/fit_amazons.py of commit 115887a:
 
     python -m bench.fit_amazons --seed 2 games FOLDER --count 260 --weights FIRST
     python -m bench.fit_amazons fit FOLDER

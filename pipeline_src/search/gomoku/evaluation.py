@@ -6,7 +6,7 @@ next; a side that forces the answer and also has an open three, and a side to mo
 win. Only the first two are certain.
 
 The threats are those of Allis, van den Herik and Huntjens, "Go-Moku and threat-space search" (1993). The weights come
-from matches (bench/tune_gomoku.py of commit 2fa3241), in which neither weights for spans nor separate weights for the
+from matches (bench/tune_gomoku.py of commit 115887a), in which neither weights for spans nor separate weights for the
 side to move made the search stronger. Where only a line of exactly the winning length wins, spans ignore the stones
 beyond their ends; windows, and so everything certain, include them. In Renju the windows are those of exact lines for
 both sides and ignore forbidden cells; in Caro they are those of freestyle.

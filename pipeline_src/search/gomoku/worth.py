@@ -2,7 +2,7 @@
 
 The value of a position is a sum of points over its empty cells, by the patterns that a stone there would make in the
 four lines (`patterns`), with different points for the side to move and the other side. The weights come from a logistic
-regression on results of engine games (bench/fit_gomoku.py of commit 2fa3241); 400 points are a factor of e in the odds.
+regression on results of engine games (bench/fit_gomoku.py of commit 115887a); 400 points are a factor of e in the odds.
 """
 
 from functools import lru_cache

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import remedy, why_no_model, written_aside
+from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
 from pipeline_src.systems.amazons_net.net import AmazonsConfig, AmazonsNets
 from pipeline_src.systems.amazons_net.nets import Nets, ResidualConfig, ResidualNets
 
@@ -37,10 +37,7 @@ def load_nets(path: Path | str, device: torch.device | str = "cpu") -> Nets:
         ZugwerkError: the file is missing, damaged, or of other nets; names the file and the command that makes it.
     """
     again = remedy(path, "`dvc repro amazons_train` makes it")
-    try:
-        content = Path(path).read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such model{again}") from None
+    content = read_model_bytes(path, again)
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
         config, make = KINDS[saved["kind"]]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.files import read_model_bytes
 from pipeline_src.games.amazons.board import COLOUR, AmazonsState, to_fen, to_play
 from pipeline_src.games.amazons.turns import has_turn
 from pipeline_src.jit.needs import Need
@@ -52,7 +53,7 @@ def open_nets(path: str, backend: Backend, batch: int) -> SearchNets:
     if Path(path).suffix == ONNX:
         if backend == "torch":
             raise ZugwerkError(f"{path}: torch runs nets.pt, not an ONNX model; leave backend=torch out")
-        content = _read(path)
+        content = read_model_bytes(path)
         if backend == "onnx-int8" and not path.endswith(INT8):
             content = as_int8(content, path)
         return OnnxEvaluator(content, batch, path)
@@ -80,18 +81,11 @@ def open_forward(path: str, batch: int) -> Forward:
         ZugwerkError: no model there, or a damaged one.
     """
     if Path(path).suffix == ONNX:
-        return OnnxEvaluator(_read(path), batch, path)
+        return OnnxEvaluator(read_model_bytes(path), batch, path)
     from pipeline_src.systems.amazons_net.forward import NetsForward
     from pipeline_src.systems.amazons_net.models import load_nets
 
     return NetsForward(load_nets(path), batch, threads=1)
-
-
-def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such model") from None
 
 
 BATCH = 16

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import written_aside
+from pipeline_src.files import read_model_bytes, written_aside
 from pipeline_src.jit.needs import Need
 from pipeline_src.search.gomoku.line_net import LineNet, LineTable, evaluate_all, make_line_net, read_table, write_table
 from pipeline_src.search.mcts.batches import stack
@@ -168,11 +168,8 @@ def open_backend(model: "Path | str | bytes | ZeroModel", backend: BackendName =
     if backend not in get_args(BackendName):
         raise ZugwerkError(f"no backend {backend!r}; there are: {', '.join(get_args(BackendName))}")
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
-        try:
-            content: bytes | None = Path(model).read_bytes()
-        except (FileNotFoundError, IsADirectoryError):
-            raise ZugwerkError(f"{model}: no such model; `zugwerk export MODEL` makes one") from None
-        return _open_onnx(content or b"", str(model), backend, threads)
+        content = read_model_bytes(model, "; `zugwerk export MODEL` makes one")
+        return _open_onnx(content, str(model), backend, threads)
     if isinstance(model, bytes):
         return _open_onnx(model, "ONNX model", backend, threads)
     return _open_model(model, backend, threads)

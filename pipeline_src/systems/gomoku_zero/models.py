@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import remedy, why_no_model, written_aside
+from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
 from pipeline_src.games import gomoku
 from pipeline_src.learning.onnx_graph import OnnxGraph, array_of, scale_and_shift
 from pipeline_src.systems.gomoku_zero.backends import ModelInfo
@@ -124,10 +124,7 @@ def load_model(path: Path | str) -> ZeroModel:
         ZugwerkError: the file is missing or damaged, or the model is of another game or other rules; names the file.
     """
     again = remedy(path, "`dvc repro` makes the models of gomoku")
-    try:
-        content = Path(path).read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such model{again}") from None
+    content = read_model_bytes(path, again)
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         whose, version = saved["game"], saved["version"]

@@ -35,7 +35,7 @@ import torch
 from torch import Tensor, nn
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.files import remedy, why_no_model, written_aside
+from pipeline_src.files import read_model_bytes, remedy, why_no_model, written_aside
 from pipeline_src.learning.same_conv import SameConv2d
 
 Shrink = Literal["stride", "pooling", "dense"]
@@ -273,10 +273,7 @@ def load_depth_net(
             file and the stage.
     """
     again = remedy(path, "`dvc repro depth_train` makes it")
-    try:
-        content = Path(path).read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise ZugwerkError(f"{path}: no such model{again}") from None
+    content = read_model_bytes(path, again)
     try:
         saved: Any = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
         if (saved["format"], saved["version"]) != (FORMAT, VERSION):
