@@ -17,6 +17,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from pipeline_src.described import Described
 from pipeline_src.errors import ZugwerkError
 
 PARAMS_FILE = Path("params.yaml")
@@ -29,12 +30,10 @@ KEYS_READ: set[str] = set()
 T = typing.TypeVar("T")
 
 
-class Params(BaseModel):
-    """Base of all sections: immutable, without other keys than its fields, whose docstrings are their descriptions."""
+class Params(Described):
+    """Base of all sections; takes values as they are."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(strict=True)
 
 
 def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:

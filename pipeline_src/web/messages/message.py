@@ -1,12 +1,10 @@
 """`Message`, the base class of all messages."""
 
-from pydantic import BaseModel, ConfigDict
+from pipeline_src.described import Described
 
 
-class Message(BaseModel):
-    """An immutable message without unknown keys and NaN. Docstrings of fields are their descriptions."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+class Message(Described):
+    """A message between the server and its pages."""
 
 
 class Failure(Message):
