@@ -1,4 +1,4 @@
-"""Schedules that overlap do not pile up: a scheduled run is left out if an earlier one still ran when it was due.
+"""Schedules that overlap do not pile up: a scheduled run is left out if another one ran when it was due, or later.
 
 Prefect's own limit (`CANCEL_NEW`) counts the runs of one deployment, and cancels those that a user starts as well. Here
 all runs wait for their turn, by the limit of the work pool or of the worker, and a scheduled one then looks back.
@@ -17,7 +17,7 @@ from prefect.client.schemas.filters import (
 from prefect.client.schemas.objects import State
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.context import FlowRunContext
-from prefect.states import Cancelled
+from prefect.states import Completed
 
 LEFT_OUT = "LeftOut"
 """Name of the state."""
@@ -41,9 +41,8 @@ def left_out() -> State[Any] | None:
     for other in others:
         like = other.id != run.id and other.auto_scheduled and other.parameters == run.parameters
         if like and (other.end_time is None or other.end_time > run.expected_start_time):
-            return Cancelled(
-                name=LEFT_OUT,
-                message=f"It was due at {run.expected_start_time:%Y-%m-%d %H:%M:%S} UTC, while or before "
-                f"'{other.name}' of the same schedule ran; the next one is due in its time.",
+            due = f"It was due at {run.expected_start_time:%Y-%m-%d %H:%M:%S} UTC"
+            return Completed(
+                name=LEFT_OUT, message=f"{due}, and '{other.name}' of the same schedule ran then or later."
             )
     return None
