@@ -25,10 +25,11 @@ def hosts(count: int) -> Iterator[list[tuple[str, list[str]]]]:
             made.append(["ip", *undo])
 
     try:
-        run(
-            "netns", "add", mark, undo=("netns", "del", mark)
-        )  # the switch between the hosts; this machine stays as it is
-        run("-n", mark, "link", "add", "bridge", "type", "bridge")
+        try:  # the switch between the hosts; this machine stays as it is
+            run("netns", "add", mark, undo=("netns", "del", mark))
+            run("-n", mark, "link", "add", "bridge", "type", "bridge")
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no network namespaces here: {error}")
         run("-n", mark, "link", "set", "bridge", "up")
         found = []
         for number in range(1, count + 1):

@@ -152,12 +152,11 @@ def test_two_machines_train_amazons_nets_in_the_bytes_of_two_processes(tmp_path)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     with hosts(2) as made, contextlib.ExitStack() as stack:
         places = {"PATH": path, "MASTER_ADDR": made[0][0], "MASTER_PORT": "29500", "GLOO_SOCKET_IFNAME": "eth0"}
-        started = [
-            stack.enter_context(
-                subprocess.Popen([*words, *command], cwd=shared, env=ENVIRONMENT | places | {"NODE_RANK": str(rank)})
-            )
-            for rank, ((_, words), command) in enumerate(zip(made, commands, strict=True))
-        ]
+        started = []
+        for rank, ((_, words), command) in enumerate(zip(made, commands, strict=True)):
+            env = ENVIRONMENT | places | {"NODE_RANK": str(rank)}
+            started.append(stack.enter_context(subprocess.Popen([*words, *command], cwd=shared, env=env)))
+            stack.callback(started[-1].kill)
         assert [process.wait(240) for process in started] == [0, 0]
     for name in (
         "models/amazons/residual/nets.pt",
