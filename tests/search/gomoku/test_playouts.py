@@ -61,7 +61,8 @@ def one_more(root, random, c):
 
 
 @pytest.mark.parametrize(
-    ("size", "variant"), [(3, "freestyle-3"), (4, "exact-3"), (5, "freestyle-4"), (6, "freestyle")]
+    ("size", "variant"),
+    [(3, "freestyle-3"), (4, "exact-3"), (5, "freestyle-4"), (6, "freestyle"), (5, "caro-3"), (6, "caro-4")],
 )
 def test_it_tries_what_a_slow_search_in_python_tries(size, variant):
     for seed, state in enumerate(random_states(2, size, variant, seed=9)):

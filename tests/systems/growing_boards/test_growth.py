@@ -13,7 +13,14 @@ from pipeline_src.records.parquet import read_records
 from pipeline_src.systems.gomoku_zero.models import load_model, make_net
 from pipeline_src.systems.gomoku_zero.nets import PlainConfig, ResidualConfig, UniformConfig, UniformNet
 from pipeline_src.systems.gomoku_zero.params import setting_for
-from pipeline_src.systems.growing_boards.growth import Progress, carry_over, grow, has_converged, multiply_adds
+from pipeline_src.systems.growing_boards.growth import (
+    Progress,
+    _progress,
+    carry_over,
+    grow,
+    has_converged,
+    multiply_adds,
+)
 from pipeline_src.systems.growing_boards.params import CURVE, BoardFiles, GrowingBoard, GrowingConvergence
 from tests.systems.gomoku_zero.nets import fresh, some_planes
 from tests.systems.gomoku_zero.settings import SECTIONS
@@ -120,6 +127,11 @@ def run(losses, scores):
 def ends_at(history):
     """The number of generations after which a run ends; None for never."""
     return next((n for n in range(1, len(history) + 1) if has_converged(history[:n], PARAMS)), None)
+
+
+def test_a_draw_of_the_gate_is_a_game_and_half_a_point():
+    report = {"gate": {"wins": 2, "draws": 3, "losses": 1}, "train": {"loss": 0.5}}
+    assert _progress(report) == Progress(0.5, 3.5, 6)
 
 
 def test_a_run_whose_loss_falls_goes_on_though_no_gate_is_won():

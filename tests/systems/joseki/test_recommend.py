@@ -58,7 +58,7 @@ def test_what_was_played_is_found_in_every_form(library):
 def test_a_pattern_nobody_had_is_not_found(library):
     window = window_of([(1, 1), (10, 10), (5, 9)], [(9, 5), (2, 8), (1, 10)])
     found = look_up(library, window, 1)
-    assert (found.state, len(found.transitions)) == (-1, 0)
+    assert (found.state, len(found.transitions), found.points.shape) == (-1, 0, (0, 2))
     assert look_up_paper(code_index(library), window, 1)[1].tolist() == []
 
 
