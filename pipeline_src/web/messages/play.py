@@ -258,7 +258,7 @@ class GameMessage(Message):
 
 
 class ThoughtMessage(Message):
-    """To the page: the state of a player's search, at most ten times a second."""
+    """To the page: the state of a player's search, at most twelve times a second."""
 
     kind: Literal["thought"] = "thought"
     purpose: Literal["move", "hint"]
