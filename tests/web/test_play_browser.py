@@ -402,6 +402,21 @@ def test_levels_come_first_among_the_opponents_and_say_how_strong_they_are(open_
 
 
 @pytest.mark.slow
+def test_a_move_leaves_the_page_where_it_is(open_page):
+    """The list of moves is below the window of a phone. It scrolls by itself, and the board stays."""
+    cells = [f"{column}{row}" for row in range(1, 8) for column in "abcdefg"]
+    page = open_page(f"#/play?game=gomoku&size=7&variant=freestyle-7&moves={','.join(cells[:36])}", PHONE)
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text("Black to move.").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(f"[data-cell={cells[36]}]").click()
+    page.get_by_text("White to move.").wait_for()
+    page.locator(".moves .move").nth(36).wait_for()
+    assert page.evaluate("scrollY") == 0
+    assert page.locator(".moves").evaluate("(one) => one.scrollTop") > 0
+
+
+@pytest.mark.slow
 def test_a_forced_win_has_a_word_for_its_value(open_page):
     page = open_page("#/play?game=gomoku&size=9&variant=freestyle&moves=e5,a1,f5,a3,g5,b8")
     page.get_by_role("button", name="Play", exact=True).click()

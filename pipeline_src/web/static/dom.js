@@ -51,6 +51,12 @@ export function choice(legend, options, value, onchange) {
       h("input", { type: "radio", name, value: one, checked: one === value, onchange: () => onchange(one) }), h("span", {}, text)))));
 }
 
+/** Scroll a box, and nothing around it, until one of its elements is in sight. */
+export function reveal(box, element) {
+  const top = element.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
+  if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = top - box.clientHeight / 2;
+}
+
 /** A message in the corner that goes by itself; kind is "", "good" or "bad". */
 export function toast(text, kind = "") {
   const one = h("div", { class: `toast ${kind}` }, text);

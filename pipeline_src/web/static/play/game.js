@@ -2,7 +2,7 @@
 // a person does.
 
 import { socket } from "../api.js";
-import { clockText, h, notice, percent, put, short, toast } from "../dom.js";
+import { clockText, h, notice, percent, put, reveal, short, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
 import { LAST, shareLink, stored } from "./setup.js";
@@ -168,7 +168,8 @@ export function showGame(root, id) {
     const moves = game.board.moves, at = looking ?? moves.length;
     const one = (k) => k < moves.length ? h("button", { type: "button", class: "move", "aria-current": k + 1 === at ? "step" : null, onclick: () => look(k + 1) }, moves[k]) : null;
     put(list, moves.length ? Array.from({ length: Math.ceil(moves.length / 2) }, (_, k) => h("li", {}, h("span", { class: "ply" }, `${k + 1}`), one(2 * k), one(2 * k + 1))) : h("li", { class: "note" }, "No moves yet."));
-    list.querySelector("[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+    const current = list.querySelector("[aria-current]");
+    if (current) reveal(list, current);
   }
 
   function drawTools() {
