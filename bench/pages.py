@@ -26,8 +26,8 @@ OPENINGS = [
     for game, moves in zip(("gomoku", "amazons"), both, strict=True)
 ]
 PLACES = {"gomoku": "size=15&variant=freestyle", "amazons": "size=10&variant=standard"}
-ANALYST, UPDATES_S = "zero", 5.0
-"""Player whose reports are counted, and for how long: its search has news all the time."""
+ANALYSTS, UPDATES_S = ("engine", "alphabeta", "zero", "puct"), 5.0
+"""Players whose reports are counted, and for how long; the one with the fewest has the row."""
 SIZE, MAIN, BRANCHES, LENGTH = 25, 600, 4, 100
 """The tree of 1,000 moves: side of the board, plies of the main line, variations and their plies."""
 CLICKS = 40
@@ -72,7 +72,7 @@ def _measured(browser: Any) -> dict[str, float]:
         page.wait_for_timeout(LOADED_MS)
         return {
             "analyse_first_candidates_ms": statistics.median(_first(page, *one) for one in OPENINGS),
-            "analyse_updates_per_s": _updates(page),
+            "analyse_updates_per_s": min(_updates(page, analyst) for analyst in ANALYSTS),
             "analyse_click_ms": _click(page),
         }
     finally:
@@ -87,11 +87,12 @@ def _first(page: "Page", game: str, moves: str) -> float:
     return float(page.evaluate(OPEN, f"#/analyse?game={game}&{PLACES[game]}&moves={moves}"))
 
 
-def _updates(page: "Page") -> float:
-    page.evaluate(f"location.hash = '#/analyse?game=gomoku&{PLACES['gomoku']}&moves={OPENINGS[0][1]}'")
-    page.get_by_label("Player").fill(ANALYST)
+def _updates(page: "Page", analyst: str) -> float:
+    game, moves = OPENINGS[analyst == "puct"]
+    page.evaluate(f"location.hash = '#/runs'; location.hash = '#/analyse?game={game}&{PLACES[game]}&moves={moves}'")
+    page.get_by_label("Player").fill(analyst)
     page.get_by_label("Player").blur()
-    page.get_by_text(f"{ANALYST}: ").wait_for(timeout=120_000)
+    page.get_by_text(f"{analyst}: ").wait_for(timeout=120_000)
     return float(page.evaluate(COUNT, UPDATES_S))
 
 

@@ -30,7 +30,7 @@ WITHOUT = (
 )
 """Features of Chromium to leave out. The first four start two more processes with each window, half a second of CPU
 time; the others are left out by Playwright too, whose own list this one replaces."""
-SIZE = {"width": 1120, "height": 760}
+SIZE = {"width": 1040, "height": 720}
 MOST_BYTES = 150 << 10
 THINKS_MS = 3000
 """Milliseconds for which the player has thought when the picture is taken."""

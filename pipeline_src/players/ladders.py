@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.players.packaged import board_words
-from pipeline_src.players.player import OneBoard
+from pipeline_src.players.player import OneBoard, PlayerText
 from pipeline_src.project.params import Count, Items, Params, Positive, Text, build, read_tree
 
 FILE = Path(__file__).with_name("levels.yaml")
@@ -82,6 +82,20 @@ def ladders(game: str | None = None, file: Path = FILE) -> tuple[Ladder, ...]:
     """
     every = build(_Table, read_tree(file), "levels", str(file)).ladders
     return tuple(one for one in every if game in (None, one.game))
+
+
+def level_words(board: OneBoard, game: str, text: str) -> str:
+    """Return a level in words, such as ``Level 5, strong club player, about 1,500``; "" for others."""
+    parsed, found = PlayerText.parse(text), [ladder for ladder in ladders(game) if ladder.board == board]
+    if parsed.name != "level" or not found:
+        return ""
+    number, elo = parsed.value or parsed.options.get("number"), parsed.options.get("elo")
+    try:
+        at = found[0].number(int(number) if number else None, float(elo) if elo else None)
+    except ZugwerkError:
+        return ""
+    level = found[0].levels[at - 1]
+    return f"Level {at}, {level.name}, about {round(level.elo, -1):,.0f}"
 
 
 def elo_range(game: str) -> tuple[int, int]:

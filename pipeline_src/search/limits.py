@@ -1,9 +1,10 @@
 """`Limit`, `SearchResult` and `Searcher`: the interface that all searches share."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -36,6 +37,11 @@ class Limit:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} must be above 0, not {value}")
+
+    @property
+    def endless(self) -> bool:
+        """Whether only `Searcher.stop` ends the search, as where somebody looks at a position."""
+        return self.depth is None and self.nodes is None and self.movetime_ms is None
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,8 @@ class SearchResult:
 
 
 OnInfo = Callable[[SearchResult], None]
+REPORT_S = 0.08
+"""Seconds between two reports to somebody who looks, and wants ten a second."""
 MARGIN_MS, MARGIN_SHARE, MOST_MARGIN_MS = 4.0, 0.05, 20.0
 """Reserve before the end of a search's time, for noticing the stop and answering. The share of the time is for other
 processes on a busy machine."""
@@ -92,13 +100,61 @@ def searching_seconds(movetime_ms: float) -> float:
     return (movetime_ms - min(margin, movetime_ms / 4)) / 1e3
 
 
+class Slices:
+    """How far a tree search runs until its next report, `upto`: twice as far each time, or for `REPORT_S` seconds."""
+
+    def __init__(self, first: int, timed: bool) -> None:
+        """Report first after ``first`` iterations."""
+        self.upto = self._step = self._first = first
+        self._timed, self._since = timed, time.perf_counter()
+
+    def extend(self) -> None:
+        """Go on after a report."""
+        now = time.perf_counter()
+        growth = min(2.0, REPORT_S / max(1e-6, now - self._since))
+        self._step = max(self._first, int(self._step * growth)) if self._timed else self.upto
+        self.upto, self._since = self.upto + self._step, now
+
+
+@contextmanager
+def repeated(on_info: OnInfo | None, limit: Limit, nodes: Callable[[], int]) -> Iterator[OnInfo | None]:
+    """Yield what takes the reports within the block, and in an endless search repeats the last with new ``nodes``.
+
+    The iterations of a deepening take longer and longer; the repetitions come every `REPORT_S` seconds, from a thread.
+    """
+    if on_info is None or not limit.endless:
+        yield on_info
+        return
+    tell, latest = on_info, list[tuple[SearchResult, float]]()
+    over, one_by_one = threading.Event(), threading.Lock()
+
+    def report(found: SearchResult) -> None:
+        with one_by_one:
+            latest[:] = [(found, time.perf_counter())]
+            tell(found)
+
+    def repeat() -> None:
+        while not over.wait(REPORT_S):
+            with one_by_one:
+                for found, then in latest:
+                    tell(replace(found, nodes=nodes(), seconds=found.seconds + time.perf_counter() - then))
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        over.set()
+        thread.join()
+
+
 class Searcher(Protocol):
     """A search that can be limited, observed and stopped. One search at a time."""
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
         """Search an unfinished position, which is not changed.
 
-        Without a time limit, the result depends on the arguments alone.
+        Without a time limit, the result depends on the arguments alone. ``on_info`` may be called from another thread.
         """
 
     def stop(self) -> None:

@@ -105,6 +105,7 @@ def _root(tree: Tree, start: Any) -> Properties:
         setup = _setup(start) if start.board.any() or to_play(start) else {}
     else:
         rule = _start_name(start) or get_game(game).to_fen(start)
+    how = "R" if tree.resigned else ""
     texts = {
         "FF": "4",
         "CA": "UTF-8",
@@ -114,7 +115,7 @@ def _root(tree: Tree, start: Any) -> Properties:
         "PB": tree.first_name,
         "PW": tree.second_name,
         "EV": tree.event,
-        "RE": {"first": f"{letters[0]}+", "second": f"{letters[1]}+", "draw": "0", None: ""}[tree.winner],
+        "RE": {"first": f"{letters[0]}+{how}", "second": f"{letters[1]}+{how}", "draw": "0", None: ""}[tree.winner],
         "AP": "Zugwerk",
     }
     return {key: [_text(value)] for key, value in texts.items() if value} | setup

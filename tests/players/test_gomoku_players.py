@@ -8,7 +8,14 @@ from pipeline_src.players.registry import make_player
 from pipeline_src.search.limits import Limit
 from tests.search.gomoku.positions import random_states
 
-TEXTS = ["random", "minimax:depth=2", "alphabeta:depth=2", "alphabeta:nodes=500", "mcts:playouts=50"]
+TEXTS = [
+    "random",
+    "one_ply:noise=50",
+    "minimax:depth=2",
+    "alphabeta:depth=2",
+    "alphabeta:nodes=500",
+    "mcts:playouts=50",
+]
 
 
 def chosen(player, states, seed=0):
@@ -41,6 +48,15 @@ def test_a_choice_depends_on_the_position_and_its_own_generator(text):
 def test_random_takes_every_cell():
     state = gomoku.initial_state(3, "freestyle-3")
     assert set(chosen(make_player("gomoku", "random"), [state] * 200)) == set(range(9))
+
+
+def test_one_ply_takes_a_win_and_blocks_one_unless_noise_hides_it():
+    wins = gomoku.from_fen("9/9/9/9/2xxxx3/9/2oooo3/9/9 b")
+    blocks = gomoku.from_fen("9/9/9/9/2xxx4/9/1xoooo3/9/9 b")
+    plain, blind = make_player("gomoku", "one_ply"), make_player("gomoku", "one_ply:noise=20000")
+    assert chosen(plain, [wins])[0] in (gomoku.parse_move("b5", 9, 9), gomoku.parse_move("g5", 9, 9))
+    assert chosen(plain, [blocks] * 3) == [gomoku.parse_move("g3", 9, 9)] * 3
+    assert len(set(chosen(blind, [blocks] * 30))) > 3
 
 
 def test_limits_and_widths():

@@ -10,8 +10,8 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.games.game import get_game
 from pipeline_src.players import levels
-from pipeline_src.players.ladders import ANCHOR_ELO, Ladder, Level, elo_range, ladders
-from pipeline_src.players.player import Bounds, Position
+from pipeline_src.players.ladders import ANCHOR_ELO, Ladder, Level, elo_range, ladders, level_words
+from pipeline_src.players.player import Bounds, OneBoard, Position
 from pipeline_src.players.registry import build_player, limits_in, make_player
 from pipeline_src.report.registry import REGISTRY
 from pipeline_src.search.limits import Clock, Limit
@@ -71,6 +71,21 @@ def test_a_level_plays_the_moves_of_its_player(game, size, number):
     assert len(set(chosen)) > 1, "a weak level does not always play the same"
     assert levels.plays_as(game, f"level:{number}", position(game, size).state) == text
     assert levels.plays_as(game, "random", position(game, size).state) == "random"
+
+
+@pytest.mark.parametrize(
+    ("size", "text", "words"),
+    [
+        (15, "level:5", "Level 5, strong club player, about 1,500"),
+        (15, "level:number=5", "Level 5, strong club player, about 1,500"),
+        (15, "level:elo=1490", "Level 5, strong club player, about 1,500"),
+        (15, "level:8", ""),
+        (15, "random", ""),
+        (11, "level:5", ""),
+    ],
+)
+def test_a_level_in_words(size, text, words):
+    assert level_words(OneBoard(size, size, "freestyle"), "gomoku", text) == words
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -524,6 +525,7 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     page.keyboard.press("ArrowRight")
     page.get_by_text("Move 2 of 3").wait_for()
     chart = page.get_by_role("slider", name="Win rate over the game")
+    assert chart.is_visible()
     chart.focus()
     page.keyboard.press("End")
     page.get_by_text("Move 3 of 3").wait_for()
@@ -531,16 +533,30 @@ def test_the_page_analyses_a_game_by_mouse_and_keyboard(open_page, web_folder, r
     chart.click(position={"x": 50, "y": 80})
     page.get_by_text("Move 0 of 3").wait_for()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export", exact=True).click()
+        page.get_by_role("button", name="Export .sgf").click()
     assert "first side wins" in Path(download.value.path()).read_text()
     assert violations(page) == []
     page.set_viewport_size(PHONE)
     assert fits(page)
 
 
+def test_the_page_lists_files_by_their_numbers(open_page, web_folder):
+    (web_folder / "numbered").mkdir()
+    for number in (10, 2, 1):
+        (web_folder / f"numbered/g{number}.sgf").write_text("(;GM[4]SZ[15];B[hh])")
+    page = open_page("#/analyse")
+    files = page.get_by_role("button", name=re.compile("numbered"))
+    files.nth(2).wait_for()
+    found = files.all_inner_texts()
+    shutil.rmtree(web_folder / "numbered")  # other tests read the folder, too
+    assert found == ["g1.sgf", "g2.sgf", "g10.sgf"]
+
+
 def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     page = open_page("#/analyse?game=gomoku&size=15&variant=freestyle")
     play = lambda cell: page.locator(f"[data-cell={cell}]").click()  # noqa: E731
+    page.locator(".board.live").wait_for()
+    assert page.locator(".chart").is_hidden(), "there is no curve yet"
     for k, cell in enumerate(("h8", "i9", "h7"), 1):
         page.locator(".board.live").wait_for()
         play(cell)
@@ -557,7 +573,7 @@ def test_the_page_grows_variations_and_keeps_them(open_page, tmp_path):
     page.get_by_role("button", name="Make main line").click()
     page.get_by_text("Move 3 of 3", exact=True).wait_for()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export", exact=True).click()
+        page.get_by_role("button", name="Export .sgf").click()
     text = Path(download.value.path()).read_text()
     assert ";B[hh];W[ig](;B[jf]C[too far\\]]N[aside])(;B[hi])" in text
     page.get_by_role("button", name="Delete from here").click()

@@ -92,7 +92,9 @@ def test_a_level_plays_and_its_value_has_the_unit_of_its_player(client):
     number = next(k for k, level in enumerate(nine.levels, 1) if level.player.startswith("engine"))
     name = begin(client, {"game": "gomoku", "size": 9, "variant": "freestyle"}, second=f"level:{number}")
     with joined(client, name) as wire:
-        until(wire, "game")
+        words = until(wire, "game")["levels"]
+        assert words[0] == ""
+        assert words[1].startswith(f"Level {number}, {nine.levels[number - 1].name}, about 1,")
         move(wire, "e5")
         thought = until(wire, "thought", lambda one: one["stage"] == "done")["thought"]
         assert (thought["unit"], thought["nodes"] > 0) == ("points", True)
@@ -160,7 +162,7 @@ def test_a_game_of_the_amazons_is_saved_as_the_site_writes_it(client):
         assert (game["ended"], game["board"]["winner"]) == ("resigned", "first")
     text = client.get(f"/api/play/games/{name}/record.txt").text
     assert ";W[d1-d7/g7];B[resign]" in text
-    assert "RE[W+]RU[standard]SZ[10];W[d1-d7/g7];B[resign])" in client.get(f"/api/play/games/{name}/record.sgf").text
+    assert "RE[W+R]RU[standard]SZ[10];W[d1-d7/g7];B[resign])" in client.get(f"/api/play/games/{name}/record.sgf").text
 
 
 def test_the_legal_turns_come_as_a_tree(client):

@@ -37,6 +37,7 @@ def test_a_whole_game_of_gomoku_by_mouse(open_page):
     set_up(page, game="gomoku", size=5, variant="freestyle-3", mode="people")
     put_stones(page, "a1", "a5", "b1", "b5", "c1")
     page.get_by_text("Black has won.").first.wait_for()
+    assert page.locator(".thought-card").is_hidden(), "nobody thinks"
     assert moves(page) == ["a1", "a5", "b1", "b5", "c1"]
     with page.expect_download() as saved:
         page.get_by_role("link", name="Save .psq").click()
@@ -231,13 +232,34 @@ def test_a_dropped_connection_is_told_and_comes_back(open_page):
     wires = []
     page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
     set_up(page, game="gomoku", size=7, variant="freestyle", mode="people")
-    page.wait_for_function("document.querySelectorAll('.cell.legal').length === 49")
+    legal = page.locator(".cell.legal")
+    legal.nth(48).wait_for()
     wires[-1][0].close(code=1001)
     page.get_by_text("The connection to the server is lost").wait_for()
     page.get_by_text("The connection to the server is lost").wait_for(state="detached")
+    legal.nth(48).wait_for()
     page.locator("[data-cell=d4]").click()
     page.get_by_text("White to move.").wait_for()
     assert len(wires) == 2
+
+
+@pytest.mark.slow
+def test_a_clock_stands_while_the_connection_is_lost(open_page):
+    page = open_page("#/play?game=gomoku&size=9&variant=freestyle&moves=e5,a1")
+    wires = []
+    page.route_web_socket(re.compile("/socket$"), lambda wire: wires.append((wire, wire.connect_to_server())))
+    page.get_by_text("Clock").click()
+    page.get_by_label("Minutes a side").fill("5")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.locator("[data-cell=f5]").click()
+    page.get_by_text("White to move.").wait_for()
+    page.route_web_socket(re.compile("/socket$"), lambda _: None)  # nobody answers
+    wires[-1][0].close(code=1001)
+    page.get_by_text("The connection to the server is lost").wait_for()
+    clock = page.locator(".seat.to-move .clock")
+    before = clock.inner_text()
+    page.wait_for_timeout(2100)
+    assert clock.inner_text() == before
 
 
 def test_thoughts_are_drawn_and_a_killed_engine_can_be_asked_again(open_page, server):
@@ -361,6 +383,7 @@ def test_levels_come_first_among_the_opponents_and_say_how_strong_they_are(open_
     options = opponent.locator("optgroup").first.locator("option").all_inner_texts()
     assert len(options) == len(ladder.levels)
     assert re.fullmatch(r"1, beginner, about -?[\d,]+", options[0])
+    assert opponent.input_value() == "level:4", "one in the middle, until somebody chooses"
     opponent.select_option("level:2")
     page.get_by_text(f"from {ladder.levels[1].games} games").wait_for()
     assert opponent.evaluate("(one) => one === document.activeElement"), "it keeps the focus for the arrow keys"
@@ -368,12 +391,56 @@ def test_levels_come_first_among_the_opponents_and_say_how_strong_they_are(open_
     assert fits(page)
     page.get_by_label("Board", exact=True).select_option("11")
     assert page.get_by_label("Opponent").locator("optgroup").count() == 1, "a board without levels has players alone"
+    page.get_by_text("There are no levels on this board. Strength is measured on 15").wait_for()
     page.get_by_label("Board", exact=True).select_option("15")
     page.get_by_label("Opponent").select_option("level:2")
     page.get_by_role("button", name="Play", exact=True).click()
-    page.get_by_text("Level 2").wait_for()
+    page.get_by_text("Level 2, novice, about").wait_for()
     page.locator("[data-cell=h8]").click()
     page.locator(".moves .move").nth(1).wait_for()
+    page.get_by_text("Level 2 moves without a search.").wait_for()
+
+
+@pytest.mark.slow
+def test_a_move_leaves_the_page_where_it_is(open_page):
+    """The list of moves is below the window of a phone. It scrolls by itself, and the board stays."""
+    cells = [f"{column}{row}" for row in range(1, 8) for column in "abcdefg"]
+    page = open_page(f"#/play?game=gomoku&size=7&variant=freestyle-7&moves={','.join(cells[:36])}", PHONE)
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text("Black to move.").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(f"[data-cell={cells[36]}]").click()
+    page.get_by_text("White to move.").wait_for()
+    page.locator(".moves .move").nth(36).wait_for()
+    assert page.evaluate("scrollY") == 0
+    assert page.locator(".moves").evaluate("(one) => one.scrollTop") > 0
+
+
+@pytest.mark.slow
+def test_a_forced_win_has_a_word_for_its_value(open_page):
+    page = open_page("#/play?game=gomoku&size=9&variant=freestyle&moves=e5,a1,f5,a3,g5,b8")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_role("button", name="Hint").click()
+    page.get_by_text("The hint's player suggests:").wait_for()
+    assert page.locator(".figures dd").last.inner_text() == "won"
+
+
+@pytest.mark.slow
+def test_two_candidates_with_the_same_destination_have_a_number_each(open_page):
+    page = open_page("#/play")
+    places = page.evaluate(
+        """async () => {
+            const { GameBoard, startFen } = await import("./play/board.js"), root = document.createElement("div");
+            document.body.append(root);
+            const board = new GameBoard(root, { game: "amazons", height: 10, width: 10 });
+            board.show({ fen: startFen("amazons", 10, "standard"), turns: {} });
+            const moves = ["d1-d8/b6", "d1-d8/c8", "g1-g2/g5"];
+            board.candidates(moves.map((move, k) => ({ move, text: String(k + 1) })));
+            const circles = [...root.querySelectorAll(".over circle")];
+            return circles.map((one) => one.getAttribute("cx") + " " + one.getAttribute("cy"));
+        }"""
+    )
+    assert len(set(places)) == 3, places
 
 
 @pytest.mark.slow

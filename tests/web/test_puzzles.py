@@ -76,8 +76,8 @@ def test_the_page_asks_for_a_forced_win_and_answers(open_page):
     for _ in range(20):
         before = page.locator(".board .stone:not(.ghost)").count()
         page.get_by_role("button", name="Show the answer").click()
-        page.get_by_text(re.compile("^.* wins:$")).wait_for()
-        move = page.locator("p.mono.line").inner_text().split()[0]
+        page.get_by_text(re.compile(r"^\S+ wins[:.]$")).wait_for()
+        move = page.locator("p.status").inner_text().split()[0]
         page.locator(f".board.live [data-cell={move}]").click()
         page.get_by_text(re.compile(f"^{move} (is right|wins)")).wait_for()
         assert page.locator(".board .stone:not(.ghost)").count() > before
@@ -90,6 +90,14 @@ def test_the_page_asks_for_a_forced_win_and_answers(open_page):
     page.get_by_text("Forced win 2 of").wait_for()
     page.get_by_role("button", name="Previous").click()
     page.get_by_role("heading", name="solved").wait_for()
+
+
+@pytest.mark.slow
+def test_a_win_that_takes_longer_is_called_so(open_page):
+    page = open_page("#/analyse?puzzle=forced-3")
+    page.get_by_text("in 3 moves at most").wait_for()
+    page.locator(".board.live [data-cell=a1]").click()
+    page.get_by_text(re.compile(r"^a1 wins too, but there is a shorter way\. .* holds out longest")).wait_for()
 
 
 @pytest.mark.slow
@@ -107,8 +115,8 @@ def test_the_worst_turns_of_ones_own_game_become_puzzles(open_page):
     assert violations(page) == []
     assert fits(page)
     page.get_by_role("button", name="Show the answer").click()
-    page.get_by_text("and how it goes on:").wait_for()
-    best = page.locator("p.mono.line").inner_text().split()[0]
+    page.get_by_text(re.compile(r" is better[:.]$")).wait_for()
+    best = page.locator("p.status").inner_text().split()[0]
     page.locator(f".board.live [data-cell={best}]").click()
     page.get_by_text(f"{best} is right. Solved.").wait_for()
     page.reload()

@@ -12,7 +12,7 @@ from pipeline_src.jit.needs import Need
 from pipeline_src.search.alphabeta import nodes
 from pipeline_src.search.alphabeta.table import make_table
 from pipeline_src.search.evaluator import WIN
-from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 96
 """Greatest depth of a search in plies, whatever its limit."""
@@ -116,7 +116,7 @@ class AlphaBeta:
 
         An interrupted search answers with the best action of the unfinished iteration, if that has searched the
         previous best action to its end, and otherwise of the last finished one. ``on_info`` receives a report after
-        each iteration, and finally the answer.
+        each iteration, and finally the answer (`repeated`).
 
         Raises:
             ValueError: the game is over.
@@ -130,8 +130,8 @@ class AlphaBeta:
         seconds = None
         if limit.movetime_ms is not None:
             seconds = searching_seconds(limit.movetime_ms) - (time.perf_counter() - began)
-        with self._stop.after(seconds):
-            return self._deepen(state, limit, space, began, on_info)
+        with self._stop.after(seconds), repeated(on_info, limit, lambda: int(space.counts[nodes.NODES])) as tell:
+            return self._deepen(state, limit, space, began, tell)
 
     def _start(self, state: Any, limit: Limit) -> nodes.Space:
         """Return the memory, prepared for a new search."""

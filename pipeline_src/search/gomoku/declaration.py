@@ -20,8 +20,8 @@ SYSTEM = System(
         ),
         "late_moves": Figure("moves of the brain later than 300 ms, beside a busy process", "moves"),
         "renju_suite": Figure("Renju: known cells classified correctly as forbidden or allowed", "fraction"),
-        **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "renju")},
-        "levels_9_freestyle": levels_figure(9, "freestyle"),
+        **{f"levels_15_{rule}": levels_figure(15, rule) for rule in ("freestyle", "exact", "renju")},
+        **{f"levels_{size}_freestyle": levels_figure(size, "freestyle") for size in (20, 9)},
     },
     matches={
         "score_vs_previous_15": "`engine` against `alphabeta`, 300 ms a move, 15x15",

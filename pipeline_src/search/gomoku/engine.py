@@ -28,7 +28,7 @@ from pipeline_src.search.gomoku.lines import (
 )
 from pipeline_src.search.gomoku.patterns import ONE_THREE, SURE, WINS
 from pipeline_src.search.gomoku.worth import TEMPO
-from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, repeated, searching_seconds
 
 MAX_DEPTH = 60
 SHARE = 0.4
@@ -141,8 +141,8 @@ class Engine:
         self.board = board
         if limit.movetime_ms is not None:
             seconds = searching_seconds(limit.movetime_ms)
-        with self._stop.after(seconds):
-            return self._search(state, limit, began, seconds, on_info)
+        with self._stop.after(seconds), repeated(on_info, limit, lambda: int(self.space.counts[pvs.NODES])) as tell:
+            return self._search(state, limit, began, seconds, tell)
 
     def _search(
         self, state: GomokuState, limit: Limit, began: float, seconds: float | None, on_info: OnInfo | None

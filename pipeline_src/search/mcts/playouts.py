@@ -18,7 +18,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit import njit
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.xorshift import below, seeded
 
 C = 0.15
@@ -257,17 +257,17 @@ class PlainUct:
         until, depth = limit.nodes or FOREVER, limit.depth or FOREVER
         self._set_aside(until, room)
         clear(self.tree)
-        upto = until if on_info is None else FIRST_REPORT
+        slices = Slices(until if on_info is None else FIRST_REPORT, limit.endless)
         with self.flag.after(None if limit.movetime_ms is None else searching_seconds(limit.movetime_ms)):
             while True:
-                grow(self.tree, state, self.c, min(upto, until), depth, path, actions, random, self.flag.raised)
+                grow(self.tree, state, self.c, min(slices.upto, until), depth, path, actions, random, self.flag.raised)
                 result = _result(self.tree, time.perf_counter() - began)
                 if on_info is not None:
                     on_info(result)
                 full = not has_room(self.tree, room)
                 if full or result.nodes == until or result.depth >= depth or self.flag.raised[0]:
                     return result
-                upto = 2 * upto
+                slices.extend()
 
     def _set_aside(self, playouts: int, actions: int) -> None:
         """Allocate a tree for a number of playouts, each of which adds at most one node and the edges of another."""

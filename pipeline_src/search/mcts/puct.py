@@ -10,7 +10,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need, needs_of
-from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, Line, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.batches import row
 from pipeline_src.search.mcts.puct_forest import PuctOptions
 from pipeline_src.search.mcts.puct_trees import EvaluateBatch, PuctTrees
@@ -20,9 +20,7 @@ FOREVER = (1 << 31) - 1
 LEAST_NODES, NODE_BYTES = 64, 256
 """Least number of nodes of a tree, however small its memory; bytes of a node without the priors of its steps."""
 FIRST_REPORT = 16
-"""Simulations before the first report. Each further report doubles their number."""
-EVERY_S = 0.08
-"""With several lines, seconds between two reports; those who show them want ten a second."""
+"""Simulations before the first report, see `Slices`."""
 WIDE_NODES = 1 << 14
 """Least number of nodes of a tree for several lines, which are for looking at a position for a long time."""
 
@@ -136,7 +134,7 @@ class Puct:
         for g, state in enumerate(states):
             trees.plant(g, state)
         while not all(turn.whole for turn in turns):
-            self._search_step(trees, turns, started, deadline, on_info)
+            self._search_step(trees, turns, started, deadline, on_info, limit.lines > 1 or limit.endless)
         results = [turn.result(turn.spent, time.perf_counter() - started) for turn in turns]
         return [result for result in results if result is not None]
 
@@ -154,9 +152,15 @@ class Puct:
         return trees
 
     def _search_step(
-        self, trees: PuctTrees, turns: list[_Turn], started: float, deadline: float | None, on_info: OnInfo | None
+        self,
+        trees: PuctTrees,
+        turns: list[_Turn],
+        started: float,
+        deadline: float | None,
+        on_info: OnInfo | None,
+        timed: bool,
     ) -> None:
-        """Decide the next step of every unfinished turn."""
+        """Decide the next step of every unfinished turn; ``timed`` is for `Slices`."""
         targets = np.full(trees.count, -1, np.int32)
         going = [g for g, turn in enumerate(turns) if not turn.whole]
         targets[going] = 0
@@ -172,11 +176,10 @@ class Puct:
         if self._stopped.raised[0]:
             self._phase.set()
         with self._phase.after(None if deadline is None else (deadline - now) * share):
-            step = upto = FIRST_REPORT if on_info is not None else FOREVER
+            slices = Slices(FIRST_REPORT if on_info is not None else FOREVER, timed)
             while True:
-                since = time.perf_counter()
-                trees.simulate(np.minimum(targets, upto), self._phase.raised)
-                done = upto >= targets.max() or bool(self._phase.raised[0])
+                trees.simulate(np.minimum(targets, slices.upto), self._phase.raised)
+                done = slices.upto >= targets.max() or bool(self._phase.raised[0])
                 if on_info is not None and not turns[0].whole:
                     _look(trees, 0, turns[0])
                     _look_wide(trees, 0, turns[0])
@@ -186,12 +189,7 @@ class Puct:
                         on_info(result)
                 if done:
                     break
-                if turns[0].wanted == 1:
-                    step = upto
-                else:
-                    took = max(1e-6, time.perf_counter() - since)
-                    step = max(FIRST_REPORT, int(step * min(2.0, EVERY_S / took)))
-                upto += step
+                slices.extend()
         for g in going:
             _look_wide(trees, g, turns[g])
             _settle(trees, g, turns[g])

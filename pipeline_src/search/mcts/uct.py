@@ -8,7 +8,7 @@ import numpy as np
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import kernels
 from pipeline_src.jit.needs import Need
-from pipeline_src.search.limits import Limit, OnInfo, SearchResult, StopFlag, searching_seconds
+from pipeline_src.search.limits import Limit, OnInfo, SearchResult, Slices, StopFlag, searching_seconds
 from pipeline_src.search.mcts.uct_run import MAX_DEPTH, UctScratch, answer_edge, iterate
 from pipeline_src.search.mcts.uct_tree import UctOptions, UctTree, new_tree, plant
 from pipeline_src.search.mcts.xorshift import seeded
@@ -57,7 +57,7 @@ class Uct:
         ]
 
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
-        """See `Searcher`. Reports come at doubling numbers of iterations.
+        """See `Searcher`. Reports come at doubling numbers of iterations, or `REPORT_S` seconds apart if it is endless.
 
         A search with a time limit goes on with what the last one found, if its position comes two actions later. Other
         searches begin anew, so that their answer depends on the arguments alone.
@@ -82,16 +82,16 @@ class Uct:
             kept = plant(tree, before, root, self.evaluator, *own)
             until, done = limit.nodes or FOREVER, False
             depth = min(limit.depth or MAX_DEPTH + 1, MAX_DEPTH + 1)
-            target = FIRST_SLICE
+            slices = Slices(FIRST_SLICE, limit.endless)
             while not done:
-                upto = min(target, until)
+                upto = min(slices.upto, until)
                 end = kept + upto
                 iterate(tree, root, rollout, self.evaluator, self.options, scratch, end, depth, self.flag.raised)
                 done = tree.visits[0] < end or upto == until or tree.branches[0] <= 1
                 result = _result(tree, kept, scratch, time.perf_counter() - started)
                 if on_info is not None:
                     on_info(result)
-                target *= 2
+                slices.extend()
         return result
 
 

@@ -178,7 +178,7 @@ class ThinkRequest(Message):
 
 
 class Thinking(Message):
-    """Thoughts of a player about a position so far, at most ten times a second."""
+    """Thoughts of a player about a position so far, at most twelve times a second."""
 
     kind: Literal["thinking"] = "thinking"
     number: int

@@ -241,6 +241,8 @@ class GameMessage(Message):
     place: Place
     """Start of the game, without the moves."""
     seats: tuple[str, str]
+    levels: tuple[str, str]
+    """The seats' levels in words, such as ``Level 5, strong club player, about 1,500``; empty for other players."""
     board: Board
     ended: Ending | None
     """Reason for the end of the game; null while it goes on."""
@@ -258,7 +260,7 @@ class GameMessage(Message):
 
 
 class ThoughtMessage(Message):
-    """To the page: the state of a player's search, at most ten times a second."""
+    """To the page: the state of a player's search, at most twelve times a second."""
 
     kind: Literal["thought"] = "thought"
     purpose: Literal["move", "hint"]

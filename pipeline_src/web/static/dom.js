@@ -51,6 +51,12 @@ export function choice(legend, options, value, onchange) {
       h("input", { type: "radio", name, value: one, checked: one === value, onchange: () => onchange(one) }), h("span", {}, text)))));
 }
 
+/** Scroll a box, and nothing around it, until one of its elements is in sight. */
+export function reveal(box, element) {
+  const top = element.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
+  if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = top - box.clientHeight / 2;
+}
+
 /** A message in the corner that goes by itself; kind is "", "good" or "bad". */
 export function toast(text, kind = "") {
   const one = h("div", { class: `toast ${kind}` }, text);
@@ -64,7 +70,7 @@ export function toast(text, kind = "") {
 export const notice = (text, kind = "", ...more) => h("div", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : null }, h("p", {}, text), more);
 
 export const number = (value, digits = 0) => Number(value).toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
-export const percent = (value, digits = 0) => `${number(100 * value, digits)} %`;
+export const percent = (value, digits = 0) => `${number(100 * value, digits)}\u00a0%`;
 /** 12,345,678 as 12.3 M. */
 export function short(value) {
   for (const [size, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) if (value >= size) return `${number(value / size, value < 10 * size ? 1 : 0)} ${letter}`;

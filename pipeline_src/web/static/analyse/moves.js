@@ -1,6 +1,6 @@
 // The moves of a tree as buttons: the main line in two columns, variations as paragraphs below the move that they replace.
 
-import { h, put, percent } from "../dom.js";
+import { h, put, percent, reveal } from "../dom.js";
 
 export const DOUBTFUL = 0.1, BAD = 0.2;
 
@@ -60,10 +60,9 @@ export class MoveList {
   mark(node) {
     this.buttons.get(this.current)?.removeAttribute("aria-current");
     this.current = node;
-    const button = this.buttons.get(node), box = this.element;
+    const button = this.buttons.get(node);
     if (!button) return;
     button.setAttribute("aria-current", "true");
-    const top = button.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
-    if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 40) box.scrollTop = top - box.clientHeight / 2;
+    reveal(this.element, button);
   }
 }

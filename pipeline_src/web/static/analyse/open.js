@@ -27,6 +27,7 @@ export async function choose(root, begin, views) {
 
   function list(found) {
     const folders = new Map();
+    found.files.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
     for (const one of found.files) { const cut = one.name.lastIndexOf("/"), folder = one.name.slice(0, Math.max(0, cut)); folders.set(folder, [...(folders.get(folder) || []), one]); }
     const button = (one) => h("button", { type: "button", onclick: () => begin(views.list, one.source, 0), "aria-label": one.name, title: `${one.name}, ${short(one.bytes)}B` }, one.name.split("/").at(-1).replace(".parquet", ""));
     put(files, h("h2", {}, "Records of this server"), found.files.length

@@ -94,9 +94,10 @@ export async function solve(root, begin, views, { kind, number, address }) {
     }
     moves = [...moves, move, ...(found.answer ? [found.answer] : [])];
     position = await board(moves);
-    left = found.plies;
     if (found.state === "won") { solved(`${move} wins. Solved.`); return; }
-    put(said, `${move} is right. ${found.answer} holds out longest; ${Math.ceil(left / 2)} ${left === 1 ? "move" : "moves"} to go at most.`);
+    const slower = found.plies > left - 2;
+    left = found.plies;
+    put(said, `${move} ${slower ? "wins too, but there is a shorter way" : "is right"}. ${found.answer} holds out longest; ${Math.ceil(left / 2)} ${left === 1 ? "move" : "moves"} to go at most.`);
     draw();
   }
 
@@ -130,8 +131,8 @@ export async function solve(root, begin, views, { kind, number, address }) {
   async function show() {
     try {
       const found = forced ? (await post("analyse/forced/line", { ...puzzle.place, moves })).moves : puzzle.line;
-      put(said, found.length ? `${found[0]}${forced ? " wins:" : ", and how it goes on:"}` : "No forced win is left here.");
-      put(line, found.join(" "));
+      put(said, found.length ? `${found[0]}${forced ? " wins" : " is better"}${found.length > 1 ? ":" : "."}` : "No forced win is left here.");
+      put(line, found.length > 1 && found.join(" "));
       draw();
       shown.line(found.slice(0, game === "amazons" ? 1 : 7));
     } catch (error) { toast(error.message, "bad"); }

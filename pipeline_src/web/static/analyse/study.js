@@ -30,7 +30,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   const candidates = replay.analysts.length ? new Candidates({ place: placeOf, player: () => judges.player.value.trim(), side: sides[0], rate: (one, rate) => sideToMove(one) ? 1 - rate : rate, onplay: play, onpoint: point, ondraw: words }) : null;
   const played = head.game === "go" ? new Played({ place: placeOf, size: replay.width, onplay: play, onopen: (source, game, ply) => begin(views.file, source, game, ply), onpoint: (marks) => board.candidates(marks) }) : null;
   const list = new MoveList({ onpick: go, lost: (one) => judges.best(one)?.lost });
-  const where = h("span", { class: "turn", "aria-live": "polite" }), said = h("div", { class: "lines" }), chartBox = h("div", {}), worst = h("div", { class: "worst" });
+  const where = h("span", { class: "turn", "aria-live": "polite" }), said = h("div", { class: "lines" }), chartBox = h("div", {}), chartCard = h("div", { class: "card hidden" }, chartBox), worst = h("div", { class: "worst" });
   const step = (text, label, to) => h("button", { type: "button", class: "icon", "aria-label": label, onclick: () => go(to()) }, text);
   const buttons = [step("|◀", "To the start", () => tree.root), step("◀", "Previous move", () => node.parent), step("▶", "Next move", () => node.children[0]), step("▶|", "To the end", () => line.at(-1))];
   const squares = new SquaresOfSides(() => node && [board, placeOf(node)]), marks = { amazons: squares.button, gomoku: numbersButton(() => draw()) }[head.game];
@@ -44,14 +44,14 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
   const title = h("p", { class: "names" }, named(head.first_name, sides[0]), " – ", named(head.second_name, sides[1]));
   const about = replay.source ? `${replay.name}, game ${head.number}: ${head.plies} moves, ${result(head)}${head.event ? `; ${head.event}` : ""}` : head.winner ? `${head.plies} moves, ${result(head)}` : "A board of your own";
   put(root, h("h1", { class: "hidden-text" }, replay.source ? `Game ${head.number}` : "A board of your own"), live, h("div", { class: "beside wide" },
-    h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, h("span", { class: "grow" }), where), squares.text, replay.analysts.length ? h("div", { class: "card" }, chartBox) : null),
+    h("div", { class: "stack" }, boardBox, h("div", { class: "row steps" }, buttons, pass, marks, h("span", { class: "grow" }), where), squares.text, replay.analysts.length ? chartCard : null),
     h("div", { class: "stack" },
       h("div", { class: "card stack" }, h("div", { class: "row" }, h("div", { class: "grow" }, title, h("small", {}, about)), h("button", { type: "button", onclick: () => begin(views.choose) }, "Open another")),
         replay.left_out.length > 0 && notice(leftOut(replay.left_out), "bad")),
       candidates?.element, played?.element,
       h("div", { class: "card stack" }, list.element,
         h("details", {}, h("summary", {}, "Name, comment, variations"), h("div", { class: "stack" }, field("Name of the position", name), field("Comment", comment), h("div", { class: "row" }, promote, prune, back, asFile))),
-        h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, format === "sgf" ? "Export" : `Export .${format}`)),
+        h("div", { class: "row" }, replay.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Export .${format}`)),
           head.game !== "go" && h("button", { type: "button", onclick: () => begin(views.edit, { game: head.game, fen: node.fen }) }, "Edit this position"))),
       h("div", { class: "card stack" }, replay.analysts.length ? [judges.form(replay.analysts), judges.progress, worst, said] : h("p", {}, "No player of this package analyses this game.")))));
   if (replay.analysts.length) chart = new Chart(chartBox, { label: "Win rate over the game", height: 190, rule: 0.5, onpick: (x) => go(line[x]), y: { min: 0, max: 1, format: (value) => percent(value), axis: { format: "%" } } });
@@ -199,6 +199,7 @@ export async function study(root, begin, views, replay, { at = 0, address, judge
     if (chart) {
       const series = judges.runs.map((run) => ({ name: run.player, colour: run.colour, points: line.flatMap((one, x) => { const found = run.found.get(one); return found ? [{ x, y: found.win_rate, text: `${percent(found.win_rate, 1)} for ${sides[0]}` }] : []; }) }));
       const losses = line.filter((one) => judges.best(one)?.lost >= DOUBTFUL).sort((a, b) => judges.best(b).lost - judges.best(a).lost).slice(0, WORST);
+      chartCard.classList.toggle("hidden", !judges.runs.length);
       chart.update({ series, cursor: node.depth, x: { label: "moves played", min: 0, max: Math.max(1, line.length - 1), words: (x) => `after ${x} moves` },
         dots: losses.map((one) => ({ x: one.depth, y: judges.best(one).win_rate, colour: judges.best(one).lost >= BAD ? "var(--bad)" : "var(--from)" })) });
       const counts = sides.map((side, k) => {

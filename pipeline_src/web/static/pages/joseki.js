@@ -11,7 +11,7 @@ const CORNERS = ["top left", "top right", "bottom left", "bottom right"], LABELL
 export async function show(root, params) {
   const { libraries: known, problems } = await get("joseki/libraries");
   if (!known.length) {
-    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), notice("There is no joseki library here. `dvc repro joseki_build` makes one from the project's games."));
+    put(root, h("h1", {}, "Joseki"), problems.map((one) => notice(one, "bad")), notice("There is no joseki library here. To make one from the project's games, run: dvc repro joseki_build"));
     return;
   }
   const state = {

@@ -68,11 +68,13 @@ export class GameBoard {
   candidates(list) {
     this.board.clearLine();
     const { grid } = this.board, colours = ["var(--line-1)", "var(--line-2)"];
+    const amazons = this.game === "amazons", ends = new Set();
+    const places = list.map(({ move }) => { const [, to, arrow] = move.split(/[-/]/), at = amazons ? (ends.has(to) ? arrow : to) : move; ends.add(to); return at; });
     [...list].reverse().forEach(({ move, text }, k, all) => {
       const best = k === all.length - 1, colour = colours[best ? 0 : 1];
       if (move === "pass") return;
-      if (this.game === "amazons") this.board.turn(move, { colour, opacity: best ? 0.85 : 0.45, width: best ? 16 : 10 });
-      grid.markers([{ at: this.game === "amazons" ? move.split(/[-/]/)[1] : move, text, ground: colour, colour: "#fff", size: 30, r: this.game === "amazons" ? 26 : 40, opacity: best ? 0.95 : 0.8 }], "over");
+      if (amazons) this.board.turn(move, { colour, opacity: best ? 0.85 : 0.45, width: best ? 16 : 10 });
+      grid.markers([{ at: places[all.length - 1 - k], text, ground: colour, colour: "#fff", size: 30, r: amazons ? 26 : 40, opacity: best ? 0.95 : 0.8 }], "over");
     });
   }
 

@@ -2,7 +2,7 @@
 // a person does.
 
 import { socket } from "../api.js";
-import { clockText, h, notice, percent, put, short, toast } from "../dom.js";
+import { clockText, h, notice, percent, put, reveal, short, toast } from "../dom.js";
 import { GameBoard, SIDES, numbersButton } from "./board.js";
 import { parsePlayer, playerTitle } from "./player.js";
 import { LAST, shareLink, stored } from "./setup.js";
@@ -10,6 +10,7 @@ import { SquaresOfSides, counted } from "./squares.js";
 import { Teacher, teaches, teachSwitch } from "./teach.js";
 
 const SLOW_MS = 1000;
+const PROVEN = 5000; // of greater values in squares or points, `DECIDED` of the server's analysis
 const STAGES = { loading: "is getting ready …", thinking: "is thinking …", done: "" };
 
 export function showGame(root, id) {
@@ -18,7 +19,7 @@ export function showGame(root, id) {
   const status = h("p", { class: "status" }), hintLine = h("p", { class: "note part" });
   const bars = [h("div", { class: "seat" }), h("div", { class: "seat" })];
   const thinking = h("section", { class: "thinking", "aria-label": "What the player thinks" }), list = h("ol", { class: "moves", "aria-label": "Moves" });
-  const problem = h("div"), teaching = h("div"), buttons = h("div", { class: "row actions" }), meter = h("div", { class: "meter", "aria-hidden": "true" }, h("div"));
+  const problem = h("div", { class: "problem" }), teaching = h("div"), buttons = h("div", { class: "row actions" }), meter = h("div", { class: "meter", "aria-hidden": "true" }, h("div"));
   const tools = h("div", { class: "row tools" }), switches = h("div"), numbers = numbersButton(() => look(looking ?? game.board.moves.length));
   const squares = new SquaresOfSides(() => game?.board.game === "amazons" && [board, { ...game.place, moves: game.board.moves.slice(0, looking ?? undefined) }], () => draw());
   const teacher = new Teacher(teaching, {
@@ -34,12 +35,14 @@ export function showGame(root, id) {
   addEventListener("keydown", onkey);
 
   function state(name) {
-    lost = name === "lost";
-    put(problem, lost ? notice("The connection to the server is lost; trying again. The game is kept.", "bad") : null);
-    if (lost) { board?.show({ ...game.board, cells: [], turns: {} }); }
+    if (name !== "lost") return; // once it is open, the server sends the game
+    lost = true;
+    put(problem, notice("The connection to the server is lost; trying again. The game is kept.", "bad"));
+    board?.show({ ...game.board, cells: [], turns: {} });
   }
 
   function refused(text, code) {
+    lost = true;
     const kept = stored(`zugwerk.game.${id}`);
     const own = typeof kept?.link === "string" && h("a", { class: "button main", href: kept.link.replace(location.origin, "") }, "Go on from where it stood");
     put(problem, notice(`${text[0].toUpperCase()}${text.slice(1)}.`, "bad", h("div", { class: "row" }, code === 4404 ? own : h("button", { type: "button", onclick: () => location.reload() }, "Reload"), h("a", { class: "button", href: "#/play" }, "New game"))));
@@ -49,6 +52,7 @@ export function showGame(root, id) {
 
   function message(value) {
     clearTimeout(slow);
+    if (lost) { lost = false; put(problem); }
     if (value.kind === "game") gameMessage(value);
     else if (value.kind === "thought") thoughtMessage(value);
     else if (value.engine) put(problem, notice(value.text, "bad", h("button", { type: "button", onclick: () => { put(problem); act("go"); } }, "Ask it again")));
@@ -105,7 +109,7 @@ export function showGame(root, id) {
     game.seats.forEach((seat, side) => {
       const toMove = !over && (game.opening ? game.opening.seat : game.board.to_play) === side;
       put(bars[side], h("span", { class: `dot ${SIDES[game.board.game][side].toLowerCase()}` }),
-        h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${people === 1 && seat === "person" ? "You" : playerTitle(seat)}`)),
+        h("span", { class: "grow" }, h("strong", {}, SIDES[game.board.game][side]), h("span", { class: "note" }, ` ${people === 1 && seat === "person" ? "You" : game.levels[side] || playerTitle(seat)}`)),
         game.clocks ? h("span", { class: "clock", "data-side": side }) : null);
       bars[side].classList.toggle("to-move", toMove);
       bars[side].style.order = Boolean(turned) === (side === 0) ? -2 : -1; // as they sit at the board
@@ -122,7 +126,7 @@ export function showGame(root, id) {
       people && game.counted ? button("Agree", "agree", { class: "main" }) : null,
       game.thinking ? button("Move now", "stop") : null,
       people < 2 && !over ? (game.paused ? button("Go on", "go", { class: "main" }) : people ? null : button("Pause", "pause")) : null,
-      over ? h("a", { class: "button double", href: analyseLink() }, "Analyse this game") : h("a", { class: "button", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
+      over ? h("a", { class: "button double", href: analyseLink() }, "Analyse this game") : h("a", { class: "button double", href: shareLink(game.place, game.board.moves, game.seats).replace(location.origin, "") }, "Other players"),
       over ? h("a", { class: "button main", href: "#/play" }, "New game") : null);
     if (people && !switches.firstChild) put(switches, teachSwitch());
     drawMoves();
@@ -164,7 +168,8 @@ export function showGame(root, id) {
     const moves = game.board.moves, at = looking ?? moves.length;
     const one = (k) => k < moves.length ? h("button", { type: "button", class: "move", "aria-current": k + 1 === at ? "step" : null, onclick: () => look(k + 1) }, moves[k]) : null;
     put(list, moves.length ? Array.from({ length: Math.ceil(moves.length / 2) }, (_, k) => h("li", {}, h("span", { class: "ply" }, `${k + 1}`), one(2 * k), one(2 * k + 1))) : h("li", { class: "note" }, "No moves yet."));
-    list.querySelector("[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+    const current = list.querySelector("[aria-current]");
+    if (current) reveal(list, current);
   }
 
   function drawTools() {
@@ -211,10 +216,11 @@ export function showGame(root, id) {
 
   function drawThought() {
     const found = thought?.thought;
+    thinking.parentElement.classList.toggle("hidden", !thought && game.seats.every((seat) => seat === "person"));
     if (!thought) { put(thinking, h("p", { class: "note" }, "What a player thinks is shown here.")); drawMeter(null); return; }
-    const who = thought.purpose === "hint" ? "The hint's player" : parsePlayer(game.seats[thought.side]).name;
-    const text = thought.stage === "waiting" ? `waits for a free engine; ${thought.before} before it.` : thought.stage === "done" ? (thought.purpose === "hint" ? "suggests:" : "thought:") : STAGES[thought.stage];
-    const value = !found || found.value === null ? (found?.win_rate === 1 ? "won" : found?.win_rate === 0 ? "lost" : "") : found.unit === "rate" ? percent((1 + found.value) / 2) : `${found.value > 0 ? "+" : ""}${found.value.toFixed(found.unit === "squares" ? 1 : 0)} ${found.unit}`;
+    const who = thought.purpose === "hint" ? "The hint's player" : game.levels[thought.side].split(",")[0] || parsePlayer(game.seats[thought.side]).name;
+    const text = thought.stage === "waiting" ? `waits for a free engine; ${thought.before} before it.` : thought.stage === "done" ? (thought.purpose === "hint" ? "suggests:" : found ? "thought:" : "moves without a search.") : STAGES[thought.stage];
+    const value = !found || found.value === null || (found.unit !== "rate" && Math.abs(found.value) >= PROVEN) ? (found?.win_rate > 0.5 ? "won" : found?.win_rate < 0.5 ? "lost" : "") : found.unit === "rate" ? percent((1 + found.value) / 2) : `${signed(found.value, found.unit === "squares" ? 1 : 0)} ${found.unit}`;
     put(thinking, h("h2", {}, h("span", { class: thought.stage === "done" ? "" : "pulse" }), `${who} ${text}`),
       found ? [h("dl", { class: "figures" }, [["depth", found.depth], ["nodes", short(found.nodes)], ["nodes / s", found.seconds > 0.01 ? short(found.nodes / found.seconds) : "–"], ["value", value || "–"]].map(([name, shown]) => h("div", {}, h("dt", {}, name), h("dd", {}, shown)))),
         h("p", { class: "line mono" }, found.line.slice(0, 8).join(" "))] : null);
@@ -229,7 +235,7 @@ export function showGame(root, id) {
   }
 
   function tick() {
-    if (!game?.clocks) return;
+    if (!game?.clocks || lost) return;
     for (const shown of root.querySelectorAll(".clock")) {
       const side = Number(shown.dataset.side), runs = game.clocks.running === side;
       const left = game.clocks.left_ms[side] - (runs ? performance.now() - game.heard : 0), text = clockText(left);
@@ -239,6 +245,12 @@ export function showGame(root, id) {
   }
 
   return () => { wire.close(); clearInterval(ticking); clearTimeout(slow); removeEventListener("keydown", onkey); board?.remove(); };
+}
+
+/** A number with its sign; what rounds to 0 has none. */
+function signed(value, digits) {
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : value > 0 ? `+${text}` : text;
 }
 
 /** Of games in other tabs, fifty are remembered at most. */

@@ -41,10 +41,10 @@ function listed(players, { name, options }) {
 }
 
 export class PlayerPicker {
-  constructor({ label, about, levels, text, ontext, onboard }) {
-    Object.assign(this, { label, about, levels, ontext, onboard });
+  constructor({ label, about, levels, note, text, ontext, onboard }) {
+    Object.assign(this, { label, about, levels, note, ontext, onboard });
     const known = text && (this.levelOf(parsePlayer(text)) || listed(about.players, parsePlayer(text)));
-    Object.assign(this, parsePlayer(known ? text : USUAL[about.game]));
+    Object.assign(this, parsePlayer(known ? text : levels.length ? `level:${Math.ceil(levels.length / 2)}` : USUAL[about.game]));
     this.element = h("div", { class: "stack picker" });
     this.draw();
   }
@@ -90,7 +90,8 @@ export class PlayerPicker {
     this.problem = h("p", { class: "note bad-text", role: "status" });
     put(this.element, field(this.label, names, player.meaning),
       main.length ? h("div", { class: "fields" }, main.map((one) => field(NAMES[one.name] || one.name, control(one)))) : null, this.problem,
-      more.length ? h("details", {}, h("summary", {}, `All options of ${player.title}`), h("div", { class: "fields wide" }, more.map((one) => field(one.name, control(one), one.meaning)))) : null);
+      more.length ? h("details", {}, h("summary", {}, `All options of ${player.title}`), h("div", { class: "fields wide" }, more.map((one) => field(one.name, control(one), one.meaning)))) : null,
+      this.note && h("p", { class: "note" }, this.note));
     this.ontext(this.text);
   }
 
