@@ -45,7 +45,7 @@ from pipeline_src.records.record import GameRecord, Winner
 CHECKOUT = Path(__file__).parents[1]
 AT_ONCE = 5_000
 PLIES = 48
-"""Of a game of Go: it then has about as many new patterns as a made one."""
+"""Plies of a game of Go: it then has about as many new patterns as a made one."""
 STAGES = {
     "amazons": ("pipeline_src.stages.amazons_parse", "pipeline_src.stages.amazons_samples", "bench.memory --read"),
     "joseki": ("pipeline_src.stages.joseki_records", "pipeline_src.stages.joseki_build"),

@@ -282,7 +282,7 @@ def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str
 def clashing_states(
     codes: npt.NDArray[np.uint64], states: npt.NDArray[np.int32], first: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int32]:
-    """Those of some states [S] whose code [S] another state had earlier; ``first`` [S] is the time of each."""
+    """Return those of some states [S] whose code [S] another state had earlier; ``first`` [S] is the time of each."""
     order = np.lexsort((first, codes))
     again = codes[order][1:] == codes[order][:-1]
     clashing: npt.NDArray[np.int32] = states[order][1:][again]

@@ -24,7 +24,7 @@ class Merged(NamedTuple):
 
     library: Library
     places: list[Ints]
-    """Of each library, int32 [S]: the states that its states are in the merged one."""
+    """For each library, int32 [S]: the states that its states are in the merged one."""
     new_states: npt.NDArray[np.int64]
     """[L], number of states that no library before has."""
     new_transitions: npt.NDArray[np.int64]
