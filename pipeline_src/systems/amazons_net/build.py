@@ -1,4 +1,4 @@
-"""Build the data set of a set of games. Memory grows by some 40 bytes a game; the rest is on disk.
+"""Build the data set of a set of games. Memory grows by less than a KiB a game; the rest is on disk.
 
 An archive is read as flat arrays, and its games are replayed twice. The first pass keeps only the hashes of positions,
 which decide the splits; the second pass writes the samples, split by split, one .npy file a field. Replaying costs less
