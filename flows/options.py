@@ -14,7 +14,7 @@ LIMIT_MINUTES = 720.0
 RETRIES = 1
 
 
-def run_here(flow: Flow[..., None], argv: list[str]) -> None:
+def run_here(flow: Flow[..., Any], argv: list[str]) -> None:
     """Run a flow with options as on a command line, without a server, and end the process with its exit status."""
 
     def run() -> None:
@@ -25,7 +25,7 @@ def run_here(flow: Flow[..., None], argv: list[str]) -> None:
     run_main(run)
 
 
-def parse(flow: Flow[..., None], argv: list[str]) -> dict[str, Any]:
+def parse(flow: Flow[..., Any], argv: list[str]) -> dict[str, Any]:
     """Read the options of `python -m flows NAME`.
 
     Args:
@@ -72,6 +72,11 @@ def parse(flow: Flow[..., None], argv: list[str]) -> dict[str, Any]:
     )
     parser.add_argument(
         "--no-push", dest="push", action="store_false", help="leave what was made out of DVC's default remote"
+    )
+    parser.add_argument(
+        "--commit",
+        action="store_true",
+        help="commit dvc.lock and the reports, and push them to the branch runs/NAME of the git remote origin",
     )
     parser.add_argument(
         "--checkout", type=Path, default=CHECKOUT, help="the folder that holds dvc.yaml (default: the one of this code)"

@@ -7,6 +7,8 @@ import base64
 import json
 import os
 import re
+import socket
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -54,6 +56,27 @@ def push_outputs(targets: list[str], checkout: Path, limit_s: float) -> None:
         return
     push(targets, checkout, log.info, limit_s=limit_s)
     log.info("the remote '%s' is up to date", remote)
+
+
+@task(task_run_name="commit", cache_policy=NO_CACHE, persist_result=False)
+def push_commit(checkout: Path, run: str) -> None:
+    """Commit dvc.lock and what else of the results is in git, and push that to `origin` as the branch ``runs/<run>``.
+
+    Raises:
+        ZugwerkError: git fails; the text ends with what it said.
+    """
+    machine = socket.gethostname()
+    author = ["-c", "user.name=Zugwerk", "-c", f"user.email=zugwerk@{machine}"]
+    branch = f"runs/{run}"
+    for words in (
+        ["add", "--all"],
+        [*author, "commit", "--quiet", "--allow-empty", "--message", f"Results of {run} on {machine}"],
+        ["push", "--quiet", "origin", f"HEAD:refs/heads/{branch}"],
+    ):
+        done = subprocess.run(["git", *words], cwd=checkout, capture_output=True, text=True)  # noqa: S603, S607
+        if done.returncode:
+            raise ZugwerkError(f"`git {' '.join(words)}` failed: {done.stderr.strip() or done.stdout.strip()}")
+    get_run_logger().info("dvc.lock and the reports are in the branch '%s' of origin", branch)
 
 
 @task(task_run_name="publish", cache_policy=NO_CACHE, persist_result=False, retries=1)

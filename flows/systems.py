@@ -6,21 +6,24 @@ Each brings targets up to date, side by side if possible, pushes the outputs, an
 
 import inspect
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from prefect import Flow, flow
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from pydantic import Field
 
 from flows import CHECKOUT
 from flows.again import after_crash
 from flows.options import LIMIT_MINUTES, RETRIES
-from flows.publish import publish, publish_results, push_outputs
+from flows.overlap import left_out
+from flows.publish import publish, publish_results, push_commit, push_outputs
 from flows.targets import bring_up_to_date, tried_again
 from pipeline_src.project.repro import cores
 from pipeline_src.project.systems import systems
 
 
-def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., None]:
+def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = False) -> Flow[..., State[Any] | None]:
     """A flow over the stages of a system or, with None, over the whole graph.
 
     Args:
@@ -37,8 +40,9 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         limit_minutes: Annotated[float, Field(gt=0)] = LIMIT_MINUTES,
         retries: Annotated[int, Field(ge=0)] = RETRIES,
         push: bool = True,
+        commit: bool = False,
         checkout: Path = CHECKOUT,
-    ) -> None:
+    ) -> State[Any] | None:
         """See ``summary``; Prefect shows the lines below in the form.
 
         Args:
@@ -48,8 +52,12 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
             limit_minutes: time limit of each target, and of the push.
             retries: how often a failed target, or a failed push, is tried again; it goes on where it was.
             push: copy what was made to DVC's default remote, where the checkout has one.
+            commit: commit dvc.lock and the reports, and push them to the branch runs/NAME of the git remote origin,
+                NAME being the run's; for checkouts on other machines.
             checkout: the folder that holds dvc.yaml.
         """
+        if out := left_out():
+            return out
         limit_s = 60 * limit_minutes
         outcomes = bring_up_to_date(
             list(targets),
@@ -63,8 +71,11 @@ def system_flow(name: str, system: str | None, summary: str, *, crawls: bool = F
         if push:
             pushed = [one.target for one in outcomes] if targets or system else []
             tried_again(push_outputs, retries)(pushed, checkout, limit_s)
+        if commit:
+            tried_again(push_commit, retries)(checkout, flow_run.get_name() or "unnamed")
         publish(checkout, outcomes, system)
         publish_results(checkout, system)
+        return None
 
     if not crawls:
         whole = inspect.signature(bring_and_publish)

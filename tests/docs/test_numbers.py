@@ -20,7 +20,6 @@ MADE = re.compile(r"<!-- (?:made|measured): .*?<!-- (?:made|measured): end -->",
 CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)|\]\([^)]*\)|<img [^>]*>", re.DOTALL)
 EVERYWHERE = {"95 %": "the confidence level", "3.11": "Python's version", "3.13": "Python's version"}
 ALLOWED = {
-    "docs/dependencies.md": {"0.155": "version", "3.8": "version", "2.1": "version"},
     "docs/glossary.md": {"7.5": "komi"},
     "docs/gomoku.md": {"(13 to 28)": "published models"},
     "docs/how-it-works/gomoku-zero.md": {"2503.13178": "number of a paper"},

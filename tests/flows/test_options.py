@@ -18,6 +18,7 @@ def test_the_options_are_the_flow_s_parameters() -> None:
         "limit_minutes": LIMIT_MINUTES,
         "retries": RETRIES,
         "push": True,
+        "commit": False,
         "checkout": CHECKOUT,
     }
     given = parse(reproduce, ["--target", "a", "--target", "b", "--refresh-crawl", "--no-push", "--checkout", "there"])

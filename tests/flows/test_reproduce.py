@@ -20,11 +20,12 @@ import psutil
 import pytest
 from prefect.artifacts import Artifact
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
-from prefect.client.schemas.schedules import CronSchedule
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterDeploymentId, FlowRunFilterId
+from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
-from prefect.types import DateTime
 
 from flows import CHECKOUT, publish, serve, targets
 from flows.again import MOST_STARTS
@@ -200,8 +201,8 @@ def test_a_schedule_stays_as_it_was_changed_until_an_option_is_given(monkeypatch
 
 def test_what_an_earlier_server_left_goes_on_or_is_settled() -> None:
     prepare_pool("empty")
-    now = DateTime.now("UTC")
-    late, later = Scheduled(scheduled_time=now.subtract(hours=1)), Scheduled(scheduled_time=now.add(hours=1))
+    now = datetime.now(UTC)
+    late, later = Scheduled(scheduled_time=now - timedelta(hours=1)), Scheduled(scheduled_time=now + timedelta(hours=1))
     with get_client(sync_client=True) as client:
         flow = client.read_deployment_by_name("reproduce/local").flow_id
         deployment = client.create_deployment(flow, "nowhere", work_pool_name="empty")
@@ -215,6 +216,34 @@ def test_what_an_earlier_server_left_goes_on_or_is_settled() -> None:
             prepare_pool("empty")
             states = [state_name(client, run) for run in runs]
             assert states == ["AwaitingRetry", "Cancelled", "Scheduled", "Cancelled", "Crashed"]
+
+
+@pytest.mark.timeout(600)
+def test_a_scheduled_run_that_was_due_while_an_earlier_one_ran_is_left_out(checkout: Path) -> None:
+    """One that a user starts meanwhile waits for its turn and runs."""
+    add_stage(checkout, "toy_long", "echo run >> runs; until test -e enough; do sleep 0.1; done")
+    parameters = {"checkout": str(checkout), "targets": ["toy_long"], "refresh_crawl": False}
+    often = DeploymentScheduleCreate(schedule=IntervalSchedule(interval=timedelta(seconds=30)))
+    with get_client(sync_client=True) as client:
+        where = [{"prefect.deployments.steps.set_working_directory": {"directory": str(CHECKOUT)}}]
+        there = {"work_pool_name": "zugwerk", "pull_steps": where, "entrypoint": "flows/systems.py:reproduce"}
+        flow = client.read_deployment_by_name("reproduce/local").flow_id
+        deployment = client.create_deployment(flow, "often", parameters=parameters, schedules=[often], **there)
+
+        def runs(state: str) -> list[FlowRun]:
+            of_it = FlowRunFilter(deployment_id=FlowRunFilterDeploymentId(any_=[deployment]))
+            return [run for run in client.read_flow_runs(flow_run_filter=of_it) if run.state_name == state]
+
+        wait_for(lambda: (checkout / "runs").exists() and len(runs("Late")) >= 2, limit_s=120 + LOCK_S)
+        (first,), by_hand = runs("Running"), client.create_flow_run_from_deployment(deployment)
+        (checkout / "enough").touch()
+        wait_for(lambda: state_name(client, by_hand.id) == "Completed", limit_s=240)
+        assert state_name(client, first.id) == "Completed"
+        late = [run.state.message for run in runs("LeftOut") if run.state and run.state.message]
+        assert len(late) >= 2
+        assert all(text.startswith("It was due at ") for text in late)
+        assert sum(f"'{first.name}' of the same schedule ran then or later" in text for text in late) >= 2
+        client.delete_deployment(deployment)
 
 
 def test_targets_that_wait_for_one_another_run_at_once(checkout: Path) -> None:

@@ -1,7 +1,9 @@
+import contextlib
 import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -23,6 +25,7 @@ from pipeline_src.systems.gomoku_zero.generation import run_generation
 from pipeline_src.systems.gomoku_zero.params import read_setting
 from pipeline_src.systems.search_depth.net import load_depth_net
 from tests.layout.imports import ROOT
+from tests.namespaces import hosts, needs_namespaces
 from tests.starts import Start
 from tests.systems.amazons_net.samples import RESIDUAL, SIZE, write_dataset
 from tests.systems.gomoku_zero.settings import write_params
@@ -121,6 +124,46 @@ def test_two_processes_train_amazons_nets_about_as_one_does(tmp_path, monkeypatc
     assert two["epochs"] == one["epochs"] == 2
     assert two["last"]["validation_loss"] == pytest.approx(one["last"]["validation_loss"], rel=0.1)
     assert two["last"]["train_loss"] == pytest.approx(one["last"]["train_loss"], rel=0.1)
+
+
+RANKS = ("pipeline_src.stages.amazons_train", "--model", "residual")
+DVC_YAML = f"""
+stages:
+  train:
+    cmd: python -m {" ".join(RANKS)}
+    deps: [artifacts/samples]
+    outs: [artifacts/models/amazons/residual/nets.pt]
+"""
+
+
+@pytest.mark.slow
+@needs_namespaces
+def test_two_machines_train_amazons_nets_in_the_bytes_of_two_processes(tmp_path):
+    """DVC runs the stage on the first machine; the second one is started with the stage's command."""
+    one, shared = tmp_path / "one", tmp_path / "shared"
+    for folder, changed in ((one, {"devices": 2}), (shared, {"num_nodes": 2})):
+        folder.mkdir()
+        write_amazons(folder, **changed)
+    stage(one, *RANKS)
+    (shared / "dvc.yaml").write_text(DVC_YAML)
+    dvc = [sys.executable, "-m", "dvc"]
+    subprocess.run([*dvc, "init", "--quiet", "--no-scm"], cwd=shared, check=True)
+    commands = [*dvc, "repro"], [sys.executable, "-m", *RANKS]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    with hosts(2) as made, contextlib.ExitStack() as stack:
+        places = {"PATH": path, "MASTER_ADDR": made[0][0], "MASTER_PORT": "29500", "GLOO_SOCKET_IFNAME": "eth0"}
+        started = []
+        for rank, ((_, words), command) in enumerate(zip(made, commands, strict=True)):
+            env = ENVIRONMENT | places | {"NODE_RANK": str(rank)}
+            started.append(stack.enter_context(subprocess.Popen([*words, *command], cwd=shared, env=env)))
+            stack.callback(started[-1].kill)
+        assert [process.wait(240) for process in started] == [0, 0]
+    for name in (
+        "models/amazons/residual/nets.pt",
+        *(f"reports/amazons/train/residual.{end}" for end in ("json", "csv")),
+    ):
+        assert (shared / "artifacts" / name).read_bytes() == (one / "artifacts" / name).read_bytes()
+    assert subprocess.run([*dvc, "status", "--quiet"], cwd=shared).returncode == 0
 
 
 @pytest.mark.slow

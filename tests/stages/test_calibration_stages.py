@@ -12,6 +12,7 @@ from pipeline_src.systems.amazons_net.models import save_nets
 from pipeline_src.systems.gomoku_zero.files import GenerationFiles
 from pipeline_src.systems.gomoku_zero.models import save_model
 from tests.players.positions import small_residual
+from tests.stages.killed import check_kill
 from tests.systems.gomoku_zero.nets import SMALL, fresh
 
 PARAMS = {
@@ -51,6 +52,10 @@ def test_figures_and_curve_are_written_alike_each_time(stage, tmp_path, workers)
     assert not list((tmp_path / "work").iterdir())
     assert run(stage, parallel={"workers": workers}) == once
     assert run(stage, seed=2) != once
+
+
+def test_killed_and_run_again_it_plays_only_what_is_missing(stage, monkeypatch):
+    check_kill(monkeypatch, lambda: run(stage, calibration={"games": 5, "simulations": 4}))
 
 
 def test_a_missing_model_is_told(stage):

@@ -10,6 +10,7 @@ from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import read_json
 from pipeline_src.stages import depth_match
 from pipeline_src.systems.search_depth.net import PublishedDepthConfig, SavedDepthNet, make_depth_net, save_depth_net
+from tests.stages.killed import check_kill
 from tests.systems.search_depth.players import GAME
 from tests.systems.search_depth.synthetic import write_synthetic
 
@@ -74,6 +75,15 @@ def test_the_report_tells_every_match(project):
     before = read_json(REPORT)
     depth_match.main()
     assert read_json(REPORT) == before
+
+
+def test_killed_and_run_again_it_plays_only_what_is_missing(project, monkeypatch):
+    def run():
+        depth_match.main()
+        written = (path for path in (project / "artifacts/reports").rglob("*.*") if ".timings." not in path.name)
+        return {path: path.read_bytes() for path in written}
+
+    check_kill(monkeypatch, run)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pipeline_src.files import read_json, read_table
 from pipeline_src.records.parquet import read_records
 from pipeline_src.stages import growing_board, growing_evaluate
 from pipeline_src.systems.growing_boards.params import BoardFiles
+from tests.stages.killed import check_kill
 from tests.systems.gomoku_zero.settings import SECTIONS
 
 CYCLE = {f"growing_{name}": SECTIONS[f"gomoku_{name}"] for name in ("net", "self_play", "train", "gate")}
@@ -67,10 +68,16 @@ def test_from_fresh_weights_to_the_figures(project, monkeypatch):
     assert [game.event for game in games] == ["headline"] * 4 + ["rated"] * 4
     best = read_table("artifacts/reports/growing/strength.csv")
     assert {row["n"] for row in best} == {"2"}
-    kept = project / "artifacts/reports/growing/evaluate.json"
-    before = kept.read_bytes()
-    growing_evaluate.main()
-    assert kept.read_bytes() == before
+
+    def evaluate():
+        growing_evaluate.main()
+        return [
+            (project / "artifacts/reports/growing" / name).read_bytes() for name in ("evaluate.json", "strength.csv")
+        ]
+
+    before = evaluate()
+    check_kill(monkeypatch, evaluate)
+    assert evaluate() == before
 
 
 def test_a_board_that_params_do_not_have(project, monkeypatch):
