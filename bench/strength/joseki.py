@@ -74,9 +74,8 @@ def read(path: Path) -> tuple[list[GameRecord], dict[str, int]]:
 
 def measure(records: list[GameRecord]) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the registry's figures, and the other numbers of the tables."""
-    builder = Builder()
-    counts, growth = tally(builder, records, 20)
-    whole, steps = builder.library(), walk(records).steps
+    whole, counts, growth = tally(records, len(records), 20)
+    steps = walk(records).steps
     index, positions = code_index(whole), spread(steps, POSITIONS)
     times, compared = timings(whole, index, positions), compare(whole, index, positions)
     pruned, unpruned = folds(records)

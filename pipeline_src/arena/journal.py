@@ -9,7 +9,7 @@ import contextlib
 import io
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -21,10 +21,27 @@ from pydantic import TypeAdapter
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel, run_tasks
 from pipeline_src.parallel.crew import Task
-from pipeline_src.parallel.tasks import nothing
+from pipeline_src.parallel.tasks import nothing, run_in_batches
 from pipeline_src.project.code import this_code
 
 FORMAT = 2
+
+
+class Entries(Mapping[str, Any]):
+    """Values by key, read from the journal's file when they are asked for."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.places = file, dict[str, int]()
+
+    def __getitem__(self, key: str) -> Any:
+        self.file.seek(self.places[key])
+        return json.loads(self.file.readline())["value"]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
 
 
 class Journal:
@@ -44,8 +61,8 @@ class Journal:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.entries: dict[str, Any] = {}
         self._file: BinaryIO = open(path, "a+b")  # noqa: SIM115 - open as long as the journal is
+        self.entries = Entries(self._file)
         try:
             self._lock()
             if not resume:
@@ -66,14 +83,22 @@ class Journal:
 
     def _take_up(self, head: dict[str, Any], replace: bool) -> None:
         self._file.seek(0)
-        whole = [line for line in self._file if line.endswith(b"\n")]
-        self._file.truncate(sum(map(len, whole)))
+        found: Any = None
+        end = 0
         try:
-            found = json.loads(whole[0]) if whole else None
-            lines = map(json.loads, whole[1:] if found == head else ())
-            self.entries = {str(line["key"]): line["value"] for line in lines}
+            for line in self._file:
+                if not line.endswith(b"\n"):
+                    break
+                entry: Any = json.loads(line) if not end or found == head else None
+                if not end:
+                    found = entry
+                elif found == head:
+                    key, _ = entry["key"], entry["value"]
+                    self.entries.places[str(key)] = end
+                end += len(line)
         except (ValueError, TypeError, KeyError) as error:
             raise ZugwerkError(f"{self.path}: damaged ({error!r}); remove it to begin the match anew") from None
+        self._file.truncate(end)
         if found is None or (replace and found != head):
             self._file.truncate(0)
             self._write(head)
@@ -94,17 +119,22 @@ class Journal:
         Raises:
             OSError: the file cannot be written; a torn line is dropped when the journal is next opened.
         """
-        self._write(*({"key": key, "value": value} for key, value in entries.items()))
-        self.entries.update(entries)
+        lines = ({"key": key, "value": value} for key, value in entries.items())
+        self.entries.places.update(zip(entries, self._write(*lines), strict=True))
 
-    def _write(self, *lines: Mapping[str, Any]) -> None:
+    def _write(self, *lines: Mapping[str, Any]) -> list[int]:
+        """Write lines; return where each begins."""
+        places = []
         try:
+            end = self._file.seek(0, os.SEEK_END)
             for line in lines:
-                self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+                places.append(end)
+                end += self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self.path)) from None
+        return places
 
     def close(self) -> None:
         """Release the journal for other processes."""
@@ -133,6 +163,27 @@ def stage_journal(folder: Path, module: str, identity: Mapping[str, Any]) -> Jou
     return Journal(folder / "journal.jsonl", {**code, **identity}, replace=True)
 
 
+def each_kept(
+    function: Callable[[list[Task]], list[Any]],
+    tasks: Mapping[str, Task],
+    parallel: Parallel,
+    description: str,
+    journal: Journal,
+    at_end: Callable[[], None] = nothing,
+    together: int = 1,
+    kind: Any = Any,
+) -> Iterator[Any]:
+    """Run the tasks that are not in the journal, then read the results from it one by one, in the order of the tasks.
+
+    Results of a batch are kept when it has finished. They are JSON data, or of the ``kind`` that pydantic turns into
+    JSON data and back; see `pack` for arrays. For the other arguments see `run_tasks`.
+    """
+    adapter, missing = TypeAdapter(kind), [key for key in tasks if key not in journal.entries]
+    for some in run_in_batches(function, [tasks[key] for key in missing], parallel, description, at_end, together):
+        journal.add_all({missing[index]: adapter.dump_python(value, mode="json") for index, value in some})
+    return (adapter.validate_python(journal.entries[key]) for key in tasks)
+
+
 def run_kept(
     function: Callable[[list[Task]], list[Any]],
     tasks: Mapping[str, Task],
@@ -143,22 +194,10 @@ def run_kept(
     together: int = 1,
     kind: Any = Any,
 ) -> list[Any]:
-    """Run tasks as `run_tasks` does, except those in the journal; keep the results of each batch when it has finished.
-
-    Results are JSON data, or of the ``kind`` that pydantic turns into JSON data and back; see `pack` for arrays.
-    """
-    adapter = TypeAdapter(kind)
-    known = {} if journal is None else journal.entries
-    found = {key: adapter.validate_python(known[key]) for key in tasks if key in known}
-    missing = [key for key in tasks if key not in found]
-
-    def keep(some: list[tuple[int, Any]]) -> None:
-        if journal is not None:
-            journal.add_all({missing[index]: adapter.dump_python(value, mode="json") for index, value in some})
-
-    new = run_tasks(function, [tasks[key] for key in missing], parallel, description, at_end, keep, together)
-    found.update(zip(missing, new, strict=True))
-    return [found[key] for key in tasks]
+    """Run tasks as `each_kept` does; return all results. Without a journal, none is kept."""
+    if journal is None:
+        return run_tasks(function, list(tasks.values()), parallel, description, at_end, together)
+    return list(each_kept(function, tasks, parallel, description, journal, at_end, together, kind))
 
 
 def pack(arrays: Mapping[str, Any]) -> str:

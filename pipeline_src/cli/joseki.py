@@ -159,12 +159,12 @@ def add(
     out: Path = Out,
 ) -> None:
     """Add games to a library. Games that it already has are skipped."""
-    from pipeline_src.records.parquet import read_records
+    from pipeline_src.records.parquet import each_record
     from pipeline_src.systems.joseki.build import Builder
     from pipeline_src.systems.joseki.library import load, save
 
     builder = Builder(load(library))
-    added = builder.add(read_records(games))
+    added = builder.add(each_record(games))
     save(builder.library(), out)
     typer.echo(f"{added.games} games added, {added.repeats} known before, {len(added.illegal)} with an illegal move")
 
@@ -176,8 +176,8 @@ def merge(
     out: Path = Out,
 ) -> None:
     """Merge two libraries."""
-    from pipeline_src.systems.joseki.build import merge as merged
     from pipeline_src.systems.joseki.library import load, save
+    from pipeline_src.systems.joseki.merging import merge as merged
 
     both = merged(load(first), load(second))
     save(both, out)

@@ -41,8 +41,8 @@ def assign_games(gids: npt.NDArray[np.int64], shares: tuple[float, float, float]
     Raises:
         ZugwerkError: too few games to put at least one into each split.
     """
-    drawn = [np.random.SeedSequence([seed, streams.SPLIT, int(gid)]).generate_state(1, np.uint64)[0] for gid in gids]
-    order = np.lexsort((gids, np.array(drawn, np.uint64)))
+    numbers = (np.random.SeedSequence([seed, streams.SPLIT, int(gid)]).generate_state(1, np.uint64)[0] for gid in gids)
+    order = np.lexsort((gids, np.fromiter(numbers, np.uint64, len(gids))))
     ends = np.rint(np.cumsum(shares) / np.sum(shares) * len(gids)).astype(np.int64)
     sizes = np.diff(ends, prepend=0)
     if not sizes.all():

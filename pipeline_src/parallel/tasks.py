@@ -33,10 +33,23 @@ def run_tasks(
     parallel: Parallel,
     description: str,
     at_end: Callable[[], None] = nothing,
-    on_results: Callable[[list[tuple[int, R]]], None] = nothing,
     together: int = 1,
 ) -> list[R]:
-    """Return the result of every task, in the order of the tasks; show a progress bar in a terminal.
+    """Return the result of every task, in the order of the tasks; see `run_in_batches`."""
+    batches = run_in_batches(function, tasks, parallel, description, at_end, together)
+    results = dict(result for some in batches for result in some)
+    return [results[index] for index in range(len(tasks))]
+
+
+def run_in_batches(
+    function: Callable[[list[Task]], list[R]],
+    tasks: Sequence[Task],
+    parallel: Parallel,
+    description: str,
+    at_end: Callable[[], None] = nothing,
+    together: int = 1,
+) -> Generator[list[tuple[int, R]]]:
+    """Yield index and result of the tasks of each batch as soon as it has finished; show a progress bar in a terminal.
 
     Args:
         function: a top-level function, or a partial one, from the arguments of some tasks to one result for each.
@@ -44,30 +57,28 @@ def run_tasks(
         parallel: the workers.
         description: title of the bar.
         at_end: see `run_as_they_come`.
-        on_results: called in this process with index and result of the tasks of each batch as soon as it has finished.
         together: number of tasks that are quicker in one batch than in several, as games of a net are.
 
     Raises:
         ZugwerkError: a task ended its worker at every attempt (raised after all other tasks); as `Crew.run`.
         Exception: whatever a task raised.
     """
-    results: dict[int, R] = {}
+    missing = bytearray(b"\1") * len(tasks)
     with (
         closing(_run(function, Batches(tasks, together), parallel, at_end)) as found,
         tqdm(total=len(tasks), desc=description, disable=None) as bar,
     ):
         for some in found:
-            results.update(some)
-            on_results(some)
+            yield some
             bar.update(len(some))
-    for index in range(len(tasks)):
-        if index not in results:
-            raise ZugwerkError(
-                f"{description}: task {index + 1} of {len(tasks)} ({_name(function)}) ended its worker at every "
-                "attempt, perhaps out of memory: lower parallel.workers, or see the log of the cluster. The others are "
-                "done"
-            )
-    return [results[index] for index in range(len(tasks))]
+            for index, _ in some:
+                missing[index] = 0
+    if (index := missing.find(1)) >= 0:
+        raise ZugwerkError(
+            f"{description}: task {index + 1} of {len(tasks)} ({_name(function)}) ended its worker at every "
+            "attempt, perhaps out of memory: lower parallel.workers, or see the log of the cluster. The others are "
+            "done"
+        )
 
 
 def run_as_they_come(

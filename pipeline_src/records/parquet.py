@@ -6,7 +6,9 @@ int64; ``actions`` list<int32>; ``resigned`` bool; ``winner`` string, null where
 
 import dataclasses
 import itertools
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_PER_GROUP = 5_000
+ROWS_AT_ONCE = 1_000
+"""Rows that are objects at a time; a group is a multiple of it."""
 
 
 def schema() -> "pa.Schema":
@@ -36,40 +40,122 @@ def schema() -> "pa.Schema":
     return pa.schema([(f.name, special.get(f.name, pa.string())) for f in dataclasses.fields(GameRecord)])
 
 
+class Rows:
+    """Rows of a Parquet file with a column ``gid``, written as they come."""
+
+    def __init__(self, path: Path, columns: "pa.Schema", group: int, **how: Any) -> None:
+        """Begin a file with row groups of this size; ``how`` are options of pyarrow's writer."""
+        import pyarrow.parquet as pq
+
+        self.gids = array("q")
+        self._path, self._columns, self._group, self._how = path, columns, group, {"compression": "zstd", **how}
+        self._rows: list[Any] = []
+        self._tables: list[pa.Table] = []
+        self._file = pq.ParquetWriter(path, columns, **self._how)
+
+    def add(self, row: Any) -> None:
+        """Write a row, an object with the columns as attributes."""
+        self.gids.append(row.gid)
+        self._rows.append(row)
+        if len(self._rows) == ROWS_AT_ONCE:
+            self._pack()
+        if sum(map(len, self._tables)) >= self._group:
+            self._write()
+
+    def _pack(self) -> None:
+        import pyarrow as pa
+
+        columns = {name: [getattr(row, name) for row in self._rows] for name in self._columns.names}
+        self._tables.append(pa.table(columns, self._columns))
+        self._rows.clear()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        self._file.write_table(pa.concat_tables(self._tables).combine_chunks())
+        self._tables.clear()
+
+    def finish(self) -> None:
+        """Write what is left. Rows that did not come by gid are sorted, in memory."""
+        import numpy as np
+        import pyarrow.parquet as pq
+
+        if self._rows or not self.gids:
+            self._pack()
+        if self._tables:
+            self._write()
+        self._file.close()
+        gids = np.array(self.gids)
+        if (gids[1:] < gids[:-1]).any():
+            order = np.argsort(gids, kind="stable")
+            table = pq.ParquetFile(self._path).read().take(order).cast(self._columns)
+            pq.write_table(table, self._path, row_group_size=self._group, **self._how)
+            self.gids = array("q", gids[order].tobytes())
+
+    def close(self) -> None:
+        """Release the file; a file that was not finished is damaged."""
+        self._file.close()
+
+
+@contextmanager
+def open_records(path: Path | str) -> Iterator[Rows]:
+    """Begin an archive of the records that are added; it is sorted by gid, and replaces the file at the end.
+
+    Raises:
+        ZugwerkError: two records have the same gid.
+    """
+    with written_aside(path) as aside:
+        rows = Rows(aside, schema(), ROWS_PER_GROUP, write_page_checksum=True)
+        with closing(rows):
+            yield rows
+            rows.finish()
+        for before, after in itertools.pairwise(rows.gids):
+            if before == after:
+                raise ZugwerkError(f"{path}: game {after} twice; gids must be unique within an archive")
+
+
 def write_records(records: Iterable[GameRecord], path: Path | str) -> int:
     """Write records as one Parquet file, sorted by gid; return their number. The file is replaced as a whole.
 
     Raises:
         ZugwerkError: two records have the same gid.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = sorted(records, key=lambda r: r.gid)
-    for before, after in itertools.pairwise(rows):
-        if before.gid == after.gid:
-            raise ZugwerkError(f"{path}: game {after.gid} twice; gids must be unique within an archive")
-    columns = {name: [getattr(r, name) for r in rows] for name in schema().names}
-    table = pa.table(columns, schema())
-    with written_aside(path) as aside:
-        pq.write_table(table, aside, compression="zstd", row_group_size=ROWS_PER_GROUP, write_page_checksum=True)
-    return len(rows)
+    with open_records(path) as rows:
+        for record in records:
+            rows.add(record)
+    return len(rows.gids)
 
 
-def read_table(path: Path | str) -> "pa.Table":
-    """Read an archive as an Arrow table and check its columns and checksums.
+def read_batches(path: Path | str) -> Iterator["pa.Table"]:
+    """Read an archive some games at a time, the first time none, and check its columns and checksums on the way.
 
     Raises:
         ZugwerkError: the file is missing, damaged or not Parquet, its columns differ from `schema`, or a field is
             empty.
     """
     import pyarrow as pa
+
+    for part in _parts(path):
+        missing = [name for name in schema().names if name not in part.column_names]
+        if missing:
+            raise ZugwerkError(f"{path}: not an archive of game records: column {missing[0]!r} is missing")
+        try:
+            table = part.select(schema().names).cast(schema())
+            table.validate(full=True)
+        except (pa.ArrowException, ValueError) as error:
+            raise ZugwerkError(f"{path}: a column has the wrong type ({error})") from None
+        _check_filled(table, path)
+        yield table
+
+
+def _parts(path: Path | str) -> Iterator["pa.Table"]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            table = file.read()
-        missing = [name for name in schema().names if name not in table.column_names]
+            yield file.schema_arrow.empty_table()
+            yield from (pa.Table.from_batches([batch]) for batch in file.iter_batches(ROWS_PER_GROUP))
     except FileNotFoundError:
         raise ZugwerkError(f"{path}: no such file{remedy(path, '`dvc repro` makes it')}") from None
     except PermissionError:
@@ -78,15 +164,17 @@ def read_table(path: Path | str) -> "pa.Table":
         reason = str(error).split("\n", maxsplit=1)[0]
         again = remedy(path, "remove it, `dvc repro` makes it")
         raise ZugwerkError(f"{path}: damaged, or not a Parquet file ({reason}){again}") from None
-    if missing:
-        raise ZugwerkError(f"{path}: not an archive of game records: column {missing[0]!r} is missing")
-    try:
-        table = table.select(schema().names).cast(schema())
-        table.validate(full=True)
-    except (pa.ArrowException, ValueError) as error:
-        raise ZugwerkError(f"{path}: a column has the wrong type ({error})") from None
-    _check_filled(table, path)
-    return table
+
+
+def read_table(path: Path | str) -> "pa.Table":
+    """Read an archive as an Arrow table.
+
+    Raises:
+        ZugwerkError: as `read_batches`.
+    """
+    import pyarrow as pa
+
+    return pa.concat_tables(read_batches(path))
 
 
 def _check_filled(table: "pa.Table", path: Path | str) -> None:
@@ -99,6 +187,12 @@ def _check_filled(table: "pa.Table", path: Path | str) -> None:
             raise ZugwerkError(f"{path}: not an archive of game records: {count} empty fields in column {name!r}")
 
 
+def each_record(path: Path | str) -> Iterator[GameRecord]:
+    """Read an archive as `read_records` does, some records at a time."""
+    for table in read_batches(path):
+        yield from (_record(row, path) for row in table.to_pylist())
+
+
 def read_records(path: Path | str) -> list[GameRecord]:
     """Read all records of an archive, in the order of their gids.
 
@@ -109,9 +203,9 @@ def read_records(path: Path | str) -> list[GameRecord]:
     [7]
 
     Raises:
-        ZugwerkError: as `read_table`, or a winner or source is not one of the known words.
+        ZugwerkError: as `read_batches`, or a winner or source is not one of the known words.
     """
-    return [_record(row, path) for row in read_table(path).to_pylist()]
+    return list(each_record(path))
 
 
 def _record(row: dict[str, Any], path: Path | str) -> GameRecord:

@@ -5,12 +5,14 @@ stopped before the turns; ``reason``, one of `REASONS`; ``detail``, a sentence f
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.files import written_aside
+from pipeline_src.records.parquet import Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +30,7 @@ Reason = Literal[
     "unfinished",  # nothing names a winner
     "too_short",
 ]
+ROWS_PER_GROUP = 1_000_000
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
@@ -64,16 +67,20 @@ def schema() -> "pa.Schema":
     return pa.schema(columns)
 
 
+@contextmanager
+def open_rejects(path: Path | str) -> Iterator[Rows]:
+    """Begin a file of the rejects that are added; it is sorted by gid, and replaces the file at the end."""
+    with written_aside(path) as aside, closing(Rows(aside, schema(), ROWS_PER_GROUP)) as rows:
+        yield rows
+        rows.finish()
+
+
 def write_rejects(rejects: Iterable[Reject], path: Path | str) -> int:
     """Write rejects as one Parquet file, sorted by gid; return their number. The file is replaced as a whole."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = sorted(rejects, key=lambda r: r.gid)
-    table = pa.table({name: [getattr(r, name) for r in rows] for name in schema().names}, schema())
-    with written_aside(path) as aside:
-        pq.write_table(table, aside, compression="zstd")
-    return len(rows)
+    with open_rejects(path) as rows:
+        for reject in rejects:
+            rows.add(reject)
+    return len(rows.gids)
 
 
 def shown(text: str) -> str:

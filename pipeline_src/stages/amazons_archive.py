@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline_src import streams
 from pipeline_src.arena.game import Fixture, play
-from pipeline_src.arena.journal import run_kept, stage_journal
+from pipeline_src.arena.journal import each_kept, stage_journal
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.arena.runner import Board
 from pipeline_src.errors import run_main
@@ -58,7 +58,7 @@ def main() -> None:
     engine, tasks = amazons_engine(), {str(number): (number,) for number in range(params.games)}
     identity = {"params": params.model_dump(), "amazons_engine": engine.model_dump(), "seed": seed}
     with stage_journal(WORK, "pipeline_src.stages.amazons_archive", identity) as journal:
-        games = run_kept(
+        games = each_kept(
             partial(play_games, params, seed),
             tasks,
             load(Parallel, "parallel"),
@@ -67,7 +67,7 @@ def main() -> None:
             together=GROUP,
             kind=GameRecord,
         )
-    write_records(games, OUT)
+        write_records(games, OUT)
     shutil.rmtree(WORK)
 
 

@@ -11,11 +11,11 @@ from tqdm import tqdm
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.project.params import load
-from pipeline_src.records.littlegolem.games import Kept, Usable, read_game, source_of
-from pipeline_src.records.littlegolem.report import count_games
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.littlegolem.games import Usable, read_game, source_of
+from pipeline_src.records.littlegolem.report import GameCounts
+from pipeline_src.records.parquet import open_records
 from pipeline_src.records.raw import read_raw
-from pipeline_src.records.rejects import Reject, write_rejects
+from pipeline_src.records.rejects import Reject, open_rejects
 from pipeline_src.systems.amazons_net.params import AmazonsParseParams
 
 PAGES = Path("artifacts/raw/amazons/pages")
@@ -31,16 +31,21 @@ def main() -> None:
         ZugwerkError: bad params, a damaged shard, or not one usable game.
     """
     params = load(AmazonsParseParams, "amazons_parse")
-    usable = Usable(params.min_plies, params.variants)
-    pages = tqdm(read_raw(PAGES), desc="parse", unit=" games", disable=None)
-    results = [(source_of(raw), read_game(raw, usable)) for raw in pages]
-    counts = count_games(results)
-    write_rejects((result for _, result in results if isinstance(result, Reject)), REJECTS)
-    write_json(REPORT, counts)
-    if not counts["games"]:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in counts["rejects_by_reason"].items() if n)
-        raise ZugwerkError(f"{PAGES}: not one usable game among {counts['rows']} ({reasons}); see {REJECTS}")
-    write_records((result.record for _, result in results if isinstance(result, Kept)), GAMES)
+    usable, counts = Usable(params.min_plies, params.variants), GameCounts()
+    with open_records(GAMES) as games:
+        with open_rejects(REJECTS) as rejects:
+            for raw in tqdm(read_raw(PAGES), desc="parse", unit=" games", disable=None):
+                result = read_game(raw, usable)
+                counts.add(source_of(raw), result)
+                if isinstance(result, Reject):
+                    rejects.add(result)
+                else:
+                    games.add(result.record)
+        report = counts.report()
+        write_json(REPORT, report)
+        if not report["games"]:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in report["rejects_by_reason"].items() if n)
+            raise ZugwerkError(f"{PAGES}: not one usable game among {report['rows']} ({reasons}); see {REJECTS}")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pipeline_src.systems.amazons_net.params import AmazonsSamplesParams
 
 GAMES = Path("artifacts/records/amazons/games.parquet")
 OUT = Path("artifacts/samples/amazons")
+WORK = Path("work/amazons_samples")
 REPORT = Path("artifacts/reports/amazons/samples.json")
 
 
@@ -24,9 +25,10 @@ def main() -> None:
         ZugwerkError: bad params, or games that cannot be used.
     """
     params, seed = load(AmazonsSamplesParams, "amazons_samples"), load_value(int, "seed")
-    archive = read_games(GAMES, params.size, params.variants, params.teachers)
+    WORK.mkdir(parents=True, exist_ok=True)
+    archive = read_games(GAMES, params.size, params.variants, params.teachers, WORK)
     counts = build_dataset(
-        archive, OUT, size=params.size, variants=params.variants, shares=params.split.shares, seed=seed
+        archive, OUT, size=params.size, variants=params.variants, shares=params.split.shares, seed=seed, work=WORK
     )
     write_json(REPORT, counts)
 

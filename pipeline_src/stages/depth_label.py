@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src import streams
-from pipeline_src.arena.journal import pack, run_kept, stage_journal, unpack
+from pipeline_src.arena.journal import each_kept, pack, stage_journal, unpack
 from pipeline_src.arena.openings import random_openings
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.games import amazons
+from pipeline_src.learning.disk import DiskRows
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.search.amazons.params import AmazonsEngine
@@ -31,6 +32,8 @@ OUT = Path("artifacts/samples/depth")
 REPORT = Path("artifacts/reports/depth/label.json")
 WORK = Path("work/depth_label")
 LEFT_OUT = ("closed", "single", "decided")
+SHAPES = ((), (DEPTHS,), (10, 10))
+"""Shapes of one row, by the axes of a field."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -57,11 +60,16 @@ def main() -> None:
     tasks = {str(number): (number, opening) for number, opening in enumerate(openings)}
     with stage_journal(WORK, "pipeline_src.stages.depth_label", identity) as journal:
         played = len(tasks.keys() - journal.entries.keys())
-        parts = [unpack(text) for text in run_kept(labeller, tasks, parallel, "search depths", journal)]
-    arrays = {name: np.concatenate([part[name] for part in parts]) for name in FIELDS}
+        rows = {name: DiskRows(WORK, dtype, SHAPES[ndim]) for name, (dtype, ndim) in FIELDS.items()}
+        left_out = dict.fromkeys(LEFT_OUT, 0)
+        for part in map(unpack, each_kept(labeller, tasks, parallel, "search depths", journal)):
+            for name, found in rows.items():
+                found.append(part[name])
+            for name in LEFT_OUT:
+                left_out[name] += int(part[name].sum())
+    arrays = {name: found.array() for name, found in rows.items()}
     if not len(arrays["n"]):
         raise ZugwerkError("depth_label: no position in which there was a depth to choose; raise depth_label.games")
-    left_out = {name: int(sum(part[name].sum() for part in parts)) for name in LEFT_OUT}
     counts = describe(arrays, left_out, game)
     for label in ("reached", "needed"):
         arrays[label] = arrays[label].clip(game.lowest, game.highest)
@@ -83,7 +91,7 @@ def label_some(
 def _arrays(found: Labelled) -> Arrays:
     arrays: Arrays = {name: np.array([getattr(found, name)]) for name in LEFT_OUT}
     for name, (dtype, ndim) in FIELDS.items():
-        empty = np.empty((0, *((), (DEPTHS,), (10, 10))[ndim]), dtype)
+        empty = np.empty((0, *SHAPES[ndim]), dtype)
         arrays[name] = np.array([row[name] for row in found.rows], dtype) if found.rows else empty
     return arrays
 

@@ -12,15 +12,16 @@ from pathlib import Path
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json, write_table
 from pipeline_src.project.params import load
-from pipeline_src.records.parquet import read_records
+from pipeline_src.records.parquet import each_record, read_batches
 from pipeline_src.records.record import SOURCES
-from pipeline_src.systems.joseki.build import Builder, tally
+from pipeline_src.systems.joseki.build import tally
 from pipeline_src.systems.joseki.library import prune, save
 from pipeline_src.systems.joseki.params import JosekiBuildParams
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
 MODELS = Path("artifacts/models/joseki")
 REPORTS = Path("artifacts/reports/joseki")
+WORK = Path("work/joseki_build")
 GROWTH_POINTS = 20
 
 
@@ -31,23 +32,21 @@ def main() -> None:
         ZugwerkError: bad params, or no game that can be used.
     """
     params = load(JosekiBuildParams, "joseki_build")
-    records = read_records(GAMES)
-    if not records:
+    sources = Counter(source for table in read_batches(GAMES) for source in table["source"].to_pylist())
+    if not sources:
         raise ZugwerkError(f"{GAMES}: no games; `dvc repro joseki_records` makes them")
     begin = time.perf_counter()
-    builder = Builder(longest=params.moves)
-    metrics, growth = tally(builder, records, GROWTH_POINTS)
-    counted = time.perf_counter()
-    whole = builder.library()
-    library = prune(whole, params.fewest_games)
-    save(whole, MODELS / "whole.joseki")
+    WORK.mkdir(parents=True, exist_ok=True)
+    found = tally(each_record(GAMES), sources.total(), GROWTH_POINTS, params.moves, WORK)
+    tallied = time.perf_counter()
+    library = prune(found.library, params.fewest_games)
+    save(found.library, MODELS / "whole.joseki")
     save(library, MODELS / "library.joseki")
-    write_table(REPORTS / "growth.csv", growth)
+    write_table(REPORTS / "growth.csv", found.growth)
     kept = {"patterns": library.states, "transitions": library.transitions}
-    sources = Counter(record.source for record in records)
-    metrics |= {"kept": kept, "sources": {source: sources[source] for source in SOURCES}}
+    metrics = found.metrics | {"kept": kept, "sources": {source: sources[source] for source in SOURCES}}
     write_json(REPORTS / "build.json", metrics)
-    seconds = {"count": counted - begin, "freeze_and_save": time.perf_counter() - counted}
+    seconds = {"count": tallied - begin, "freeze_and_save": time.perf_counter() - tallied}
     write_json(REPORTS / "build.timings.json", {"seconds": seconds})
 
 

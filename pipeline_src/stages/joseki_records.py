@@ -9,23 +9,24 @@ it makes or reads only what is missing: finished games are kept under ``work/``.
 import dataclasses
 import hashlib
 import shutil
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from pipeline_src.arena.journal import Journal, run_kept, stage_journal
+from pipeline_src.arena.journal import Journal, each_kept, stage_journal
 from pipeline_src.errors import ZugwerkError, run_main
 from pipeline_src.files import write_json
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.params import load, load_value
 from pipeline_src.records.go_moves import SgfGame
 from pipeline_src.records.littlegolem.go import read_go
-from pipeline_src.records.parquet import write_records
+from pipeline_src.records.parquet import open_records
 from pipeline_src.records.raw import list_shards, read_raw
 from pipeline_src.records.record import GameRecord
-from pipeline_src.records.rejects import Reject, write_rejects
+from pipeline_src.records.rejects import Reject, open_rejects
 from pipeline_src.records.sgf import parse_sgf
 from pipeline_src.records.sgf_files import read_files
-from pipeline_src.systems.joseki.made import EVENT, count_games, make_games
+from pipeline_src.systems.joseki.made import EVENT, GameCounts, make_games
 from pipeline_src.systems.joseki.params import JosekiRecordsParams, MadeGames
 
 GAMES = Path("artifacts/records/joseki/games.parquet")
@@ -46,30 +47,38 @@ def main() -> None:
     """
     params, seed = load(JosekiRecordsParams, "joseki_records"), load_value(int, "seed")
     identity = {"made": params.made.model_dump(), "seed": seed}
-    with stage_journal(WORK, "pipeline_src.stages.joseki_records", identity) as journal:
-        if params.source == "made":
-            results = _make(params.made, seed, journal)
-        elif params.source == "littlegolem":
-            results = _read_crawled()
-        else:
-            results = _read(Path(params.source), journal)
-    results = [_long_enough(result, params.min_plies) for result in results]
-    counts = count_games(results)
-    write_rejects((result for result in results if isinstance(result, Reject)), REJECTS)
-    write_json(REPORT, counts)
-    if not counts["games"]:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in counts["rejects_by_reason"].items() if n)
-        raise ZugwerkError(f"{params.source}: not one usable game of {counts['rows']} ({reasons}); see {REJECTS}")
-    write_records((result.record for result in results if isinstance(result, SgfGame)), GAMES)
+    counts = GameCounts()
+    with stage_journal(WORK, "pipeline_src.stages.joseki_records", identity) as journal, open_records(GAMES) as games:
+        with open_rejects(REJECTS) as rejects:
+            for found in _results(params, seed, journal):
+                result = _long_enough(found, params.min_plies)
+                counts.add(result)
+                if isinstance(result, Reject):
+                    rejects.add(result)
+                else:
+                    games.add(result.record)
+        report = counts.report()
+        write_json(REPORT, report)
+        if not report["games"]:
+            reasons = ", ".join(f"{n} {reason}" for reason, n in report["rejects_by_reason"].items() if n)
+            raise ZugwerkError(f"{params.source}: not one usable game of {report['rows']} ({reasons}); see {REJECTS}")
     shutil.rmtree(WORK)
 
 
-def _make(made: MadeGames, seed: int, journal: Journal) -> Results:
+def _results(params: JosekiRecordsParams, seed: int, journal: Journal) -> Iterator[SgfGame | Reject]:
+    if params.source == "made":
+        return _make(params.made, seed, journal)
+    if params.source == "littlegolem":
+        return _read_crawled()
+    return _read(Path(params.source), journal)
+
+
+def _make(made: MadeGames, seed: int, journal: Journal) -> Iterator[SgfGame]:
     tasks = {str(number): (number,) for number in range(made.games)}
-    records = run_kept(
+    records = each_kept(
         partial(make_some, made, seed), tasks, load(Parallel, "parallel"), "games", journal, kind=GameRecord
     )
-    return [SgfGame(record, EVENT, 0, 0, 0) for record in records]
+    return (SgfGame(record, EVENT, 0, 0, 0) for record in records)
 
 
 def make_some(made: MadeGames, seed: int, tasks: list[tuple[int]]) -> list[GameRecord]:
@@ -77,14 +86,14 @@ def make_some(made: MadeGames, seed: int, tasks: list[tuple[int]]) -> list[GameR
     return [record for (number,) in tasks for record in make_games(made, seed, number, 1)]
 
 
-def _read(path: Path, journal: Journal) -> Results:
+def _read(path: Path, journal: Journal) -> Iterator[SgfGame | Reject]:
     """The games of a folder or tar, numbered in its order."""
     tasks = {
         f"{at} {name} {hashlib.sha256(data).hexdigest()}": (name, data)
         for at, (name, data) in enumerate(read_files(path))
     }
-    found = run_kept(read_some, tasks, load(Parallel, "parallel"), "files", journal, kind=Results)
-    return [_numbered(result, FIRST_GID + at) for at, result in enumerate(result for some in found for result in some)]
+    found = each_kept(read_some, tasks, load(Parallel, "parallel"), "files", journal, kind=Results)
+    return (_numbered(result, FIRST_GID + at) for at, result in enumerate(result for some in found for result in some))
 
 
 def read_some(files: list[tuple[str, bytes]]) -> list[Results]:
@@ -92,11 +101,11 @@ def read_some(files: list[tuple[str, bytes]]) -> list[Results]:
     return [list(parse_sgf(data, name=name)) for name, data in files]
 
 
-def _read_crawled() -> Results:
+def _read_crawled() -> Iterator[SgfGame | Reject]:
     if not list_shards(PAGES):
         steps = "`zugwerk crawl joseki`, then python -m pipeline_src.stages.joseki_crawl"
         raise ZugwerkError(f"{PAGES}: no crawled games there; run {steps}")
-    return [read_go(raw) for raw in read_raw(PAGES)]
+    return (read_go(raw) for raw in read_raw(PAGES))
 
 
 def _numbered(result: SgfGame | Reject, gid: int) -> SgfGame | Reject:

@@ -1,7 +1,9 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from pipeline_src.arena.journal import Journal, pack, run_kept, stage_journal, unpack
+from pipeline_src.arena.journal import Journal, each_kept, pack, run_kept, stage_journal, unpack
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.parallel import Parallel
 from pipeline_src.project.code import Code
@@ -71,6 +73,23 @@ def test_only_tasks_that_are_missing_run(tmp_path):
         assert run_kept(double, tasks, ALONE, "doubles", kept, kind=tuple[int]) == twice
         assert RAN == [0, 1, 2, 3, 1]
     assert run_kept(double, {"7": (7,)}, ALONE, "doubles") == [(14,)]
+
+
+def test_results_wait_on_disk(tmp_path):
+    def peak(count):
+        tasks = {str(number): (number,) for number in range(count)}
+        tracemalloc.start()
+        with Journal(tmp_path / f"{count}.jsonl", {}) as kept:
+            for key in tasks:
+                kept.add(key, key * 4_000)
+        with Journal(tmp_path / f"{count}.jsonl", {}) as kept:
+            assert sum(len(text) for text in each_kept(double, tasks, ALONE, "texts", kept)) >= 4_000 * count
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(10)
+    assert peak(400) - peak(100) < 300 * 1_000  # bytes; a text has 4,000 and more
 
 
 def test_packed_arrays_are_the_same_again():

@@ -1,5 +1,6 @@
 import dataclasses
 import random
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.records.parquet import read_records, schema, write_records
+from pipeline_src.records import parquet
+from pipeline_src.records.parquet import each_record, read_records, schema, write_records
 from pipeline_src.records.record import SOURCES, WINNERS, GameRecord
 from pipeline_src.records.rejects import Reject, write_rejects
 from tests.records.amazons_games import random_game, record_of
@@ -56,6 +58,39 @@ def test_round_trip_sorted_and_the_same_bytes_in_any_order(tmp_path, games, rng)
     first = path.read_bytes()
     write_records(rng.sample(games, len(games)), path)
     assert path.read_bytes() == first
+
+
+def many(count):
+    """Games of a hundred plies, one at a time."""
+    return (record_of(tuple(range(gid, gid + 100)), gid=gid) for gid in range(count))
+
+
+def test_groups_written_as_games_come_are_those_of_one_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "ROWS_PER_GROUP", 40)
+    monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 10)
+    games = list(many(95))
+    table = pa.table({name: [getattr(game, name) for game in games] for name in schema().names}, schema())
+    pq.write_table(table, tmp_path / "whole", compression="zstd", row_group_size=40, write_page_checksum=True)
+    assert write_records(games, tmp_path / "a") == write_records(games[::-1], tmp_path / "b") == 95
+    assert pq.ParquetFile(tmp_path / "a").num_row_groups == 3
+    assert {(tmp_path / name).read_bytes() for name in "ab"} == {(tmp_path / "whole").read_bytes()}
+    assert list(each_record(tmp_path / "b")) == games
+
+
+def test_memory_does_not_grow_with_the_games(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "ROWS_PER_GROUP", 200)
+    monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 100)
+
+    def peak(count):
+        tracemalloc.start()
+        write_records(many(count), tmp_path / "a")
+        assert sum(1 for _ in each_record(tmp_path / "a")) == count
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    peak(500)
+    assert peak(2_000) - peak(500) < 1_500 * 100  # bytes; the games alone take more than 1,000 each
 
 
 def test_two_games_of_one_gid_leave_the_old_archive(archive):

@@ -107,7 +107,7 @@ def test_shorter_sequences_make_smaller_libraries(project):
     longer = load(joseki_build.MODELS / "whole.joseki").transitions
     project(joseki_build, joseki_build={"moves": 5})
     assert load(joseki_build.MODELS / "whole.joseki").transitions < longer
-    assert int(Builder(load(joseki_build.MODELS / "whole.joseki")).states) > 0
+    assert Builder(load(joseki_build.MODELS / "whole.joseki")).library().states > 0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Build the data set of a set of games, in bounded memory.
+"""Build the data set of a set of games. Memory grows by less than a KiB a game; the rest is on disk.
 
 An archive is read as flat arrays, and its games are replayed twice. The first pass keeps only the hashes of positions,
 which decide the splits; the second pass writes the samples, split by split, one .npy file a field. Replaying costs less
@@ -6,6 +6,7 @@ than storing them.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -25,15 +26,15 @@ from pipeline_src.games.amazons.notation import format_move
 from pipeline_src.jit import njit
 from pipeline_src.learning.arrays import MANIFEST
 from pipeline_src.learning.canonical import canonical, piece_keys, start_forms, toggle
+from pipeline_src.learning.disk import ByHash, DiskRows, room
 from pipeline_src.learning.split import SPLITS, assign_games, choose_samples
 from pipeline_src.learning.symmetry import COUNT
 from pipeline_src.learning.writer import ArrayStream
-from pipeline_src.records.parquet import read_table
+from pipeline_src.records.parquet import read_batches
 from pipeline_src.records.record import SOURCES
 from pipeline_src.systems.amazons_net.samples import AMAZON, FIELDS, FOLDER, Samples, empty_samples
 from pipeline_src.systems.amazons_net.samples import ARROW as ARROW_SAMPLE
 
-COLUMNS = ("game", "gid", "source", "variant", "height", "width", "actions", "winner")
 NAMES = ("first_name", "second_name")
 
 
@@ -64,35 +65,65 @@ class Archive(NamedTuple):
     """Games of another board ``size``, and of another ``variant`` on this size."""
 
 
-def read_games(path: Path | str, size: int, variants: Sequence[str], teachers: str = "") -> Archive:
+def read_games(
+    path: Path | str, size: int, variants: Sequence[str], teachers: str = "", folder: Path | None = None
+) -> Archive:
     """Read the games of one board size and of some variants from an archive (`pipeline_src.records.parquet`).
 
-    ``teachers`` is a regular expression that the names of the players to learn from match somewhere.
+    ``teachers`` is a regular expression that the names of the players to learn from match somewhere; ``folder``, for
+    the turns, as for `room`.
 
     Raises:
         ZugwerkError: the archive is unreadable, or has no usable game, or has an invalid one: a repeated gid, another
             game, an unknown source, no winner, or a draw, which the Amazons do not have; or no player is a teacher.
     """
-    table = read_table(path).select([*COLUMNS, *NAMES])
-    sized = (table["height"].to_numpy() == size) & (table["width"].to_numpy() == size)
-    fits = sized & np.isin(_words(table, "variant"), variants)
-    rows = np.flatnonzero(fits)
-    used = table.take(rows[np.argsort(table["gid"].to_numpy()[rows], kind="stable")])
-    _check(used, path)
-    if not used.num_rows:
+    parts, actions, players = list[Games](), DiskRows(folder, np.int32), dict[str, bool]()
+    sources, total, sized, fitting = Counter[str](), 0, 0, 0
+    for table in read_batches(path):
+        fits = (table["height"].to_numpy() == size) & (table["width"].to_numpy() == size)
+        total, sized = total + len(table), sized + int(fits.sum())
+        used = table.take(np.flatnonzero(fits & np.isin(_words(table, "variant"), variants)))
+        fitting += len(used)
+        _check(used, path)
+        sources.update(_words(used, "source").tolist())
+        actions.append(pc.list_flatten(used["actions"]).to_numpy())
+        parts.append(
+            Games(
+                gid=used["gid"].to_numpy(),
+                start=np.array([variants.index(name) for name in used["variant"].to_pylist()], np.int8),
+                first_won=_words(used, "winner") == "first",
+                teachers=_teachers(used, teachers, players),
+                offsets=pc.list_value_length(used["actions"]).to_numpy().astype(np.int64),
+                actions=np.empty(0, np.int32),
+            )
+        )
+    if not fitting:
         wanted = f"{size}x{size} games of variant {' or '.join(variants)}"
-        raise ZugwerkError(f"{path}: no {wanted} among {table.num_rows}; see amazons_samples in params.yaml")
-    start, source = _words(used, "variant"), _words(used, "source")
-    games = Games(
-        gid=used["gid"].to_numpy(),
-        start=np.array([variants.index(name) for name in start], np.int8),
-        first_won=_words(used, "winner") == "first",
-        teachers=_teachers(used, teachers, path),
-        offsets=np.concatenate(([0], np.cumsum(pc.list_value_length(used["actions"]).to_numpy(), dtype=np.int64))),
-        actions=pc.list_flatten(used["actions"]).to_numpy(),
-    )
-    skipped = {"size": int((~sized).sum()), "variant": int((sized & ~fits).sum())}
-    return Archive(games, {name: int((source == name).sum()) for name in SOURCES}, skipped)
+        raise ZugwerkError(f"{path}: no {wanted} among {total}; see amazons_samples in params.yaml")
+    if not any(players.values()):
+        raise ZugwerkError(
+            f"{path}: no player's name matches '{teachers}', amazons_samples.teachers in params.yaml; there are "
+            + ", ".join(sorted(players)[:5])
+        )
+    joined = Games(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    offsets = np.concatenate(([0], np.cumsum(joined.offsets)))
+    games = _by_gid(joined._replace(offsets=offsets, actions=actions.array()))
+    twice = games.gid[1:][games.gid[1:] == games.gid[:-1]]
+    if twice.size:
+        raise ZugwerkError(f"{path}: game {twice[0]} twice; gids must be unique within an archive")
+    skipped = {"size": total - sized, "variant": sized - fitting}
+    return Archive(games, {name: sources[name] for name in SOURCES}, skipped)
+
+
+def _by_gid(games: Games) -> Games:
+    """Games in the order of their gids, which is the order of the archives that we write."""
+    order = np.argsort(games.gid, kind="stable")
+    if (order[1:] > order[:-1]).all():
+        return games
+    turns = [games.actions[games.offsets[g] : games.offsets[g + 1]] for g in order]
+    offsets = np.concatenate(([0], np.cumsum([len(some) for some in turns])))
+    columns = (games.gid[order], games.start[order], games.first_won[order], games.teachers[order])
+    return Games(*columns, offsets, np.concatenate(turns))
 
 
 def _words(table: pa.Table, column: str) -> npt.NDArray[np.str_]:
@@ -100,23 +131,17 @@ def _words(table: pa.Table, column: str) -> npt.NDArray[np.str_]:
     return np.array(table[column].to_pylist(), dtype=np.str_)
 
 
-def _teachers(used: pa.Table, teachers: str, path: Path | str) -> npt.NDArray[np.bool_]:
-    names = np.stack([_words(used, column) for column in NAMES], axis=1)
-    players, which = np.unique(names, return_inverse=True)
-    found = np.array([re.search(teachers, name) is not None for name in players])
-    if not found.any():
-        raise ZugwerkError(
-            f"{path}: no player's name matches '{teachers}', amazons_samples.teachers in params.yaml; there are "
-            + ", ".join(players[:5])
-        )
-    return found[which].reshape(names.shape)
+def _teachers(used: pa.Table, teachers: str, players: dict[str, bool]) -> npt.NDArray[np.bool_]:
+    """Whether the players of each game are teachers [G, 2]; ``players`` keeps the answers by name."""
+    names: list[list[Any]] = [used[column].to_pylist() for column in NAMES]
+    for name in {*names[0], *names[1]} - players.keys():
+        players[name] = re.search(teachers, name) is not None
+    found = [players[name] for column in names for name in column]
+    return np.array(found, np.bool_).reshape(2, -1).T.copy()
 
 
 def _check(used: pa.Table, path: Path | str) -> None:
     gids = used["gid"].to_numpy()
-    twice = gids[1:][gids[1:] == gids[:-1]]
-    if twice.size:
-        raise ZugwerkError(f"{path}: game {twice[0]} twice; gids must be unique within an archive")
     for column, known in (("game", ("amazons",)), ("source", SOURCES), ("winner", ("first", "second"))):
         words = _words(used, column)
         wrong = np.flatnonzero(~np.isin(words, known))
@@ -279,6 +304,7 @@ def build_dataset(
     variants: tuple[str, ...],
     shares: tuple[float, float, float],
     seed: int,
+    work: Path | None = None,
 ) -> dict[str, Any]:
     """Write the data set of an archive's games to ``folder``, aside and renamed; return its counts.
 
@@ -291,6 +317,7 @@ def build_dataset(
         variants: start positions in use.
         shares: of the games for train, validation and test, in any unit.
         seed: the pipeline's.
+        work: where hashes are kept meanwhile, as for `room`.
 
     Returns:
         Counts by name: ``games``, ``samples``, ``dropped``, ``splits`` (counts of each), ``sources``, ``skipped``.
@@ -303,14 +330,14 @@ def build_dataset(
     game_splits = assign_games(games.gid, shares, seed)
     groups = [np.flatnonzero(game_splits == split) for split in range(len(SPLITS))]
     with tqdm(total=2 * len(games.gid), desc="samples", unit=" games", disable=None) as progress:
-        hashes = np.empty(2 * len(games.actions), np.uint64)
+        hashes = ByHash(work, row=np.int64, split=np.int8)
         for which in _portions(np.arange(len(games.gid))):
-            first, last = which[[0, -1]]
-            hashes[2 * games.offsets[first] : 2 * games.offsets[last + 1]] = replayer.replay(which)[1]
+            begins, ends = 2 * games.offsets[which], 2 * games.offsets[which + 1]
+            found, splits = replayer.replay(which)[1], np.repeat(game_splits[which], ends - begins)
+            hashes.append(found, row=np.arange(begins[0], ends[-1]), split=splits)
             progress.update(len(which))
-        sample_splits = np.repeat(game_splits, 2 * np.diff(games.offsets))
-        stays = choose_samples(hashes, sample_splits)
-        counts = _count(archive, game_splits, sample_splits, stays, hashes)
+        stays = room(work, np.bool_, (2 * len(games.actions),))
+        counts = _choose(archive, game_splits, hashes, stays)
         with written_aside(folder) as aside:
             aside.mkdir()
             with open_writer(aside, counts["samples"], size) as writer:
@@ -328,22 +355,26 @@ def _portions(which: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
         yield which[at : at + GAMES_AT_ONCE]
 
 
-def _count(
-    archive: Archive,
-    game_splits: npt.NDArray[np.int8],
-    sample_splits: npt.NDArray[np.int8],
-    stays: npt.NDArray[np.bool_],
-    hashes: npt.NDArray[np.uint64],
+def _choose(
+    archive: Archive, game_splits: npt.NDArray[np.int8], hashes: ByHash, stays: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    splits: dict[str, dict[str, int]] = {}
+    """Mark the samples that stay; return the counts."""
+    kept, dropped, positions = (np.zeros(len(SPLITS), np.int64) for _ in range(3))
+    for part in hashes.parts():
+        stay = choose_samples(part["hash"], part["split"])
+        stays[part["row"]] = stay
+        for split in range(len(SPLITS)):
+            mine = part["split"] == split
+            kept[split] += int((mine & stay).sum())
+            dropped[split] += int((mine & ~stay).sum())
+            positions[split] += len(np.unique(part["hash"][mine & stay]))
+    splits = {}
     for number, name in enumerate(SPLITS):
-        mine = sample_splits == number
-        kept = mine & stays
         splits[name] = {
             "games": int((game_splits == number).sum()),
-            "samples": int(kept.sum()),
-            "dropped": int(mine.sum() - kept.sum()),
-            "positions": len(np.unique(hashes[kept])),
+            "samples": int(kept[number]),
+            "dropped": int(dropped[number]),
+            "positions": int(positions[number]),
         }
         if not splits[name]["samples"]:
             raise ZugwerkError(
@@ -352,8 +383,8 @@ def _count(
             )
     return {
         "games": len(game_splits),
-        "samples": int(stays.sum()),
-        "dropped": int((~stays).sum()),
+        "samples": int(kept.sum()),
+        "dropped": int(dropped.sum()),
         "splits": splits,
         "sources": archive.sources,
         "skipped": archive.skipped,

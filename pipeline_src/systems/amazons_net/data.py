@@ -6,6 +6,7 @@ by sample, as int8 boards, then encoded and sent to the nets' device.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from pipeline_src import streams
 from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.disk import DiskRows
 from pipeline_src.learning.ranks import Share, share
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
 from pipeline_src.systems.amazons_net.losses import Played
@@ -24,6 +26,8 @@ from pipeline_src.systems.amazons_net.planes import Config, encode_for
 from pipeline_src.systems.amazons_net.samples import AMAZON, ARROW, Dataset
 
 VALIDATION_BATCH = 1024
+PART = 1 << 22
+"""Samples of a type that are shuffled at once, 64 MiB of row numbers of both types; an epoch goes through all parts."""
 ALL = Share()
 
 
@@ -75,7 +79,8 @@ class Plan:
             for split, rows in splits.items()
         }
         self.steps_per_epoch = -(-max(len(rows) for rows in self.train) // batch)
-        self._orders: tuple[int, list[npt.NDArray[np.int64]]] = (-1, [])
+        self._parts = -(-max(len(rows) for rows in self.train) // PART)
+        self._order = lru_cache(maxsize=2)(self._shuffled)
 
     def step(self, number: int, share: Share = ALL) -> StepPositions:
         """A process's share of the batches of step ``number``, counted from 0 over all epochs.
@@ -84,9 +89,8 @@ class Plan:
         ones of the epoch come again, so that all batches have one shape.
         """
         epoch, at = divmod(number, self.steps_per_epoch)
-        if self._orders[0] != epoch:
-            self._orders = (epoch, self._order(epoch))
-        rows = [share.of(order[at * self.batch : (at + 1) * self.batch]) for order in self._orders[1]]
+        places = np.arange(at * self.batch, (at + 1) * self.batch)
+        rows = [share.of(self._rows(epoch, of_type, places)) for of_type in range(len(self.train))]
         positions = [read(self.dataset, r, f) for r, f in zip(rows, self.factors["train"], strict=True)]
         if not self.augment:
             return StepPositions(number, *positions)
@@ -94,9 +98,21 @@ class Plan:
         which = [share.of(drawn) for drawn in rng.integers(0, COUNT, (2, self.batch))]
         return StepPositions(number, *(under(p, w) for p, w in zip(positions, which, strict=True)))
 
-    def _order(self, epoch: int) -> list[npt.NDArray[np.int64]]:
-        rng = np.random.default_rng([self.seed, streams.TRAINING, streams.TRAINING_ORDER, epoch])
-        return [np.resize(rng.permutation(rows), self.steps_per_epoch * self.batch) for rows in self.train]
+    def _rows(self, epoch: int, of_type: int, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Rows of a type at some places of an epoch's order."""
+        starts = np.cumsum([0, *(len(self.train[of_type][part :: self._parts]) for part in range(self._parts))])
+        places = places % starts[-1]
+        part_of, rows = np.searchsorted(starts, places, "right") - 1, np.empty_like(places)
+        for part in dict.fromkeys(part_of.tolist()):
+            own = part_of == part
+            rows[own] = self._order(epoch, part)[of_type][places[own] - starts[part]]
+        return rows
+
+    def _shuffled(self, epoch: int, part: int) -> list[npt.NDArray[np.int64]]:
+        """The rows of a part of an epoch, by type; they are spread evenly over the split."""
+        seed = [self.seed, streams.TRAINING, streams.TRAINING_ORDER, epoch, *([part] if part else [])]
+        rng = np.random.default_rng(seed)
+        return [rng.permutation(rows[part :: self._parts]) for rows in self.train]
 
 
 class Steps:
@@ -140,15 +156,19 @@ class Validation:
 
 
 def rows_by_type(dataset: Dataset, split: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Row numbers of the Amazon and of the Arrow samples of a split."""
-    place = dataset.split(split)
-    types = dataset.samples.type[place]
-    return np.flatnonzero(types == AMAZON) + place.start, np.flatnonzero(types == ARROW) + place.start
+    """Row numbers of the Amazon and of the Arrow samples of a split, on disk."""
+    place, found = dataset.split(split), {kind: DiskRows(None, np.int64) for kind in (AMAZON, ARROW)}
+    for first in range(place.start, place.stop, PART):
+        types = dataset.samples.type[first : min(first + PART, place.stop)]
+        for kind, rows in found.items():
+            rows.append(np.flatnonzero(types == kind) + first)
+    return found[AMAZON].array(), found[ARROW].array()
 
 
 def _factor(dataset: Dataset, split: str, rows: npt.NDArray[np.int64]) -> float:
     """Weight of a teacher's turn where the others' is 0, so that the mean over ``rows`` is 1."""
-    share = float(dataset.samples.teacher[rows].mean()) if len(rows) else 0.0
+    turns = sum(int(dataset.samples.teacher[rows[at : at + PART]].sum()) for at in range(0, len(rows), PART))
+    share = turns / len(rows) if len(rows) else 0.0
     if not share:
         raise ZugwerkError(f"split '{split}' has no turn of a teacher; amazons_samples.teachers in params.yaml")
     return 1 / share

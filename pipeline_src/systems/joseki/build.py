@@ -1,46 +1,32 @@
-"""Build a library from games, add games to one, merge two; and what each code makes of the patterns on the way.
+"""Build a library from games or add games to one; and what each code makes of the patterns on the way.
 
-The order of games changes nothing.
+The order of games changes nothing. The library of many games is merged from those of `GAMES_AT_ONCE` each, which wait
+on disk.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline_src.errors import ZugwerkError
+from pipeline_src.learning.disk import ByHash, DiskRows, count_different, room
 from pipeline_src.records.record import SOURCES, GameRecord
+from pipeline_src.systems.joseki.canonical import windows_of_keys
 from pipeline_src.systems.joseki.corners import BLACK, CORNERS, EMPTY, PASS, WHITE
 from pipeline_src.systems.joseki.library import Library, prune
-from pipeline_src.systems.joseki.pattern_code import (
-    Comparison,
-    count_clashes,
-    earlier_codes,
-    pattern_codes,
-    symmetric_codes,
-)
+from pipeline_src.systems.joseki.merging import COUNTS, Merged, check_whole, merge, merge_all
+from pipeline_src.systems.joseki.pattern_code import count_unresolved, earlier_codes, pattern_codes, symmetric_codes
 from pipeline_src.systems.joseki.sequences import CHUNK, LONGEST, Steps, chunks, fingerprint, walk
-from pipeline_src.systems.joseki.tables import (
-    NO_GAME,
-    SAMPLES,
-    STATES,
-    TRANSITIONS,
-    Tables,
-    add_sample,
-    count_steps,
-    empty_tables,
-    forget_games,
-    grown,
-    state_of,
-    transition_of,
-)
+from pipeline_src.systems.joseki.tables import NO_GAME, Tables, count_steps, empty_tables, forget_games, grown
 
 WINNING_COLOUR = {"first": BLACK, "second": WHITE, "draw": EMPTY, None: EMPTY}
 """By a record's winner: in Go ``first`` is Black, also where White begins against handicap stones."""
-COUNTS = ("played", "games", "wins", "losses")
-"""Counts of each transition."""
+GAMES_AT_ONCE = 5_000
+STATES_AT_ONCE = 1 << 16
 
 
 @dataclass
@@ -59,8 +45,16 @@ class Chunk(NamedTuple):
     """Some games just added."""
 
     steps: Steps
-    states: npt.NDArray[np.int32]
-    """[E]: the builder's number of the state that each step led to."""
+    keys: npt.NDArray[np.uint64]
+    """[E, 4]: of the pattern that each step led to."""
+
+
+class Part(NamedTuple):
+    """A library of some of a builder's games."""
+
+    library: Library
+    first: npt.NDArray[np.int64]
+    """[S]: which of all encodings of the builder was the first of the pattern, -1 where none is."""
 
 
 class Builder:
@@ -72,23 +66,18 @@ class Builder:
         Raises:
             ZugwerkError: it was pruned, so that its counts are not whole.
         """
-        self.longest = longest
-        self.added = Added()
+        self.longest, self.added = longest, Added()
+        self._before, self._known = list[Library](), np.empty(0, np.uint64)
+        if library is not None:
+            check_whole(library)
+            self._before, self._known = [library], library.fingerprints
+        self._encodings = 0
+        self._begin()
+
+    def _begin(self) -> None:
         self._tables = empty_tables()
         self._games: dict[int, tuple[int, int]] = {}
         """Number and source of each game, by its fingerprint."""
-        if library is not None:
-            self.absorb(library)
-
-    @property
-    def states(self) -> int:
-        """Patterns so far."""
-        return int(self._tables.used[STATES])
-
-    @property
-    def transitions(self) -> int:
-        """Moves between them so far."""
-        return int(self._tables.used[TRANSITIONS])
 
     def add(self, records: Iterable[GameRecord]) -> Added:
         """Count games; those counted before and those with an illegal move are left out. Returns all added so far.
@@ -100,17 +89,21 @@ class Builder:
             pass
         return self.added
 
-    def add_by_chunks(self, records: Iterable[GameRecord], size: int = CHUNK) -> Iterable[Chunk]:
-        """Add games as `add` does, and yield the result after every ``size`` games."""
-        for chunk in chunks(records, size):
+    def add_by_chunks(self, records: Iterable[GameRecord]) -> Iterator[Chunk]:
+        """Add games as `add` does, and yield the result after every `CHUNK` games."""
+        for chunk in chunks(records, CHUNK):
             new: dict[int, GameRecord] = {}
             for record in chunk:
                 name = fingerprint(record)
-                if name in self._games or name in new:
+                if name in self._games or name in new or self._was_known(name):
                     self.added.repeats += 1
                 else:
                     new[name] = record
             yield self._add(new)
+
+    def _was_known(self, name: int) -> bool:
+        at = int(np.searchsorted(self._known, np.uint64(name)))
+        return at < len(self._known) and int(self._known[at]) == name
 
     def _add(self, games: dict[int, GameRecord]) -> Chunk:
         records = list(games.values())
@@ -120,64 +113,29 @@ class Builder:
         winners = np.array([WINNING_COLOUR[record.winner] for record in records], np.int8)
         states = np.empty(count, np.int32)
         forget_games(self._tables)
-        count_steps(self._tables, walked.steps, np.array(list(games), np.uint64), winners, states)
+        names = np.array(list(games), np.uint64)
+        self._encodings = count_steps(self._tables, walked.steps, names, winners, self._encodings, states)
         refused = dict(walked.illegal)
         self.added.illegal += [(records[index].gid, ply) for index, ply in walked.illegal]
         counted = {name: record for i, (name, record) in enumerate(games.items()) if i not in refused}
         self._games |= {name: (record.gid, SOURCES.index(record.source)) for name, record in counted.items()}
         self.added.games += len(records) - len(refused)
-        return Chunk(walked.steps, states)
+        return Chunk(walked.steps, self._tables.keys[states])
 
-    def absorb(self, library: Library) -> None:
-        """Add what another library counted.
-
-        Raises:
-            ZugwerkError: it was pruned, or a game was counted on both sides, so that sums would be wrong.
-        """
-        if library.fewest_games > 1:
-            raise ZugwerkError(
-                f"a library without moves of fewer than {library.fewest_games} games cannot be added to or merged; "
-                "use the whole library"
-            )
-        theirs = library.fingerprints.tolist()
-        shared = sum(name in self._games for name in theirs)
-        if shared:
-            raise ZugwerkError(f"{shared} games are in both libraries and would count twice; add the other games anew")
-        origins = zip(library.gids.tolist(), library.sources.tolist(), strict=True)
-        self._games |= dict(zip(theirs, origins, strict=True))
-        self._tables = grown(self._tables, library.states, library.transitions)
-        _absorb(self._tables, library)
+    def take(self) -> Part:
+        """Return the library of the games since the last call; they are known from now on, and the tables empty."""
+        part = _frozen(self._tables, self._games)
+        self._known = np.union1d(self._known, part.library.fingerprints)
+        self._begin()
+        return part
 
     def library(self, fewest_games: int = 1) -> Library:
         """Return the library with all transitions, or with those of at least ``fewest_games`` games."""
-        return prune(_frozen(self._tables, self._games), fewest_games)
+        own = _frozen(self._tables, self._games).library
+        return prune(merge(*self._before, own) if self._before else own, fewest_games)
 
 
-def merge(first: Library, second: Library) -> Library:
-    """The library of both libraries' games.
-
-    Raises:
-        ZugwerkError: one was pruned, or they share games.
-    """
-    builder = Builder(first)
-    builder.absorb(second)
-    return builder.library()
-
-
-def _absorb(tables: Tables, library: Library) -> None:
-    states = [state_of(tables, key) for key in library.keys]
-    tables.seen[states] += library.seen
-    names = np.append(library.fingerprints, NO_GAME)[library.samples]
-    origins = library.origins()
-    for i in range(library.transitions):
-        at = transition_of(tables, states[origins[i]], int(library.move[i]), states[library.to[i]])
-        for name in COUNTS:
-            getattr(tables, name)[at] += getattr(library, name)[i]
-        for j in range(SAMPLES):
-            add_sample(tables, at, names[i, j], library.plies[i, j])
-
-
-def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Library:
+def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Part:
     states, transitions = (int(n) for n in tables.used)
     keys = tables.keys[:states]
     order = np.lexsort(keys.T[::-1])
@@ -194,7 +152,7 @@ def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Library:
     by = np.lexsort((to, move, origins))
     names = np.array(sorted(games), np.uint64)
     samples = tables.samples[:transitions][by]
-    return Library(
+    library = Library(
         keys=keys[order],
         seen=tables.seen[:states][order],
         starts=np.searchsorted(origins[by], np.arange(states + 1)).astype(np.int32),
@@ -207,67 +165,125 @@ def _frozen(tables: Tables, games: dict[int, tuple[int, int]]) -> Library:
         gids=np.array([games[int(name)][0] for name in names], np.int64),
         sources=np.array([games[int(name)][1] for name in names], np.int8),
     )
+    return Part(library, tables.first[:states][order])
 
 
-CODES = ("paper", "ours", "zobrist", "gu")
 Row = dict[str, str | float]
 
 
-def tally(builder: Builder, records: list[GameRecord], points: int) -> tuple[dict[str, Any], list[Row]]:
-    """Add games to a builder.
+class Tally(NamedTuple):
+    """A library, and counts on the way to it."""
+
+    library: Library
+    metrics: dict[str, Any]
+    """``encodings`` are patterns after local moves, ``passes`` moves elsewhere; ``clashes`` and ``clashes_ours``
+    encodings whose code was first another pattern's, ``clashing_patterns`` the patterns among them;
+    ``clashes_unresolved`` encodings whose exact key was another pattern's; ``names_zobrist`` and ``names_gu`` the codes
+    that earlier methods have for the same ``patterns``."""
+    growth: list[Row]
+
+
+def tally(
+    records: Iterable[GameRecord], count: int, points: int, longest: int = LONGEST, folder: Path | None = None
+) -> Tally:
+    """Build a library of games.
 
     Args:
-        builder: an empty one.
         records: the games, at least one.
+        count: their number.
         points: rows of the growth, at most.
-
-    Returns:
-        Counts, and rows of their growth. ``encodings`` are patterns after local moves, ``passes`` moves elsewhere;
-        ``clashes`` and ``clashes_ours`` encodings whose code was first another pattern's, ``clashing_patterns`` the
-        patterns among them; ``clashes_unresolved`` encodings whose exact key was another pattern's; ``names_zobrist``
-        and ``names_gu`` the codes that earlier methods have for the same ``patterns``.
+        longest: local moves of a corner sequence.
+        folder: where work is kept, as for `room`.
     """
-    codes: dict[str, list[Any]] = {name: [] for name in CODES}
-    states, sizes, comparison, passes = [], [], Comparison(), 0
-    for chunk in builder.add_by_chunks(records, -(-len(records) // points)):
-        played = chunk.steps.point != PASS
-        windows, after = chunk.steps.after[played], chunk.states[played]
-        zobrist, gu = earlier_codes(chunk.steps)
-        found = (pattern_codes(windows), symmetric_codes(windows), zobrist[played], gu[played])
-        for name, values in zip(CODES, found, strict=True):
-            codes[name].append(values)
-        states.append(after)
-        comparison.add(windows, after)
-        passes += int((~played).sum())
-        sizes.append((builder.added.games, int(played.sum()), builder.states, builder.transitions))
-    joined = {name: np.concatenate(values) for name, values in codes.items()}
-    exact = np.concatenate(states)
-    paper, ours = count_clashes(joined["paper"], exact), count_clashes(joined["ours"], exact)
-    ends = np.cumsum([size[1] for size in sizes])
-    growth: list[Row] = [
-        {
-            "games": games,
-            "encodings": int(end),
-            "patterns": patterns,
-            "transitions": transitions,
-            "clashes": int(paper.by_encoding[:end].sum()),
-            "clashes_ours": int(ours.by_encoding[:end].sum()),
-        }
-        for (games, _, patterns, transitions), end in zip(sizes, ends, strict=True)
-    ]
-    metrics = {
-        "games": builder.added.games,
+    builder, parts, ends, unresolved = Builder(longest=longest), list[Part](), list[int](), 0
+    names = ByHash(folder), ByHash(folder)
+    records, each = iter(records), -(-count // points)
+    for _ in range(0, count, each):
+        left = islice(records, each)
+        while some := list(islice(left, GAMES_AT_ONCE)):
+            for chunk in builder.add_by_chunks(some):
+                played = chunk.steps.point != PASS
+                unresolved += count_unresolved(chunk.steps.after[played], chunk.keys[played])
+                for rows, codes in zip(names, earlier_codes(chunk.steps), strict=True):
+                    rows.append(codes[played])
+            parts.append(_on_disk(builder.take(), folder))
+        ends.append(len(parts))
+    merged = merge_all([part.library for part in parts], folder)
+    library, clashes = merged.library, _clashes(merged, parts, folder)
+    by_part: dict[str, Any] = {
+        "games": [len(part.library.fingerprints) for part in parts],
+        "encodings": [int(part.library.seen.sum()) for part in parts],
+        "patterns": merged.new_states,
+        "transitions": merged.new_transitions,
+        "clashes": clashes["paper"].by_part,
+        "clashes_ours": clashes["ours"].by_part,
+    }
+    sums = {name: np.cumsum(values).tolist() for name, values in by_part.items()}
+    growth: list[Row] = [{name: values[end - 1] for name, values in sums.items()} for end in ends]
+    zobrist, gu = (count_different(rows) for rows in names)
+    metrics = {name: values[-1] for name, values in sums.items()} | {
         "repeats": builder.added.repeats,
         "illegal": len(builder.added.illegal),
-        "encodings": len(exact),
-        "patterns": len(np.unique(exact)),
-        "transitions": builder.transitions,
-        "passes": passes,
-        "clashes": paper.encodings,
-        "clashing_patterns": paper.patterns,
-        "clashes_ours": ours.encodings,
-        "clashes_unresolved": comparison.unresolved,
-        "names_zobrist": len(np.unique(joined["zobrist"])),
-        "names_gu": len(np.unique(joined["gu"])),
+        "patterns": int(np.count_nonzero(library.seen)),
+        "passes": int(library.played.sum()) - sums["encodings"][-1],
+        "clashing_patterns": clashes["paper"].patterns,
+        "clashes_unresolved": unresolved,
+        "names_zobrist": zobrist,
+        "names_gu": gu,
     }
-    return metrics, growth
+    return Tally(library, metrics, growth)
+
+
+def _on_disk(part: Part, folder: Path | None) -> Part:
+    def moved(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        rows = DiskRows(folder, array.dtype, array.shape[1:])
+        rows.append(array)
+        return rows.array()
+
+    arrays: dict[str, Any] = {name: moved(array) for name, array in part.library.arrays().items()}
+    return Part(Library(**arrays), moved(part.first))
+
+
+class Clashes(NamedTuple):
+    """Clashes of a code among the encodings of some parts."""
+
+    by_part: list[int]
+    """Clashing encodings of each part."""
+    patterns: int
+    """Number of clashing patterns, each counted once."""
+
+
+def _clashes(merged: Merged, parts: list[Part], folder: Path | None) -> dict[str, Clashes]:
+    """Clashes of both codes, which all forms of a pattern have in common: so those of states tell of encodings."""
+    keys = merged.library.keys
+    first = room(folder, np.int64, (len(keys),))
+    first[:] = -1
+    for part, place in reversed(list(zip(parts, merged.places, strict=True))):
+        seen = part.first >= 0
+        first[place[seen]] = part.first[seen]
+    codes = {name: ByHash(folder, state=np.int32, first=np.int64) for name in ("paper", "ours")}
+    for at in range(0, len(keys), STATES_AT_ONCE):
+        states = at + np.flatnonzero(first[at : at + STATES_AT_ONCE] >= 0)
+        windows = windows_of_keys(keys[states])
+        codes["paper"].append(pattern_codes(windows), state=states, first=first[states])
+        codes["ours"].append(symmetric_codes(windows), state=states, first=first[states])
+    found = {}
+    for name, rows in codes.items():
+        clashing = room(folder, np.bool_, (len(keys),))
+        for some in rows.parts():
+            clashing[clashing_states(some["hash"], some["state"], some["first"])] = True
+        by_part = [
+            int(part.library.seen[clashing[place]].sum()) for part, place in zip(parts, merged.places, strict=True)
+        ]
+        found[name] = Clashes(by_part, int(np.count_nonzero(clashing)))
+    return found
+
+
+def clashing_states(
+    codes: npt.NDArray[np.uint64], states: npt.NDArray[np.int32], first: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int32]:
+    """Return those of some states [S] whose code [S] another state had earlier; ``first`` [S] is the time of each."""
+    order = np.lexsort((first, codes))
+    again = codes[order][1:] == codes[order][:-1]
+    clashing: npt.NDArray[np.int32] = states[order][1:][again]
+    return clashing

@@ -117,6 +117,15 @@ def canonical_keys(windows: npt.NDArray[np.int8]) -> npt.NDArray[np.uint64]:
     return keys
 
 
+@njit(cache=True, allocates=True)
+def windows_of_keys(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int8]:
+    """The canonical patterns int8 [S, 10, 10] that keys uint64 [S, 4] stand for."""
+    windows = np.empty((len(keys), SIDE, SIDE), np.int8)
+    for i in range(len(keys)):
+        window_of_key(keys[i], windows[i])
+    return windows
+
+
 def canonical_key(window: Window) -> tuple[Key, int]:
     """Key uint64 [4] of a window int8 [10, 10], and the set of forms that are that key.
 

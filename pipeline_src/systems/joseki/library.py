@@ -13,7 +13,8 @@ import json
 import math
 import struct
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +65,13 @@ class Library:
     """[G]: where that is, as an index of `SOURCES`."""
     fewest_games: int = 1
     """Transitions of fewer games were dropped; 1 if none were."""
-    slots: Ints = field(init=False, repr=False)
-    """[2^k]: hash table over the keys."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "slots", np.full(1 << max(10, (2 * self.states - 1).bit_length()), -1, np.int32))
-        twice = fill_slots(self.slots, self.keys, self.states)
-        if twice:
-            raise ZugwerkError(f"{twice} patterns have two states each")
+    @cached_property
+    def slots(self) -> Ints:
+        """[2^k]: hash table over the keys."""
+        slots = np.full(1 << max(10, (2 * self.states - 1).bit_length()), -1, np.int32)
+        fill_slots(slots, self.keys, self.states)
+        return slots
 
     @property
     def states(self) -> int:
@@ -115,6 +115,11 @@ SHAPES: dict[str, tuple[str, str, tuple[int, ...]]] = {
 """Type, length and further axes of each array."""
 
 
+def key_names(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bytes_]:
+    """Keys [S, 4] as strings of 32 bytes [S], in the same order."""
+    return keys.astype(">u8").view("S32")[:, 0]
+
+
 def check(library: Library) -> None:
     """Test what kernels rely on.
 
@@ -127,9 +132,14 @@ def check(library: Library) -> None:
         if array.dtype != np.dtype(kind) or array.shape != (lengths[length], *rest):
             raise ZugwerkError(f"array {name!r} has the wrong type or shape: {array.dtype} {array.shape}")
     s, t, g = library.states, library.transitions, lengths["G"]
+    names = key_names(library.keys)
+    if twice := int((names[1:] == names[:-1]).sum()):
+        raise ZugwerkError(f"{twice} patterns have two states each")
     black, white = library.keys[:, :2], library.keys[:, 2:]
     sound = {
-        "keys": not (black & white).any() and int(library.keys.max(initial=0)) < 1 << (POINTS // 2),
+        "keys": not (black & white).any()
+        and int(library.keys.max(initial=0)) < 1 << (POINTS // 2)
+        and bool((names[1:] > names[:-1]).all()),
         "starts": library.starts[0] == 0 and library.starts[-1] == t and bool((np.diff(library.starts) >= 0).all()),
         "move": within(library.move, 0, MOVES),
         "to": within(library.to, 0, s),
@@ -157,37 +167,55 @@ def prune(library: Library, fewest_games: int) -> Library:
     """
     if fewest_games < library.fewest_games:
         raise ZugwerkError(f"already without moves of fewer than {library.fewest_games} games; build it again")
-    kept = library.games >= fewest_games
-    origins = library.origins()
+    kept = np.flatnonzero(library.games >= fewest_games)
+    origins, to = np.searchsorted(library.starts, kept, "right") - 1, library.to[kept]
     used = np.zeros(library.states, bool)
-    used[origins[kept]] = used[library.to[kept]] = True
-    index = (np.cumsum(used) - 1).astype(np.int32)
+    used[origins] = used[to] = True
+    states = np.flatnonzero(used)
     arrays = {name: array[kept] if SHAPES[name][1] == "T" else array for name, array in library.arrays().items()}
     arrays |= {
-        "keys": library.keys[used],
-        "seen": library.seen[used],
-        "starts": np.searchsorted(index[origins[kept]], np.arange(int(used.sum()) + 1)).astype(np.int32),
-        "to": index[library.to[kept]],
+        "keys": library.keys[states],
+        "seen": library.seen[states],
+        "starts": np.searchsorted(origins, np.append(states, library.states)).astype(np.int32),
+        "to": np.searchsorted(states, to).astype(np.int32),
     }
     return Library(**arrays, fewest_games=fewest_games)
 
 
 VERSION = 2
+PIECE = 1 << 20
+"""Bytes compressed at a time."""
 _NAME = b"zugwerk joseki library "
 
 
 def save(library: Library, path: Path | str) -> None:
     """Write aside and rename; equal libraries give equal bytes."""
-    arrays = {name: array.astype(array.dtype.newbyteorder("<")) for name, array in library.arrays().items()}
+    arrays = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in library.arrays().items()}
     about = {
         "fewest_games": library.fewest_games,
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
     }
-    header = json.dumps(about).encode()
-    parts = [struct.pack("<I", len(header)), header, *(np.ascontiguousarray(a).tobytes() for a in arrays.values())]
-    packed = zlib.compress(b"".join(parts), 6)
-    with written_aside(path) as aside:
-        aside.write_bytes(_NAME + b"%d\n" % VERSION + hashlib.sha256(packed).digest() + packed)
+    header, packer, digest = json.dumps(about).encode(), zlib.compressobj(6), hashlib.sha256()
+    parts: list[Any] = [
+        struct.pack("<I", len(header)),
+        header,
+        *(np.ascontiguousarray(a).reshape(-1).view("u1") for a in arrays.values()),
+    ]
+    with written_aside(path) as aside, open(aside, "wb") as file:
+        file.write(_NAME + b"%d\n" % VERSION)
+        place = file.tell()
+        file.write(digest.digest())
+
+        def put(packed: bytes) -> None:
+            digest.update(packed)
+            file.write(packed)
+
+        for part in parts:
+            for at in range(0, len(part), PIECE):
+                put(packer.compress(part[at : at + PIECE]))
+        put(packer.flush())
+        file.seek(place)
+        file.write(digest.digest())
 
 
 def load(path: Path | str) -> Library:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.systems.joseki.canonical import WORDS, canonical, move_images, window_of_key
+from pipeline_src.systems.joseki.canonical import WORDS, canonical, move_images, window_of_key, windows_of_keys
 from pipeline_src.systems.joseki.corners import EMPTY, PASS, POINTS, SIDE, Window
 from pipeline_src.systems.joseki.library import Ints, Library
-from pipeline_src.systems.joseki.pattern_code import pattern_code
+from pipeline_src.systems.joseki.pattern_code import pattern_code, pattern_codes
 from pipeline_src.systems.joseki.tables import key_slot
 
 Points = npt.NDArray[np.int16]
@@ -158,15 +158,6 @@ def look_up_paper(index: CodeIndex, window: Window, colour: int) -> tuple[range,
     return range(first, end), points
 
 
-@njit(cache=True, allocates=True)
-def _codes(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    window, codes = np.empty((SIDE, SIDE), np.int8), np.empty(len(keys), np.uint64)
-    for state in range(len(keys)):
-        window_of_key(keys[state], window)
-        codes[state] = pattern_code(window)
-    return codes
-
-
 def state_window(library: Library, state: int) -> Window:
     """The pattern of a state, int8 [10, 10], in its canonical form."""
     window = np.empty((SIDE, SIDE), np.int8)
@@ -180,7 +171,7 @@ class SharedCodes:
     def __init__(self, library: Library) -> None:
         """Compute the code of every state."""
         self._seen = library.seen
-        codes = _codes(library.keys)
+        codes = pattern_codes(windows_of_keys(library.keys))
         self._order = np.argsort(codes, kind="stable")
         self._sorted = codes[self._order]
         _, self._first, self._count = np.unique(self._sorted, return_index=True, return_counts=True)

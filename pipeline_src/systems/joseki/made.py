@@ -8,7 +8,6 @@ random; each mistake more than the opponent's divides the odds by e.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,8 +21,8 @@ from pipeline_src.games.go.board import SIDE, GoState
 from pipeline_src.games.go.moves import legal, play
 from pipeline_src.games.go.setup import initial_state
 from pipeline_src.records.go_moves import SgfGame
-from pipeline_src.records.record import SOURCES, GameRecord, Winner
-from pipeline_src.records.rejects import REASONS, Reject
+from pipeline_src.records.record import SOURCES, GameRecord, Source, Winner
+from pipeline_src.records.rejects import REASONS, Reason, Reject
 from pipeline_src.systems.joseki.params import MadeGames
 
 SIZE = 19
@@ -191,33 +190,52 @@ def _winner(rng: np.random.Generator, missed: list[int]) -> Winner | None:
     return "first" if rng.random() < 1 / (1 + math.exp(missed[0] - missed[1])) else "second"
 
 
-def count_games(results: Sequence[SgfGame | Reject]) -> dict[str, Any]:
-    """Counts by reason, source and result; every known word is there, so that two reports compare key by key.
+class GameCounts:
+    """Counts by reason, source and result."""
 
-    Returns:
-        ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
-        with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in
-        `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
-        without games; the latter is Black's score of the games with a result.
-    """
-    kept = [result for result in results if isinstance(result, SgfGame)]
-    records = [result.record for result in kept]
-    reasons = Counter(result.reason for result in results if isinstance(result, Reject))
-    sources = Counter(record.source for record in records)
-    winners = Counter(record.winner for record in records)
-    decided = winners["first"] + winners["second"] + winners["draw"]
-    return {
-        "rows": len(results),
-        "games": len(kept),
-        "rejects": len(results) - len(kept),
-        "rejects_by_reason": {reason: reasons[reason] for reason in REASONS},
-        "sources": {source: sources[source] for source in SOURCES},
-        "made": sum(record.source == "engine" and record.event == EVENT for record in records),
-        "handicap": sum("handicap" in record.variant for record in records),
-        "variations": sum(result.variations for result in kept),
-        "passes_added": sum(result.passes_added for result in kept),
-        "cut": sum(result.cut for result in kept),
-        "no_result": winners[None],
-        "mean_plies": sum(len(record.actions) for record in records) / len(records) if records else None,
-        "first_side_score": (winners["first"] + winners["draw"] / 2) / decided if decided else None,
-    }
+    def __init__(self) -> None:
+        self._games = self._made = self._handicap = self._variations = self._added = self._cut = self._plies = 0
+        self._reasons, self._sources, self._winners = Counter[Reason](), Counter[Source](), Counter[Winner | None]()
+
+    def add(self, result: SgfGame | Reject) -> None:
+        """Count one game or reject."""
+        if isinstance(result, Reject):
+            self._reasons[result.reason] += 1
+            return
+        record = result.record
+        self._games += 1
+        self._made += record.source == "engine" and record.event == EVENT
+        self._handicap += "handicap" in record.variant
+        self._variations += result.variations
+        self._added += result.passes_added
+        self._cut += result.cut
+        self._plies += len(record.actions)
+        self._sources[record.source] += 1
+        self._winners[record.winner] += 1
+
+    def report(self) -> dict[str, Any]:
+        """Every known word is a key, so that two reports compare key by key.
+
+        Returns:
+            ``rows``, what was found, = ``games`` + ``rejects``; ``made``, games that nobody played; ``handicap``, games
+            with handicap stones; ``variations``, lines beside the main ones; ``passes_added`` and ``cut``, as in
+            `GoMoves`, in plies; ``no_result``, games without a winner; ``mean_plies`` and ``first_side_score``, null
+            without games; the latter is Black's score of the games with a result.
+        """
+        rejects, winners = self._reasons.total(), self._winners
+        decided = winners["first"] + winners["second"] + winners["draw"]
+        return {
+            "rows": self._games + rejects,
+            "games": self._games,
+            "rejects": rejects,
+            "rejects_by_reason": {reason: self._reasons[reason] for reason in REASONS},
+            "sources": {source: self._sources[source] for source in SOURCES},
+            "made": self._made,
+            "handicap": self._handicap,
+            "variations": self._variations,
+            "passes_added": self._added,
+            "cut": self._cut,
+            "no_result": winners[None],
+            "mean_plies": self._plies / self._games if self._games else None,
+            "first_side_score": (winners["first"] + winners["draw"] / 2) / decided if decided else None,
+        }

@@ -15,13 +15,11 @@ the pattern after a local move. It clashes where its code was first that of anot
 first encoding does.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from pipeline_src.jit import njit
-from pipeline_src.systems.joseki.canonical import FORMS, RECOLOURED, REFLECTED, form_point
+from pipeline_src.systems.joseki.canonical import FORMS, RECOLOURED, REFLECTED, WORDS, form_point
 from pipeline_src.systems.joseki.corners import BLACK, BOARD, CORNERS, PASS, POINTS, SIDE, WHITE, Window, square_of
 from pipeline_src.systems.joseki.sequences import Steps
 
@@ -201,42 +199,18 @@ def earlier_codes(steps: Steps) -> tuple[Codes, Codes]:
     return zobrist, gu
 
 
-class Clashes(NamedTuple):
-    """Clashes among E encodings."""
+def count_unresolved(windows: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]) -> int:
+    """Number of windows int8 [E, 10, 10] whose keys uint64 [E, 4] are not those of their patterns.
 
-    encodings: int
-    patterns: int
-    """Number of clashing patterns, each counted once."""
-    by_encoding: npt.NDArray[np.bool_]
-    """[E]."""
-
-
-def count_clashes(codes: npt.NDArray[np.uint64], states: npt.NDArray[np.int32]) -> Clashes:
-    """Clashes of a code over encodings in their order, given the states that the exact key has them in."""
-    _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-    clashing = states != states[first[which]]
-    _, begins = np.unique(states, return_index=True)
-    return Clashes(int(clashing.sum()), int(clashing[begins].sum()), clashing)
-
-
-class Comparison:
-    """Patterns compared stone by stone with all those that had the same state: a check on the exact key.
-
-    It shares no code with the key: the smallest of the four forms of a window, as bytes.
+    It shares no code with the key: the smallest of the four forms of a window, compared stone by stone.
     """
-
-    def __init__(self) -> None:
-        self.unresolved = 0
-        """Encodings whose state was another pattern's, or whose pattern had another state."""
-        self._pattern_of: dict[int, bytes] = {}
-        self._state_of: dict[bytes, int] = {}
-
-    def add(self, windows: npt.NDArray[np.int8], states: npt.NDArray[np.int32]) -> None:
-        """Encodings int8 [E, 10, 10] and their states."""
-        recolour = np.array([0, WHITE, BLACK], np.int8)
-        reflected = windows.transpose(0, 2, 1)
-        rows = [np.ascontiguousarray(w) for w in (windows, reflected, recolour[windows], recolour[reflected])]
-        for i, state in enumerate(states.tolist()):
-            pattern = min(row[i].tobytes() for row in rows)
-            known, owner = self._pattern_of.setdefault(state, pattern), self._state_of.setdefault(pattern, state)
-            self.unresolved += known != pattern or owner != state
+    recolour = np.array([0, WHITE, BLACK], np.int8)
+    looked = (windows, windows.transpose(0, 2, 1))
+    forms = np.stack([form for one in looked for form in (one, recolour[one])])  # [4, E, 10, 10]
+    bits = np.zeros((FORMS, len(windows), WORDS, 64), np.bool_)
+    for word in range(WORDS):
+        stones = forms.reshape(FORMS, -1, 2, POINTS // 2)[:, :, word % 2] == (BLACK, WHITE)[word // 2]
+        bits[:, :, word, -POINTS // 2 :] = stones[..., ::-1]
+    words = np.packbits(bits, axis=-1).view(">u8")[..., 0]
+    names = np.ascontiguousarray(words).view("S32")[..., 0]  # [4, E]
+    return int((np.sort(names, axis=0)[0] != np.ascontiguousarray(keys, ">u8").view("S32")[:, 0]).sum())

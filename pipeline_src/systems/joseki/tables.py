@@ -35,6 +35,8 @@ class Tables(NamedTuple):
     """[S, 4]."""
     seen: Ints
     """[S]: how often a local move led to the pattern."""
+    first: npt.NDArray[np.int64]
+    """[S]: which local move, of all that were counted, led to it first, -1 if none did."""
     head: Ints
     """[S]: the state's first transition, -1 if it has none."""
     following: Ints
@@ -70,6 +72,7 @@ def empty_tables(states: int = 1024, transitions: int = 1024) -> Tables:
         slots=np.full(_slots(states), -1, np.int32),
         keys=np.zeros((states, WORDS), np.uint64),
         seen=ints(states),
+        first=np.full(states, -1, np.int64),
         head=ints(states),
         following=ints(transitions),
         move=np.zeros(transitions, np.int16),
@@ -182,15 +185,21 @@ def add_sample(tables: Tables, at: int, game: np.uint64, ply: int) -> None:
 
 @njit(cache=True, allocates=True)
 def count_steps(
-    tables: Tables, steps: Steps, games: npt.NDArray[np.uint64], winners: npt.NDArray[np.int8], states: Ints
-) -> None:
-    """Add steps to the tables.
+    tables: Tables,
+    steps: Steps,
+    games: npt.NDArray[np.uint64],
+    winners: npt.NDArray[np.int8],
+    counted: int,
+    states: Ints,
+) -> int:
+    """Add steps to the tables; return the number of local moves counted so far.
 
     Args:
         tables: with room for as many more states and transitions as there are steps and corners of games.
         steps: E of them, by game.
         games: uint64 [G], fingerprints of the steps' games.
         winners: int8 [G], BLACK, WHITE, or 0 where there is none.
+        counted: number of local moves counted before.
         states: int32 [E], written: the state that each step led to.
     """
     words, key = np.empty((2, 2, 2), np.uint64), np.empty(WORDS, np.uint64)
@@ -203,6 +212,9 @@ def count_steps(
         if steps.point[step] != PASS:
             canonical(steps.after[step], key, words)
             to = state_of(tables, key)
+            if tables.first[to] < 0:
+                tables.first[to] = counted
+            counted += 1
             tables.seen[to] += 1
         states[step] = to
         at = transition_of(tables, state, move, to)
@@ -215,6 +227,7 @@ def count_steps(
         elif winners[game]:
             tables.losses[at] += 1
         add_sample(tables, at, games[game], steps.ply[step])
+    return counted
 
 
 @njit(cache=True)

@@ -151,7 +151,8 @@ def write_positions(path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], ma
     for name, (dtype, ndim) in FIELDS.items():
         found, shape = arrays[name], (rows, *((), (depths,), (size, size))[ndim])
         typed[name] = np.ascontiguousarray(found, np.dtype(dtype).newbyteorder("<"))
-        if found.shape != shape or (dtype is not np.float32 and not np.array_equal(typed[name], found)):
+        held = found.dtype == dtype or dtype is np.float32 or np.array_equal(typed[name], found)
+        if found.shape != shape or not held:
             raise ZugwerkError(f"depth_label: {path}/{name}.npy: {found.dtype} {found.shape} is no {dtype} {shape}")
     for label in LABELS:
         _check_classes(typed[label], Path(path) / f"{label}.npy", manifest["lowest"], manifest["highest"])

@@ -4,6 +4,7 @@ import json
 import resource
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from pipeline_src.learning.canonical import canonical_hashes
 from pipeline_src.learning.split import SPLITS, assign_games
 from pipeline_src.learning.symmetry import INDEX, square_maps
 from pipeline_src.project.params import load
+from pipeline_src.records import parquet
 from pipeline_src.records.parquet import write_records
 from pipeline_src.stages import amazons_samples
 from pipeline_src.systems.amazons_net import build
@@ -323,6 +325,24 @@ def test_same_bytes_whatever_the_order_of_records_and_the_portions(tmp_path, mon
     assert files == sorted([*(f"{field.name}.npy" for field in FIELDS), MANIFEST])
     for name in files:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+
+
+def test_memory_does_not_grow_with_the_samples(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "GAMES_AT_ONCE", 8)
+    monkeypatch.setattr(parquet, "ROWS_PER_GROUP", 8)
+
+    def peak(games):
+        write_records(random_records(games, size=6), tmp_path / "games.parquet")
+        tracemalloc.start()
+        read = read_games(tmp_path / "games.parquet", 6, ["standard"])
+        samples = build_dataset(read, tmp_path / "d", **HOW)["samples"]
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return samples, found
+
+    peak(50)
+    (few, before), (many, after) = peak(50), peak(450)
+    assert after - before < 12 * (many - few)  # bytes; all hashes and their choice take 35
 
 
 def test_hashes_are_those_of_the_files(related, tmp_path):

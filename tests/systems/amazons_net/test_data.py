@@ -7,6 +7,7 @@ import torch
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.symmetry import COUNT, transform_boards, transform_squares
+from pipeline_src.systems.amazons_net import data
 from pipeline_src.systems.amazons_net.data import (
     AmazonsData,
     Plan,
@@ -41,7 +42,9 @@ def test_rows_are_of_the_split_and_type(dataset):
         assert dataset.samples.type[arrow].all()
 
 
-def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset):
+@pytest.mark.parametrize("part", [1 << 22, 50])
+def test_every_sample_comes_once_an_epoch_and_the_rest_is_repeated(dataset, monkeypatch, part):
+    monkeypatch.setattr(data, "PART", part)
     plan = Plan(dataset, batch=32, seed=1, augment=False)
     epoch = list(Steps(plan, 0, plan.steps_per_epoch))
     assert [batch.step for batch in epoch] == list(range(len(epoch)))
@@ -74,7 +77,9 @@ def test_with_teachers_only_the_policy_weighs_their_turns_and_values_learn_from_
         Plan(nobody, batch=8, seed=1, augment=False, teachers_only=True)
 
 
-def test_a_batch_depends_on_seed_and_step_alone(dataset):
+@pytest.mark.parametrize("part", [1 << 22, 50])
+def test_a_batch_depends_on_seed_and_step_alone(dataset, monkeypatch, part):
+    monkeypatch.setattr(data, "PART", part)
     plan = Plan(dataset, batch=16, seed=1, augment=True)
     forward = [plan.step(n) for n in range(2 * plan.steps_per_epoch)]
     for n in (len(forward) - 1, 3, plan.steps_per_epoch, 0):

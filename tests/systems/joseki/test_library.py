@@ -1,6 +1,7 @@
 import hashlib
 import random
 import struct
+import tracemalloc
 import zlib
 from collections import Counter, defaultdict
 
@@ -8,11 +9,16 @@ import numpy as np
 import pytest
 
 from pipeline_src.errors import ZugwerkError
-from pipeline_src.systems.joseki.build import Builder, merge
-from pipeline_src.systems.joseki.canonical import canonical_key, canonical_move, key_text
+from pipeline_src.systems.joseki import build, merging
+from pipeline_src.systems.joseki.build import Builder, tally
+from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move, key_text
 from pipeline_src.systems.joseki.corners import PASS
 from pipeline_src.systems.joseki.library import load, prune, save
 from pipeline_src.systems.joseki.lookup import look_up
+from pipeline_src.systems.joseki.made import make_games
+from pipeline_src.systems.joseki.merging import merge
+from pipeline_src.systems.joseki.params import MadeGames
+from pipeline_src.systems.joseki.pattern_code import pattern_codes
 from pipeline_src.systems.joseki.sequences import fingerprint, walk
 from tests.systems.joseki.games import at, random_record, record, symmetric_record
 from tests.systems.joseki.reference import SYMMETRIES
@@ -89,6 +95,55 @@ def test_adding_later_and_merging_are_the_same_as_building_at_once(library, cut)
     assert same(grown.library(), library)
     assert same(merge(first, second), library)
     assert same(merge(second, first), library)
+
+
+def small(monkeypatch, games=7, states=40):
+    """Work in pieces that are smaller than these few games."""
+    monkeypatch.setattr(build, "GAMES_AT_ONCE", games)
+    monkeypatch.setattr(build, "STATES_AT_ONCE", states)
+    monkeypatch.setattr(merging, "STATES_AT_ONCE", states)
+
+
+def test_a_library_of_many_parts_and_its_counts_are_those_of_one(library, monkeypatch, tmp_path):
+    games = [*GAMES, *GAMES[10:40], record([at(4, 4), at(4, 4)], gid=5)]
+    whole = tally(games, len(games), 5)
+    assert same(whole.library, library)
+    assert (whole.metrics["repeats"], whole.metrics["illegal"], whole.metrics["clashes_unresolved"]) == (30, 1, 0)
+    assert whole.growth[-1]["clashes"] == whole.metrics["clashes"] > whole.growth[0]["clashes"] > 0
+    small(monkeypatch)
+    parts = tally(iter(games), len(games), 5, folder=tmp_path)
+    assert same(parts.library, library)
+    assert parts[1:] == whole[1:]
+    assert not list(tmp_path.iterdir())
+
+
+def test_clashes_are_those_of_encodings_in_their_order():
+    steps = walk(GAMES).steps
+    windows = steps.after[steps.point != PASS]
+    keys = [key.tobytes() for key in canonical_keys(windows)]
+    owner, counted = {}, set()
+    clashing = [owner.setdefault(int(code), key) != key for code, key in zip(pattern_codes(windows), keys, strict=True)]
+    patterns = sum(clash for clash, key in zip(clashing, keys, strict=True) if not (key in counted or counted.add(key)))
+    metrics = tally(GAMES, len(GAMES), 3).metrics
+    assert (metrics["clashes"], metrics["clashing_patterns"]) == (sum(clashing), patterns)
+
+
+def test_memory_does_not_grow_with_the_games(monkeypatch, tmp_path):
+    small(monkeypatch, 25, 2_000)
+    made = MadeGames(games=1, plies=120, tenuki=0.15, transposed=0.1, mistakes=0.2)
+
+    def peak(count):
+        games = (game for first in range(0, count, 25) for game in make_games(made, 1, first, 25))
+        tracemalloc.start()
+        states = tally(games, count, 4, folder=tmp_path).library.states
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return states, found
+
+    peak(25)
+    (few, before), (many, after) = peak(100), peak(400)
+    assert many > 3 * few
+    assert after < 1.2 * before
 
 
 def test_games_counted_before_are_left_out(library):
@@ -252,7 +307,7 @@ def test_a_missing_file_says_what_makes_it(tmp_path):
 
 def test_saving_leaves_no_half_file_behind(file, monkeypatch):
     before = file.read_bytes()
-    monkeypatch.setattr(zlib, "compress", lambda *_: (_ for _ in ()).throw(MemoryError))
+    monkeypatch.setattr(zlib, "compressobj", lambda *_: (_ for _ in ()).throw(MemoryError))
     with pytest.raises(MemoryError):
         save(built([random_record(50)]), file)
     assert file.read_bytes() == before

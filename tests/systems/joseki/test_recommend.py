@@ -16,12 +16,12 @@ from pipeline_src.systems.joseki.accuracy import (
     spread,
     timings,
 )
-from pipeline_src.systems.joseki.canonical import canonical_key, canonical_move
+from pipeline_src.systems.joseki.build import clashing_states
+from pipeline_src.systems.joseki.canonical import canonical_key, canonical_keys, canonical_move
 from pipeline_src.systems.joseki.corners import PASS, window_of
 from pipeline_src.systems.joseki.lookup import NO_MASK, NOT_FOUND, code_index, look_up, look_up_paper, point_layer
 from pipeline_src.systems.joseki.pattern_code import (
-    Comparison,
-    count_clashes,
+    count_unresolved,
     earlier_codes,
     gu_code,
     pattern_codes,
@@ -127,23 +127,20 @@ def test_both_look_ups_side_by_side(library):
     }  # fmt: skip
 
 
-def test_clashes_are_counted_by_encoding_and_by_pattern():
-    codes = np.array([5, 5, 7, 5, 5, 7], np.uint64)
-    states = np.array([0, 1, 2, 1, 0, 2], np.int32)
-    found = count_clashes(codes, states)
-    assert (found.encodings, found.patterns, found.by_encoding.tolist()) == (2, 1, [0, 1, 0, 1, 0, 0])
+def test_a_state_clashes_where_its_code_was_first_another_ones():
+    codes, states = np.array([5, 7, 5, 5, 9], np.uint64), np.array([0, 1, 2, 3, 4], np.int32)
+    assert clashing_states(codes, states, np.array([30, 1, 10, 20, 2])).tolist() == [3, 0]
     windows = np.array([GOLDEN, *TWINS])
-    assert count_clashes(pattern_codes(windows), np.arange(5, dtype=np.int32))[:2] == (4, 4)
+    assert len(clashing_states(pattern_codes(windows), np.arange(5, dtype=np.int32), np.arange(5))) == 4
 
 
-def test_a_comparison_notices_a_state_of_two_patterns_and_a_pattern_of_two_states():
-    windows = np.array([GOLDEN, GOLDEN.T, TWINS[0], GOLDEN])
-    good = Comparison()
-    good.add(windows, np.array([0, 0, 1, 0], np.int32))
-    assert good.unresolved == 0
-    mixed = Comparison()
-    mixed.add(windows, np.array([0, 0, 0, 2], np.int32))
-    assert mixed.unresolved == 2
+def test_a_key_that_is_not_that_of_its_pattern_is_noticed():
+    steps = walk(GAMES[:3]).steps
+    keys = canonical_keys(steps.after)
+    assert count_unresolved(steps.after, keys) == 0
+    keys[3, 2] ^= np.uint64(1)
+    keys[7, 0] ^= np.uint64(1 << 49)
+    assert count_unresolved(steps.after, keys) == 2
 
 
 def test_earlier_codes_of_whole_games_are_those_of_their_sequences():

@@ -1,0 +1,205 @@
+"""Memory and time of the stages that read and write games, by number of games; prints a table.
+
+Games are random, of compiled kernels; they stay in the folder for later runs. Memory is
+the peak of what a process allocates, then of all its pages: those of mapped files the system takes back. Example:
+
+    python -m bench.memory amazons joseki --games 1000 10000 --folder /tmp/many
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.measure import environment
+from pipeline_src.games.amazons.board import AmazonsState, initial_state
+from pipeline_src.games.amazons.moves import (
+    MAX_REACH,
+    SPARE,
+    buffers,
+    copy_into,
+    move_amazon,
+    reach,
+    shoot,
+    write_moves,
+)
+from pipeline_src.games.go.board import GoState
+from pipeline_src.games.go.moves import copy_into as go_copy_into
+from pipeline_src.games.go.moves import legal as go_legal
+from pipeline_src.games.go.moves import play as go_play
+from pipeline_src.games.go.setup import initial_state as go_state
+from pipeline_src.jit import njit
+from pipeline_src.records.littlegolem.amazons import write_record
+from pipeline_src.records.parquet import schema
+from pipeline_src.records.raw import SHARD_GIDS, RawGame, Seat, write_raw
+from pipeline_src.records.record import GameRecord, Winner
+
+CHECKOUT = Path(__file__).parents[1]
+AT_ONCE = 5_000
+PLIES = 48
+"""Plies of a game of Go: it then has about as many new patterns as a made one."""
+STAGES = {
+    "amazons": ("pipeline_src.stages.amazons_parse", "pipeline_src.stages.amazons_samples", "bench.memory --read"),
+    "joseki": ("pipeline_src.stages.joseki_records", "pipeline_src.stages.joseki_build"),
+}
+POLL_S = 0.2
+
+
+@njit(cache=True, allocates=True)
+def random_game(
+    start: AmazonsState, state: AmazonsState, random: npt.NDArray[np.uint64], moves: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int32]:
+    """Turns of a random game."""
+    copy_into(start, state)
+    squares, arrows = state.board.size, np.empty(MAX_REACH + SPARE, np.int32)
+    actions, n = np.empty(squares, np.int32), 0
+    while True:
+        count = write_moves(state, moves)
+        if not count:
+            return actions[:n]
+        move = moves[random[2 * n] % np.uint64(count)]
+        move_amazon(state, move // squares, move % squares)
+        count = reach(state.lines, state.board.shape[1], move % squares, arrows, 0, 0)
+        arrow = arrows[random[2 * n + 1] % np.uint64(count)]
+        shoot(state, arrow)
+        actions[n] = move * squares + arrow
+        n += 1
+
+
+def amazons_games(first: int, count: int) -> Iterator[GameRecord]:
+    """Random games with these numbers."""
+    rng, start, state = np.random.default_rng(first), initial_state(10), initial_state(10)
+    for gid in range(first, first + count):
+        actions = random_game(start, state, rng.integers(1 << 63, size=200).astype(np.uint64), buffers(start)[0])
+        winner: Winner = "first" if len(actions) % 2 else "second"
+        names = ("ann", "bob") if gid % 2 else ("eve", "joe")
+        yield GameRecord(
+            "amazons", gid, "engine", "standard", 10, 10, tuple(actions.tolist()), winner, False, *names, 1, 2
+        )
+
+
+@njit(cache=True, allocates=True)
+def random_go(start: GoState, state: GoState, random: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Moves of a random game, near the corners: ``random`` [P, 3] are corners and distances from their borders."""
+    go_copy_into(start, state)
+    actions, n = np.empty(len(random), np.int32), 0
+    for corner, row, column in random:
+        action = (18 - row if corner & 2 else row) * 19 + (18 - column if corner & 1 else column)
+        if go_legal(state, action):
+            go_play(state, action)
+            actions[n] = action
+            n += 1
+    return actions[:n]
+
+
+def joseki_games(first: int, count: int) -> Iterator[GameRecord]:
+    """Random games with these numbers."""
+    rng, start, state = np.random.default_rng(first), go_state(19), go_state(19)
+    for gid in range(first, first + count):
+        random = np.minimum(rng.geometric(0.3, (PLIES, 3)) + 1, 9)
+        random[:, 0] = rng.integers(4, size=PLIES)
+        actions = random_go(start, state, random)
+        winner: Winner = "first" if gid % 2 else "second"
+        yield GameRecord("go", gid, "engine", "standard", 19, 19, tuple(actions.tolist()), winner)
+
+
+def write_archive(kind: str, games: int, path: Path) -> None:
+    """Write an archive, some games at a time; and for the Amazons the pages that it is parsed from."""
+    path.parent.mkdir(parents=True)
+    pages = path.parents[2] / "raw" / kind / "pages"
+    with pq.ParquetWriter(path, schema(), compression="zstd", write_page_checksum=True) as file:
+        for first in range(1, games + 1, AT_ONCE):
+            made = amazons_games if kind == "amazons" else joseki_games
+            records = list(made(first, min(AT_ONCE, games + 1 - first)))
+            file.write_table(pa.table({name: [getattr(r, name) for r in records] for name in schema().names}, schema()))
+            if kind == "amazons":
+                write_pages(pages, records)
+
+
+def write_pages(pages: Path, records: list[GameRecord]) -> None:
+    """Add the pages of some games to the shards."""
+    by_shard: dict[int, list[RawGame]] = {}
+    for record in records:
+        seats = (Seat(1, record.first_name, "won"), Seat(2, record.second_name, "lost"))
+        if record.winner == "second":
+            seats = (Seat(1, record.first_name, "lost"), Seat(2, record.second_name, "won"))
+        raw = RawGame(record.gid, f"g/{record.gid}", 200, write_record(record), "Size 10", True, seats, True)
+        by_shard.setdefault(record.gid // SHARD_GIDS, []).append(raw)
+    for number, games in by_shard.items():
+        folder = pages / f".{number}-{games[0].gid}"
+        write_raw(folder, games)
+        (shard,) = folder.glob("*.parquet")
+        target = pages / shard.name
+        tables = [pq.read_table(file) for file in (target, shard) if file.exists()]
+        pq.write_table(pa.concat_tables(tables), target, compression="zstd", row_group_size=2_000)
+        shard.unlink()
+        folder.rmdir()
+
+
+def measured(command: list[str], folder: Path, checkout: Path) -> tuple[float, float, float]:
+    """Processor seconds of a command, and the peaks in MiB of what it allocated and of all that was resident."""
+    process = subprocess.Popen([sys.executable, "-m", *command], cwd=folder, env=environment(checkout))
+    own = 0
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        text = Path(f"/proc/{process.pid}/status").read_text()
+        own = max(own, sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("RssAnon")))
+        time.sleep(POLL_S)
+    if status:
+        raise SystemExit(f"{' '.join(command)}: status {status}")
+    return usage.ru_utime + usage.ru_stime, own / 1024, usage.ru_maxrss / 1024
+
+
+def read_training() -> None:
+    """Draw the first, the middle and the last steps of an epoch of a training, and the validation split."""
+    from pipeline_src.systems.amazons_net.data import Plan, Validation
+    from pipeline_src.systems.amazons_net.samples import open_dataset
+
+    plan = Plan(open_dataset("artifacts/samples/amazons"), batch=512, seed=1, augment=True)
+    last = plan.steps_per_epoch
+    for number in sorted({*range(min(20, last)), last // 2, last - 1, last}):
+        plan.step(number)
+    for _ in Validation(plan):
+        pass
+
+
+def main() -> None:
+    """Make games, run stages, print a row each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", choices=[*STAGES, []], help="kinds of games")
+    parser.add_argument("--games", type=int, nargs="+", default=[1_000, 4_000], help="numbers of games")
+    parser.add_argument("--folder", type=Path, help="where games and results are kept")
+    parser.add_argument("--stages", nargs="*", help="some of the stages, by name")
+    parser.add_argument("--checkout", type=Path, default=CHECKOUT, help="the code to measure")
+    parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.read:
+        read_training()
+        return
+    for kind in options.kinds:
+        for games in options.games:
+            folder = (options.folder / f"{kind}-{games}").resolve()
+            archive = folder / "artifacts/records" / kind / "games.parquet"
+            if not archive.exists():
+                write_archive(kind, games, archive)
+            params = (CHECKOUT / "params.yaml").read_text().replace("games: 1000\n", f"games: {games}\n")
+            (folder / "params.yaml").write_text(params)
+            for command in STAGES[kind]:
+                stage = command.split()[0].rpartition(".")[2] if "--read" not in command else "amazons_read"
+                if options.stages is None or stage in options.stages:
+                    seconds, own, peak = measured(command.split(), folder, options.checkout)
+                    print(f"| `{stage}` | {games:,} | {seconds:.1f} | {own:,.0f} | {peak:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
