@@ -34,7 +34,7 @@ PACKAGES = {
     "pipeline_src/games": "tests/games",
     "pipeline_src/records": "tests/records",
     "pipeline_src/search/amazons": "tests/search/amazons",
-    "pipeline_src/search/gomoku": "tests/search/gomoku",
+    "pipeline_src/search/gomoku": "tests/search/gomoku tests/systems/gomoku_zero/test_lines.py",
     "pipeline_src/search/mcts": "tests/search/mcts",
     "pipeline_src/systems/amazons_net": "tests/systems/amazons_net",
     "pipeline_src/systems/gomoku_zero": "tests/systems/gomoku_zero",
@@ -42,7 +42,7 @@ PACKAGES = {
     "pipeline_src/systems/joseki": "tests/systems/joseki",
     "pipeline_src/systems/search_depth": "tests/systems/search_depth",
 }
-"""Packages, each with the folder of its tests."""
+"""Packages, each with its tests."""
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.And: "or", ast.Or: "and",
@@ -157,7 +157,7 @@ def try_out(fault: Fault, clone: Path) -> str | None:
         "not slow",
         "-p",
         "no:cacheprovider",
-        PACKAGES[package],
+        *PACKAGES[package].split(),
     ]
     try:
         path.write_bytes(data[: fault.start] + fault.after.encode() + data[fault.end :])

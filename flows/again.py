@@ -3,13 +3,13 @@
 DVC keeps what is finished, so this costs only what was unfinished. A run that fails, or is cancelled, ends there.
 """
 
+from datetime import UTC, datetime
 from typing import Any
 
 from prefect import Flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.states import AwaitingRetry, Crashed
-from prefect.types import DateTime
 
 MOST_STARTS = 3
 """How often a run is started in all: what kills a run three times would kill it a fourth time."""
@@ -17,7 +17,7 @@ MOST_STARTS = 3
 
 def begin_again(client: SyncPrefectClient, run: FlowRun, why: str) -> None:
     """Schedule a run once more; after `MOST_STARTS` starts it stays crashed, with the reason ``why``."""
-    state: State[Any] = AwaitingRetry(scheduled_time=DateTime.now("UTC"), message=f"{why} It goes on where it was.")
+    state: State[Any] = AwaitingRetry(scheduled_time=datetime.now(UTC), message=f"{why} It goes on where it was.")
     if run.run_count >= MOST_STARTS:
         state = Crashed(message=f"{why} It was started {run.run_count} times, and is not started again by itself.")
     client.set_flow_run_state(run.id, state, force=True)

@@ -1,6 +1,7 @@
 """Set-up of a server before its worker starts: the work pool, the nightly schedule, no run that an earlier one left."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
@@ -17,7 +18,6 @@ from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled
-from prefect.types import DateTime
 from prefect.workers.process import ProcessWorker
 from pydantic import ValidationError
 
@@ -57,7 +57,7 @@ def _left(client: SyncPrefectClient, pool: str, *kinds: StateType) -> Iterator[F
         state=FlowRunFilterState(
             type=FlowRunFilterStateType(any_=list(kinds)), name=FlowRunFilterStateName(not_any_=["AwaitingRetry"])
         ),
-        expected_start_time=FlowRunFilterExpectedStartTime(before_=DateTime.now("UTC")),
+        expected_start_time=FlowRunFilterExpectedStartTime.model_validate({"before_": datetime.now(UTC)}),
     )
     in_pool = WorkPoolFilter(name=WorkPoolFilterName(any_=[pool]))
     while runs := client.read_flow_runs(flow_run_filter=wanted, work_pool_filter=in_pool):  # a page at a time

@@ -180,6 +180,14 @@ def test_before_the_start_there_is_no_board(brain):
     assert one.silent()
 
 
+@pytest.mark.parametrize("lines", [("INFO rule 4", "START 15"), ("START 15", "INFO rule 4")])
+def test_a_rule_counts_before_and_after_the_board_is_opened(brain, lines):
+    one = brain()
+    one.send(*lines)
+    assert one.answers.get(timeout=240) == "OK"
+    assert one.session._board.variant == "renju"
+
+
 def test_the_rule_decides_who_has_won(brain):
     one = brain("fake:value=1")
     six = ["0,0,2", "1,0,2", "2,0,2", "4,0,2", "5,0,2", "0,9,1", "2,9,1", "4,9,1", "6,9,1"]

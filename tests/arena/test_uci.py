@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from pipeline_src.arena.preparation import Preparation
 from pipeline_src.arena.uci.commands import Placed, read_go, read_position
 from pipeline_src.arena.uci.report import exact_words, score_words
 from pipeline_src.arena.uci.session import Session
@@ -315,6 +316,19 @@ def test_a_limited_strength_is_the_level_with_the_nearest_elo():
     session, _ = talk("one_ply", limit, "setoption name Player value random", full, "position startpos6", "go")
     assert session._playing == "random"
     assert type(session._player).__name__ == "RandomPlayer"
+
+
+def test_another_player_ends_the_preparation_of_the_one_before(monkeypatch):
+    ended = []
+
+    class Recorded(Preparation):
+        def stop(self):
+            ended.append(type(self._player).__name__)
+            super().stop()
+
+    monkeypatch.setattr("pipeline_src.arena.uci.session.Preparation", Recorded)
+    talk("random", "setoption name Player value one_ply", "isready")
+    assert ended == ["RandomPlayer"]
 
 
 @pytest.mark.parametrize(

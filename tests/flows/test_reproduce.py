@@ -24,7 +24,6 @@ from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelling, Running, Scheduled
-from prefect.types import DateTime
 
 from flows import CHECKOUT, publish, serve, targets
 from flows.again import MOST_STARTS
@@ -200,8 +199,8 @@ def test_a_schedule_stays_as_it_was_changed_until_an_option_is_given(monkeypatch
 
 def test_what_an_earlier_server_left_goes_on_or_is_settled() -> None:
     prepare_pool("empty")
-    now = DateTime.now("UTC")
-    late, later = Scheduled(scheduled_time=now.subtract(hours=1)), Scheduled(scheduled_time=now.add(hours=1))
+    now = datetime.now(UTC)
+    late, later = Scheduled(scheduled_time=now - timedelta(hours=1)), Scheduled(scheduled_time=now + timedelta(hours=1))
     with get_client(sync_client=True) as client:
         flow = client.read_deployment_by_name("reproduce/local").flow_id
         deployment = client.create_deployment(flow, "nowhere", work_pool_name="empty")

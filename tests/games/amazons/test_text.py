@@ -56,6 +56,7 @@ def test_fen_round_trip(height, width, seed, side):
         (board.STANDARD.replace("3q2q3", "3q2q2"), "9, 10, 10"),
         (board.STANDARD.replace("q8q", "q8k"), "unknown letter 'k'"),
         ("2/2 w", "board 2x2"),
+        ("3q2q3 w", "board 1x10"),
         ("11/11/11 w", "board 3x11"),
         ("0q2/3/3 w", "run of 0"),
         (board.STANDARD.replace("10", "99999999999", 1), "run of"),

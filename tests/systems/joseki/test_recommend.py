@@ -6,7 +6,16 @@ import pytest
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.games import go
-from pipeline_src.systems.joseki.accuracy import compare, is_held_out, name_moves, point_counts, spread, timings
+from pipeline_src.systems.joseki.accuracy import (
+    Named,
+    compare,
+    is_held_out,
+    name_moves,
+    point_counts,
+    rates,
+    spread,
+    timings,
+)
 from pipeline_src.systems.joseki.canonical import canonical_key, canonical_move
 from pipeline_src.systems.joseki.corners import PASS, window_of
 from pipeline_src.systems.joseki.lookup import NO_MASK, NOT_FOUND, code_index, look_up, look_up_paper, point_layer
@@ -308,3 +317,16 @@ def test_equal_games_fall_on_one_side_and_shares_are_about_right():
     assert held == [is_held_out(record(game.actions, 9, None), 0.25, 3) for game in games]
     assert held != [is_held_out(game, 0.25, 4) for game in games]
     assert not np.any([is_held_out(game, 0.0, 3) for game in games])
+
+
+def test_rates_count_moves_that_are_named_at_all_first_or_among_the_first_three():
+    known, rank, baseline = [True, True, True, False], [0, 2, -1, -1], [-1, 0, 0, 2]
+    named = Named(*(np.array(column) for column in ([1, 1, 2, 2], [0, 1, 0, 1], known, rank, baseline)))
+    assert {name: score.value for name, score in rates(named).items()} == {
+        "hit_rate": 0.75,
+        "recommend_top1": 0.25,
+        "recommend_top3": 0.5,
+        "baseline_top1": 0.5,
+        "baseline_top3": 0.75,
+        "either_top3": 0.75,
+    }
