@@ -6,7 +6,7 @@ from tests.layout.imports import ROOT, imported, modules, parsed
 
 SYSTEMS = ["gomoku_zero", "amazons_net", "growing_boards", "joseki", "search_depth"]
 LAYERS = [
-    *("errors", "files", "interrupts", "orphans", "streams", "project", "jit"),
+    *("described", "errors", "files", "interrupts", "orphans", "streams", "project", "jit"),
     *("games", "records", "search", "parallel", "learning", "players", "arena"),
     *(f"systems.{system}" for system in SYSTEMS),
     *("report", "reference", "web", "spiders", "cli", "stages", "flows"),
