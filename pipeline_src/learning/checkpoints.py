@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from lightning.pytorch import LightningModule, Trainer
-from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 
 from pipeline_src import streams
+from pipeline_src.learning.lightning import Callback, LightningModule, ModelCheckpoint, Trainer
 from pipeline_src.learning.ranks import is_first
 
 

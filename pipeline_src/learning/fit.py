@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from lightning.pytorch import LightningModule, Trainer
-from lightning.pytorch.callbacks import Callback
-from lightning.pytorch.loggers import Logger
 
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.learning.checkpoints import find_checkpoint, lap_checkpoints
 from pipeline_src.learning.devices import Devices, MixedPrecision
+from pipeline_src.learning.lightning import Callback, LightningModule, Logger, Trainer
 from pipeline_src.learning.precision import number_format
 from pipeline_src.learning.ranks import one_goes_on, trainer_options
 

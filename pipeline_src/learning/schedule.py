@@ -2,9 +2,10 @@
 
 import math
 
-from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
+
+from pipeline_src.learning.lightning import OptimizerLRScheduler
 
 
 def rate_factor(schedule: str, step: int, total: int, warmup: float) -> float:

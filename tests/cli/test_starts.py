@@ -39,6 +39,18 @@ def test_packaged_nets_play_without_what_training_needs(game, text):
     assert not imported(program) & {"torch", "lightning", "onnx", "scipy", "dvc"}
 
 
+@pytest.mark.slow
+def test_a_training_loads_scipys_signals_only_when_they_are_asked_for():
+    code = (
+        "import sys, pipeline_src.stages.amazons_train\n"
+        "assert 'scipy.signal' not in sys.modules\n"
+        "from scipy.signal import convolve\n"
+        "print(convolve([1, 2], [1, 1]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[1 3 2]\n"
+
+
 def test_a_package_that_is_missing_is_named_with_what_installs_it():
     code = (
         "import sys; sys.modules['torch'] = None\n"

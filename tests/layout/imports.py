@@ -1,5 +1,6 @@
 """First-party modules and what they import, as the tests of the layout ask for them."""
 
+import ast
 from functools import cache
 
 from pipeline_src.project.code import ROOT as ROOT
@@ -18,6 +19,12 @@ def modules():
             parts = path.relative_to(ROOT).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
+
+
+@cache
+def parsed(path):
+    """The syntax tree of a source file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache

@@ -7,7 +7,7 @@ keys stages and kernels (`project.code`).
 import ast
 import importlib
 
-from pipeline_src.project.code import ROOT
+from tests.layout.imports import ROOT, parsed
 
 
 def test_no_code_of_ours_uses_the_names_at_the_top_of_a_package():
@@ -19,7 +19,7 @@ def test_no_code_of_ours_uses_the_names_at_the_top_of_a_package():
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.module}.{name.name}"
         for path in files
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.ImportFrom) and node.module in exported
         for name in node.names
         if name.name in exported[node.module]

@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.layout.imports import ROOT, imported, modules
+from tests.layout.imports import ROOT, imported, modules, parsed
 
 SYSTEMS = ["gomoku_zero", "amazons_net", "growing_boards", "joseki", "search_depth"]
 LAYERS = [
@@ -75,7 +75,7 @@ def test_no_module_imports_itself_by_way_of_others():
 
 def test_the_package_knows_neither_dvc_nor_prefect_and_nobody_imports_stages():
     for name, path in modules().items():
-        nodes = list(ast.walk(ast.parse(path.read_text())))
+        nodes = list(ast.walk(parsed(path)))
         names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
         names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
         assert room(name) == "flows" or not {n.split(".")[0] for n in names} & {"prefect", "dvc"}, name
@@ -88,7 +88,13 @@ def test_kernels_are_compiled_by_the_packages_own_njit():
     assert not wrong
 
 
+def test_lightning_is_imported_in_one_place():
+    """Elsewhere it would bring scipy's signals along (`pipeline_src.learning.lightning`)."""
+    found = [name for name in modules() if any(n.partition(".")[0] == "lightning" for n in imported(name))]
+    assert found == ["pipeline_src.learning.lightning"]
+
+
 def test_imports_are_absolute():
     for name, path in modules().items():
-        nodes = ast.walk(ast.parse(path.read_text()))
+        nodes = ast.walk(parsed(path))
         assert all(node.level == 0 for node in nodes if isinstance(node, ast.ImportFrom)), name

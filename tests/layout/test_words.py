@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.layout.imports import ROOT, modules
+from tests.layout.imports import ROOT, modules, parsed
 
 ROOMS = (
     *("games", "records", "search", "players", "learning", "arena", "systems", "stages", "report", "web", "cli"),
@@ -15,7 +15,7 @@ EMPTY = {"What", "Whose", "Whom", "Of", "Which", "That", "Those", "There", "Such
 
 def docstrings(path):
     """(line, first word) of every string that stands alone: docstrings of modules, classes, functions and fields."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             word = re.match(r"\W*(\w*)", node.value.value)[1]
             yield node.lineno, word

@@ -11,15 +11,15 @@ from pipeline_src.cli.app import app
 from pipeline_src.errors import ZugwerkError
 from pipeline_src.project import disk, memory
 from pipeline_src.project.disk import check, graph_targets, needed
-from pipeline_src.project.profile import merged_text
 from pipeline_src.project.repro import cores
 from pipeline_src.systems.gomoku_zero.declaration import weights
 from pipeline_src.systems.gomoku_zero.models import make_config, make_net
 from pipeline_src.systems.gomoku_zero.params import GomokuNet
 from tests.layout.imports import ROOT
+from tests.profiles import profile_text
 
 LAPTOP = yaml.safe_load((ROOT / "params.yaml").read_text())
-NIGHT = yaml.safe_load(merged_text("overnight", ROOT))
+NIGHT = yaml.safe_load(profile_text("overnight"))
 Usage = namedtuple("Usage", "total used free")
 
 
@@ -48,7 +48,7 @@ def test_windows_of_self_play_dominate_a_long_run():
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
 def test_every_profile_has_an_estimate(name):
-    params = yaml.safe_load(merged_text(name, ROOT))
+    params = yaml.safe_load(profile_text(name))
     assert disk.REST < needed(graph_targets(params), params) < 1 << 40
 
 

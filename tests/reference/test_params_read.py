@@ -16,9 +16,9 @@ import yaml
 
 from pipeline_src.project import params
 from pipeline_src.project.graph import CODE, GRAPH, overlap, read_graph
-from pipeline_src.project.profile import merged_text
 from pipeline_src.reference.stage_code import CHANGE_NO_RESULT, unlisted_keys
 from tests.layout.imports import ROOT
+from tests.profiles import profile_text
 
 WORK = ("run_kept", "each_kept", "run_generation", "grow", "bring_games")
 """Functions that begin the work of stages without deps."""
@@ -43,15 +43,11 @@ def cases():
                 yield from ((profile, target) for target in dict.fromkeys((targets[0], targets[-1])))
 
 
-def text_of(profile):
-    return (ROOT / "params.yaml").read_text() if profile == "laptop" else merged_text(profile, ROOT)
-
-
 @cache
 def graph_of(profile):
     with TemporaryDirectory() as folder:
         shutil.copy(ROOT / GRAPH, folder)
-        Path(folder, "params.yaml").write_text(text_of(profile))
+        Path(folder, "params.yaml").write_text(profile_text(profile))
         return read_graph(Path(folder) / GRAPH)
 
 
@@ -60,11 +56,16 @@ def least(keys):
     return {key for key in keys if not any(key != other and f"{key}.".startswith(f"{other}.") for other in keys)}
 
 
+@cache
+def tree_of(text):
+    return yaml.safe_load(text)
+
+
 def words(target, profile):
     """What follows the module in a target's command."""
-    definition = yaml.safe_load((ROOT / GRAPH).read_text())["stages"][target.partition("@")[0]]
+    definition = tree_of((ROOT / GRAPH).read_text())["stages"][target.partition("@")[0]]
     command = definition.get("do", definition)["cmd"].split()[3:]
-    first = str(yaml.safe_load(text_of(profile))["growing_first"]["size"])
+    first = str(tree_of(profile_text(profile))["growing_first"]["size"])
     values = {"${growing_first.size}": first} | dict.fromkeys(("${key}", "${item}"), target.partition("@")[2])
     return [values.get(word, word) for word in command]
 
@@ -75,7 +76,7 @@ def test_a_stage_reads_the_params_that_are_listed_for_it(tmp_path, monkeypatch, 
     stage = graph_of(profile)[target.partition("@")[0]]
     module = importlib.import_module(stage.module)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_text(text_of(profile))
+    (tmp_path / "params.yaml").write_text(profile_text(profile))
     for name in WORK:
         if hasattr(module, name):
             monkeypatch.setattr(module, name, begin)

@@ -11,15 +11,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from lightning.pytorch import LightningModule, Trainer
-from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, TQDMProgressBar
-from lightning.pytorch.loggers import CSVLogger, Logger
-from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import StepSeed, torch_seed
 from pipeline_src.learning.fit import Curves, fit
+from pipeline_src.learning.lightning import (
+    Callback,
+    CSVLogger,
+    EarlyStopping,
+    LightningModule,
+    Logger,
+    ModelCheckpoint,
+    OptimizerLRScheduler,
+    TQDMProgressBar,
+    Trainer,
+)
 from pipeline_src.learning.ranks import level, summed
 from pipeline_src.learning.schedule import by_step
 from pipeline_src.project.code import digest

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import torch
-from lightning.pytorch import LightningModule
-from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.special import log_ndtr
@@ -19,6 +17,7 @@ from torch.special import log_ndtr
 from pipeline_src import streams
 from pipeline_src.learning.checkpoints import own_folder, torch_seed
 from pipeline_src.learning.fit import Curves, fit
+from pipeline_src.learning.lightning import LightningModule, OptimizerLRScheduler
 from pipeline_src.learning.ranks import share, summed
 from pipeline_src.learning.schedule import by_step
 from pipeline_src.project.code import digest

@@ -42,7 +42,7 @@ def test_both_nets_learn_one_batch_by_heart(dataset, model, rate):
     optimizer = module.configure_optimizers()["optimizer"]
     for group in optimizer.param_groups:
         group["lr"] = rate
-    for _ in range(250):
+    for _ in range(80):
         move, arrow = module.answer(batch)
         loss = move.loss + arrow.loss
         optimizer.zero_grad()
