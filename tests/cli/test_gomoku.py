@@ -130,7 +130,7 @@ def test_show_an_sgf_record(tmp_path):
         (["perft", "2", "--fen", "3/3/3 b freestyle-3", "--size", "9"], "--fen contains size and variant"),
         (
             ["move", "--player", "nobody"],
-            "no player 'nobody' for gomoku; there are: random, minimax, alphabeta, engine, mcts",
+            "no player 'nobody' for gomoku; there are: random, one_ply, minimax, alphabeta, engine, mcts",
         ),
         (["move", "--player", "last_cell", "--fen", OVER], "the game is over"),
         (["show", "nonsense"], "bad FEN 'nonsense'"),

@@ -31,6 +31,7 @@ TEXTS = {
     ],
     "gomoku": [
         "random",
+        "one_ply:noise=10",
         "minimax:depth=1",
         "alphabeta:depth=2",
         "alphabeta:nodes=300",

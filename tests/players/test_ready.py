@@ -74,6 +74,7 @@ CHEAP = {
     },
     "gomoku": {
         "random": ("random", 6),
+        "one_ply": ("one_ply:noise=10", 7),
         "minimax": ("minimax:depth=1", 6),
         "alphabeta": ("alphabeta:nodes=100", 7),
         "engine": ("engine:nodes=100", 9),
