@@ -312,6 +312,7 @@ def test_it_fits_a_phone_and_everybody_can_use_it(open_page):
         page.get_by_role("button", name="Play", exact=True).wait_for()
         assert fits(page)
         assert violations(page) == []
+        page.get_by_label("Opponent").select_option("alphabeta")
         page.get_by_text("All options of alphabeta").click()
         assert fits(page)
         set_up(page, game="gomoku", size=15, variant="freestyle", mode="people", minutes="5")
@@ -453,7 +454,7 @@ def test_teach_me_warns_before_a_blunder_and_takes_it_back(open_page):
     page.locator("[data-cell=i1]").click()
     warning = page.get_by_role("alert")
     warning.wait_for()
-    assert re.search(r"i1 looks like a blunder: your chances fall from \d+ % to \d+ %", warning.inner_text())
+    assert re.search(r"i1 looks like a blunder: your chances fall from \d+\s% to \d+\s%", warning.inner_text())
     assert not violations(page)
     page.get_by_role("button", name="Show a better move").click()
     page.get_by_text(re.compile("Better: e[26]")).wait_for()
