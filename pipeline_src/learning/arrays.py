@@ -64,16 +64,6 @@ class ArrayFolder:
             raise self.damaged(path, f"it holds {found}, the manifest says {expected}")
         return array
 
-    def check_hashes(self, folder: Path, manifest: dict[str, Any]) -> None:
-        """Read all files through, about a second a GB.
-
-        Raises:
-            ZugwerkError: a file's hash is not the manifest's.
-        """
-        for name, expected in manifest["sha256"].items():
-            if sha256_of(folder / name) != expected:
-                raise self.damaged(folder / name, "its sha256 is not the manifest's")
-
     @property
     def name(self) -> str:
         """The format, as manifests have it."""

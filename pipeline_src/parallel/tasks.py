@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import partial
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from tqdm import tqdm
@@ -27,18 +28,10 @@ def nothing(*_: object) -> None:
     """Do nothing: the default callback."""
 
 
-def run_tasks(
-    function: Callable[[list[Task]], list[R]],
-    tasks: Sequence[Task],
-    parallel: Parallel,
-    description: str,
-    at_end: Callable[[], None] = nothing,
-    together: int = 1,
-) -> list[R]:
-    """Return the result of every task, in the order of the tasks; see `run_in_batches`."""
-    batches = run_in_batches(function, tasks, parallel, description, at_end, together)
-    results = dict(result for some in batches for result in some)
-    return [results[index] for index in range(len(tasks))]
+def run_tasks(*arguments: Any, **options: Any) -> list[Any]:
+    """Return the results of `run_in_batches`, which takes the same arguments, in the order of the tasks."""
+    found = [result for some in run_in_batches(*arguments, **options) for result in some]
+    return [result for _, result in sorted(found, key=itemgetter(0))]
 
 
 def run_in_batches(
