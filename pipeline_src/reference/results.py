@@ -23,7 +23,7 @@ from pipeline_src.report.measurements import system_measurements
 from pipeline_src.report.registry import REGISTRY, SYSTEMS
 from pipeline_src.report.table import interval, markdown_table, number, with_unit
 from pipeline_src.report.verdict import verdicts
-from pipeline_src.systems.amazons_net.printed import PRINTED
+from pipeline_src.systems.amazons_net.declaration import PRINTED
 
 Found = dict[str, dict[str, dict[str, Any]]]
 SIZES = (LAPTOP, "overnight")
