@@ -58,4 +58,4 @@ def amazons_uct(options: UctPlayerOptions) -> SearchPlayer:
         ZugwerkError: params.yaml is malformed.
     """
     chosen = UctOptions(**options.model_dump(include=set(UctOptions._fields)))
-    return SearchPlayer(ClosingFirst(Uct(make_evaluator("amazons"), chosen, options.tree)), options.limit)
+    return SearchPlayer(ClosingFirst(Uct(make_evaluator(), chosen, options.tree)), options.limit)

@@ -302,7 +302,7 @@ def test_a_game_is_labelled_alike_whatever_games_came_before_it(monkeypatch):
 
 
 STATES = random_states(24, size=6)
-SEARCH = SquareSearch(make_evaluator("amazons"), simulations=6, plies=100)
+SEARCH = SquareSearch(make_evaluator(), simulations=6, plies=100)
 
 
 @given(st.sampled_from(range(len(STATES))), st.integers(0, 1 << 62))
@@ -339,14 +339,12 @@ def test_squares_that_no_amazon_reaches_have_none():
 
 def test_a_tree_alone_gets_deeper_with_more_simulations():
     state = amazons.initial_state(6)
-    deepest = [
-        SquareSearch(make_evaluator("amazons"), simulations, 0).search(state, 5)[0].max() for simulations in (2, 1000)
-    ]
+    deepest = [SquareSearch(make_evaluator(), simulations, 0).search(state, 5)[0].max() for simulations in (2, 1000)]
     assert deepest[0] <= 2 < deepest[1]
 
 
 def test_random_plies_add_layers_and_cost():
-    found = [SquareSearch(make_evaluator("amazons"), 40, plies).search(amazons.initial_state(), 1) for plies in (0, 5)]
+    found = [SquareSearch(make_evaluator(), 40, plies).search(amazons.initial_state(), 1) for plies in (0, 5)]
     (shallow, cheap), (deep, dear) = found
     assert shallow.max() < deep.max() <= shallow.max() + 6
     assert dear >= cheap + 40 * 5
