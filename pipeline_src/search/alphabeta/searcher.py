@@ -158,11 +158,12 @@ class AlphaBeta:
         actions = int(space.counts[nodes.ROOT_ACTIONS])
         count = min(limit.lines, actions)
         values = [float(value) for value in space.values[0, :count]]
-        lines = [Line((int(space.root[k]),), nodes.told(values[k]), 1) for k in range(count)]
+        told = nodes.told if self.options.proofs else float  # without proofs there are no beliefs
+        lines = [Line((int(space.root[k]),), told(values[k]), 1) for k in range(count)]
 
         def read(rank: int, depth: int, looked: int) -> Line:
             length = nodes.read_variation(state, _below(space, rank), self._table, looked, room)
-            return Line(tuple(room[:length].tolist()), nodes.told(values[rank]), depth)
+            return Line(tuple(room[:length].tolist()), told(values[rank]), depth)
 
         def report() -> SearchResult:
             evaluated, seconds, best = int(space.counts[nodes.NODES]), time.perf_counter() - began, lines[0]
