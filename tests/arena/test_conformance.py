@@ -5,8 +5,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pipeline_src.arena import program_memory
-from pipeline_src.arena.conformance import brain, uci
+from pipeline_src.arena.conformance import brain, examiner, uci
 from pipeline_src.arena.conformance import examiner as shared
 from pipeline_src.arena.conformance.brain import BrainExaminer
 from pipeline_src.arena.conformance.examine import examine
@@ -121,7 +120,7 @@ def test_what_is_broken_is_named(monkeypatch, mode, broken, said):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
+@pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
 def test_memory_that_a_program_starts_counts(monkeypatch):
     """More than it was told to keep to, in a process of its own."""
     monkeypatch.setattr(brain, "MEMORY_MIB", 100)
@@ -131,7 +130,7 @@ def test_memory_that_a_program_starts_counts(monkeypatch):
     assert 120 <= int(re.fullmatch(r"at most (\d+) MiB of 100 \(INFO max_memory\)", said)[1]) < 200
 
 
-@pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
+@pytest.mark.skipif(not examiner.is_told(), reason="no /proc")
 @pytest.mark.parametrize(
     ("mode", "verdict", "said"),
     [
@@ -148,7 +147,7 @@ def test_the_table_of_a_uci_engine_is_as_large_as_it_was_told(monkeypatch, mode,
 
 
 def test_without_proc_memory_is_not_looked_at(monkeypatch, tmp_path):
-    monkeypatch.setattr(program_memory, "PROC", tmp_path)
+    monkeypatch.setattr(examiner, "PROC", tmp_path)
     verdict, said = BrainExaminer("/no/such").memory()
     assert (verdict, said.partition(":")[0]) == ("note", "skipped")
 

@@ -17,10 +17,11 @@ from pipeline_src.web.choices import ANALYSTS, USUAL, VARIANTS
 from pipeline_src.web.engine.pool import Thinking
 from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
 from pipeline_src.web.late import Late
-from pipeline_src.web.play import BUSY, GONE, MOST_TABS
+from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
 from pipeline_src.web.record_files import read_games
 from pipeline_src.web.sessions import session, store
 from pipeline_src.web.settings import Settings
+from tests.layout.imports import ROOT
 from tests.web.conftest import BASE, TestClient, wait
 
 LONG, SOON_S = 600_000, 60.0
@@ -423,3 +424,10 @@ def test_the_usual_players_are_loaded_before_a_game_asks_for_them(web_folder, mo
         wanted = [player for game in USUAL for player in (session.HINT[game], ANALYSTS[game][0])]
         wait(lambda: len(done) == len(wanted), 120)
     assert [player for player, move in done if move] == wanted
+
+
+def test_the_docs_have_the_codes_that_close_a_game():
+    text = (ROOT / "docs/reference/web.md").read_text()
+    assert all(f"| {code} | " in text for code in (GONE, BUSY, FLOOD, SLOW))
+    assert f"open {MOST_TABS} times" in text
+    assert f"more than {BURST} messages at once, or {A_SECOND} a second" in text

@@ -66,10 +66,6 @@ class Options(Params):
     """Points for being to move."""
     threats: Number = 1 << 20
     """Positions of searches by threats at the root and after its best moves; 0 is none."""
-    prove_from: Number = 0
-    """Least remaining depth for a search by threats at a node; 0 is never."""
-    prove_nodes: Number = 300
-    """Largest number of positions of each of these searches."""
     table_mb: Annotated[float, Field(ge=0, lt=1e6)] = 32.0
     """Size of the transposition table in MB."""
 
@@ -119,7 +115,7 @@ class Engine:
             Need(first_cell, (lines, 0, 1)),
             Need(win_by_fours, (lines, stones, 0, 1)),
             Need(threats.prove, (lines, proofs, self.threats, stones, 0, False)),
-            Need(pvs.search, (lines, 0, self.space, table, stones, self.threats, proofs, 1)),
+            Need(pvs.search, (lines, 0, self.space, table, stones, self.threats, 1)),
             Need(pvs.position_key, (lines, 0)),
             Need(pvs.find, (table, np.uint64(0), 1)),
         ]
@@ -176,7 +172,7 @@ class Engine:
                 space.banned[tried] = 1
                 if limit.lines > 1 and len(tried) < len(expected):
                     self._expect(lines, c, expected[len(tried)])
-                value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, self.proofs, depth))
+                value = int(pvs.search(lines, c, space, self.table, self.fours, self.threats, depth))
                 cut, best = bool(space.counts[pvs.STOPPED]), int(space.marks[0, pvs.BEST_MOVE])
                 if best < 0 and not cut and root.banned and not found:
                     root.give_up()
@@ -224,8 +220,6 @@ class Engine:
             (pvs.FIRST_WIDTH, options.first_width),
             (pvs.MORE_WIDTH, options.more_width),
             (pvs.MARGIN, options.margin),
-            (pvs.PROVE_FROM, options.prove_from),
-            (pvs.PROVE_NODES, options.prove_nodes),
         ):
             space.switches[switch] = value
         self.threats.counts[:] = 0

@@ -20,17 +20,13 @@ from pipeline_src.jit import njit
 from pipeline_src.search.gomoku.fours import NODES as FOUR_NODES
 from pipeline_src.search.gomoku.fours import FourSpace, win_by_fours, write_cells
 from pipeline_src.search.gomoku.lines import EMPTY_CELLS, FIRST, LAST, At, Int, Lines, lift, may_play, place
-from pipeline_src.search.gomoku.patterns import ONE_FOUR, ONE_THREE, SURE, WINS
-from pipeline_src.search.gomoku.threats import KINDS, ProofTable, ThreatSpace, disturbs, prove, write_defences
-from pipeline_src.search.gomoku.threats import NODE_LIMIT as MAY_LOOK
-from pipeline_src.search.gomoku.threats import NODES as STARTED
+from pipeline_src.search.gomoku.patterns import ONE_FOUR, SURE, WINS
+from pipeline_src.search.gomoku.threats import ThreatSpace, disturbs, write_defences
 
 NODES, NODE_LIMIT, STOPPED, GENERATION, THREAT_NODES, DEEPEST, OLDEST = range(7)
 """Entries of `Space.counts`: positions searched; their limit; whether the search was cut off; its number; positions of
 searches by threats; the greatest ply; number of the first search whose table entries are valid."""
-LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, PROVE_FROM, PROVE_NODES, FIRST_WIDTH, MORE_WIDTH, MARGIN = (
-    range(11)
-)
+LEAF_FOURS, INNER_FOURS, GUARD, REDUCE_AFTER, WIDTH, TEMPO, FIRST_WIDTH, MORE_WIDTH, MARGIN = range(9)
 """Entries of `Space.switches`: the fields of `engine.Options` with the same names."""
 ALPHA, BETA, FLOOR, BEST = range(4)
 """Entries of a row of `Space.bounds`: the window, its first lower end, the best value so far."""
@@ -198,16 +194,6 @@ def _fours(lines: Lines, c: int, fours: FourSpace, space: Space, limit: int) -> 
 
 
 @njit(cache=True)
-def _by_threats(lines: Lines, c: int, space: Space, proofs: ProofTable, threats: ThreatSpace, fours: FourSpace) -> int:
-    """Return the plies to a win by threats; 0 if none was found."""
-    counts = threats.counts
-    counts[STARTED], counts[MAY_LOOK], counts[KINDS] = 0, space.switches[PROVE_NODES], ONE_THREE
-    proof, _, _, plies = prove(lines, proofs, threats, fours, c, False)
-    space.counts[THREAT_NODES] += counts[STARTED]
-    return int(plies) if proof == 0 else 0
-
-
-@njit(cache=True)
 def _open(
     lines: Lines,
     c: int,
@@ -215,7 +201,6 @@ def _open(
     table: Table,
     fours: FourSpace,
     threats: ThreatSpace,
-    proofs: ProofTable,
     ply: int,
     depth: int,
     alpha: int,
@@ -252,11 +237,6 @@ def _open(
         if plies > 0:
             _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
             return True, Int(WIN - (ply + plies))
-        if 0 < switches[PROVE_FROM] <= depth:
-            plies = Int(_by_threats(lines, c, space, proofs, threats, fours))
-            if plies > 0:
-                _store(table, key, space.counts[GENERATION], Int(PLIES), Int(EXACT), WIN - (ply + plies), Int(-1), ply)
-                return True, Int(WIN - (ply + plies))
     if depth <= 0 and not forced and not pressed:
         return True, Int(static_value(lines, c, space))
     if (
@@ -373,7 +353,6 @@ def search(
     table: Table,
     fours: FourSpace,
     threats: ThreatSpace,
-    proofs: ProofTable,
     depth: int,
 ) -> int:
     """Return the value of a position to colour c, to move, at ``depth`` plies. The board is not changed.
@@ -393,7 +372,7 @@ def search(
             return int(bounds[0, BEST])
         again, done = False, False
         if entering:
-            done, value = _open(lines, side, space, table, fours, threats, proofs, ply, depth, alpha, beta)
+            done, value = _open(lines, side, space, table, fours, threats, ply, depth, alpha, beta)
         else:
             again, done, value = _resume(lines, side, space, table, ply, value)
         if not done and not again:

@@ -64,7 +64,7 @@ class Plain:
 @pytest.mark.parametrize("variant", ["freestyle", "exact", "freestyle-4"])
 def test_the_tree_is_that_of_a_plain_search(variant):
     rng, looked, stop = np.random.default_rng(1), 0, np.zeros(1, np.uint8)
-    table, found, proofs = pvs.make_table(1), fours.make_space(), threats.make_table(1 << 10)
+    table, found = pvs.make_table(1), fours.make_space()
     for i in range(40):
         lines = make_lines(random_position(rng, 7, variant, int(rng.integers(6, 26))))
         if lines.counts[0, SURE:].any():
@@ -76,7 +76,7 @@ def test_the_tree_is_that_of_a_plain_search(variant):
         before = [column.copy() for column in (lines.cells, lines.classes, lines.worth, lines.scores)]
         for depth in (1, 2):
             space.counts[[pvs.GENERATION, pvs.OLDEST]] = 2 * i + depth
-            value = pvs.search(lines, 0, space, table, found, threat_space, proofs, depth)
+            value = pvs.search(lines, 0, space, table, found, threat_space, depth)
             try:
                 assert value == Plain(lines, space, threat_space).value(0, depth)
             except TooLargeError:
