@@ -53,7 +53,7 @@ def test_the_ratio_turns_with_the_players():
 
 
 @pytest.mark.parametrize(("points", "verdict"), [([2.0], "H1"), ([0.0], "H0"), ([1.0], "H0")])
-def test_it_stops_where_it_is_sure(points, verdict):
+def test_stops_when_decided(points, verdict):
     sprt = Sprt(0, 200)
     found, llr, number = sprt.run(points * 200)
     assert found == verdict

@@ -76,5 +76,5 @@ def test_no_result_is_typed_by_hand(page):
         ("<!-- made: summary -->\n| 0.5 |\n<!-- made: end -->\n<!-- measured: begin -->0.7<!-- measured: end -->", []),
     ],
 )
-def test_what_looks_like_a_result_is_seen(text, found):
+def test_results_in_text_are_recognised(text, found):
     assert numbers(text) == found

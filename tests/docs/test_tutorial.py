@@ -79,7 +79,7 @@ def test_commands_are_read_with_their_output():
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # two runs of a system at smoke size
-def test_every_command_does_what_the_page_says(checkout):
+def test_every_command_prints_the_documented_output(checkout):
     """From the choice of the profile on: the first section sets up, the last one goes on to other pages."""
     done = []
     for title, commands in list(sections().items())[1:-1]:

@@ -124,7 +124,7 @@ def test_independent_targets_run_at_the_same_time(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_job_is_one_target_at_a_time(checkout: Path) -> None:
+def test_one_job_runs_targets_one_by_one(checkout: Path) -> None:
     for name in ("toy_one", "toy_two", "toy_three"):
         add_stage(checkout, name, "mkdir alone && sleep 0.3 && rmdir alone")
     assert set(states(checkout, 1, targets=["toy_one", "toy_two", "toy_three"]).values()) == {"ran"}

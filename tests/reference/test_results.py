@@ -80,7 +80,7 @@ def test_blocks_of_a_page_are_written_separately(project):
 
 
 @pytest.mark.parametrize("block", ["<!-- made: summary -->\nold\n", "<!-- made:summary -->\nold\n<!-- made: end -->\n"])
-def test_a_block_that_is_not_closed_or_not_read_is_an_error(project, block):
+def test_unclosed_or_unknown_block_is_an_error(project, block):
     (project / "README.md").write_text(block + BLOCK.format("summary"))
     with pytest.raises(ZugwerkError, match=r"README\.md: a block is '<!-- made: NAME WORDS -->'"):
         filled_pages(project)

@@ -53,7 +53,7 @@ def unit_of(name):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(REPORTS).as_posix())
-def test_every_leaf_is_a_number_or_an_estimate_and_has_a_unit(path):
+def test_every_leaf_is_number_or_estimate_with_unit(path):
     for keys, leaf in leaves(json.loads(path.read_text(encoding="utf-8"))):
         assert unit_of(name_of(keys)) is not None, f"{'.'.join(keys)}: docs/glossary.md does not have it"
         if isinstance(leaf, dict):

@@ -137,7 +137,7 @@ def test_a_signal_ends_a_crawl_in_every_phase(tmp_path, phase, how):
 
 
 @pytest.mark.parametrize("ways", [["text"], ["lists"]])
-def test_games_that_a_stop_left_unstored_are_taken_from_their_page(tmp_path, ways):
+def test_games_left_unstored_by_a_stop_are_taken_from_page(tmp_path, ways):
     """Time to store what came is short after a signal; here some games of a page of records have no shard yet."""
     with serving(small()) as server:
         trap = server.trap = Trap("page of records", 1.0, after=2)
@@ -161,7 +161,7 @@ def test_games_that_a_stop_left_unstored_are_taken_from_their_page(tmp_path, way
 @pytest.mark.parametrize(
     ("kind", "part"), [("list of games", 1.0), ("page of records", 0.99), ("page of records", 1.0)]
 )
-def test_a_signal_ends_a_crawl_amid_a_page_larger_than_any_seen(tmp_path, kind, part):
+def test_signal_ends_a_crawl_during_its_largest_page(tmp_path, kind, part):
     with serving(large()) as server:
         trap = server.trap = Trap(kind, part)
         write_params(tmp_path, f"http://127.0.0.1:{server.port}", ways=["text"])
@@ -188,7 +188,7 @@ def test_a_signal_ends_the_pause_that_a_site_asks_for(tmp_path):
     assert (seconds < LIMIT_S, status) == (True, 1)
 
 
-def test_a_signal_ends_the_pause_between_two_requests_and_none_is_sent_after_it(tmp_path):
+def test_signal_ends_pause_between_requests_and_sends_none(tmp_path):
     with serving(small()) as server:
         came = threading.Event()
         server.watched = lambda asked: came.set() if asked.kind == "list of games" else None
@@ -212,7 +212,7 @@ def test_a_signal_ends_a_crawl_that_looks_up_a_host(tmp_path):
     assert (seconds < LIMIT_S, status, "was interrupted" in said) == (True, 1, True)
 
 
-def test_a_second_signal_does_not_wait_for_the_answer_on_its_way(tmp_path):
+def test_second_signal_does_not_wait_for_pending_answer(tmp_path):
     patient = "import spiders.running; spiders.running.LAST_ANSWER_S = 600.0; "
     program = f"{patient}import sys; sys.argv[1:] = ['crawl', 'amazons']; from pipeline_src.cli import main; main()"
     with serving(small()) as server:

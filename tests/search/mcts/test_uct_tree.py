@@ -46,7 +46,7 @@ def test_exact_values_decide():
     assert node_of([loss, loss + 5], [1, 1], rest=loss - 1) == (loss + 5, 1)
 
 
-def test_first_play_urgency_lowers_edges_that_nobody_tried():
+def test_first_play_urgency_lowers_untried_edges():
     tree = new_tree(2, 2, 0)
     tree.first[0], tree.branches[0], tree.visits[0], tree.child[:2] = 0, 2, 1, -1
     tree.worth[:2], tree.tries[:2], tree.total[0] = [5.0, 4.8], [1, 0], win_rate(4.5, 4.0)
