@@ -1,32 +1,23 @@
-"""The page of the interface of `zugwerk web`: its routes and WebSockets. The server's OpenAPI has the messages."""
+"""The page of the interface of `zugwerk web`. The server's OpenAPI has the routes and messages."""
 
-from collections.abc import Iterator
-from typing import Any
-
-from pipeline_src.project.params import sentence
-from pipeline_src.reference.tables import NOTE, code, table
-from pipeline_src.web.app import create_app
+from pipeline_src.reference.tables import NOTE
 from pipeline_src.web.incoming import A_SECOND, BURST, FLOOD
 from pipeline_src.web.play import BUSY, GONE, MOST_TABS, SLOW
-from pipeline_src.web.settings import HOST, PORT, Settings
+from pipeline_src.web.settings import HOST, PORT
 
-INTRO = f"""# The server of the pages
+PAGE = f"""# The server of the pages
 
 {NOTE}
 
 `zugwerk web` listens at `http://{HOST}:{PORT}`; `--port` and `--host` change that. The pages use what follows, and so
-can a client of your own: requests and answers are JSON. `GET /api/openapi.json` describes them field by field, and the
-messages of the WebSockets; any viewer of OpenAPI shows it. An answer whose status is not 2xx is
-`{{"error": TEXT}}`: 400 and 422 for what is wrong with the request, 403 for a page of another site, 404, 413 for a body
-that is too large, 503 where there is no room.
+can a client of your own: requests and answers are JSON. `GET /api/openapi.json` lists the routes and describes
+requests, answers and the messages of the WebSockets field by field; any viewer of OpenAPI shows it. An answer whose
+status is not 2xx is `{{"error": TEXT}}`: 400 and 422 for what is wrong with the request, 403 for a page of another
+site, 404, 413 for a body that is too large, 503 where there is no room.
 
 A request needs a `Host` that is the server's own, and no `Origin` but the server's; programs that are no browsers send
 none. Files are named by their paths, below the folders that the server was given (`--folder`).
 
-## Routes
-
-"""
-SOCKET = f"""
 ## The WebSocket of a game
 
 `POST /api/play/games` begins a game; its WebSocket is `/api/play/games/ID/socket`. At once, and after each change, the
@@ -64,20 +55,4 @@ At `/api/analyse/think` a client sends a `ThinkRequest` for each position that i
 
 def web_page() -> str:
     """Return the page's text."""
-    routes = table(["route", "what it does", "takes", "answers"], _routes(create_app(Settings()).openapi()["paths"]))
-    return "\n".join([*INTRO.splitlines(), *routes, *SOCKET.splitlines()]) + "\n"
-
-
-def _routes(paths: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    for path, methods in paths.items():
-        for method, about in methods.items():
-            takes = [_content(about.get("requestBody", {}))]
-            takes += [code(one["name"]) for one in about.get("parameters", []) if one["in"] == "query"]
-            good = next(answer for status, answer in about["responses"].items() if status.startswith("2"))
-            text = sentence(about.get("description", about.get("summary", "")))
-            yield code(f"{method.upper()} {path}"), text, ", ".join(filter(None, takes)), _content(good)
-
-
-def _content(body: dict[str, Any]) -> str:
-    found = [one["schema"]["$ref"] for one in body.get("content", {}).values() if one.get("schema")]
-    return code(found[0].rpartition("/")[2]) if found else ""
+    return PAGE

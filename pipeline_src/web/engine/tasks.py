@@ -41,7 +41,7 @@ class Task(Message):
 
     place: Place
     player: Annotated[str, Field(max_length=500)]
-    """Text of the player, see `docs/reference/players.md`."""
+    """Text of the player, see `zugwerk players`."""
     key: str = ""
     """``GAME/SIDE``; players keep separate memories for each."""
     clock: TimeLeft | None = None
