@@ -20,7 +20,7 @@ from pipeline_src.learning.ranks import one_goes_on, trainer_options
 class Curves(Callback, Logger):
     """A logger that keeps what is logged and, as a callback, is part of checkpoints.
 
-    Files of other loggers repeat rows, or begin anew, where a killed training is resumed.
+    Files of other loggers repeat rows, or start over, where a killed training is resumed.
     """
 
     name = version = ""

@@ -18,7 +18,7 @@ from tests.players.engines.test_uci import command
 
 
 def findings(mode, monkeypatch, only="", start_ms=60_000.0):
-    """Outcomes by check, of all or of one alone; in time is whatever a busy machine makes of it, but for `late`."""
+    """Outcomes by check, of all or of one; only `late` has limits on time, since the machine may be busy."""
     if "late" not in mode:
         monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
     if "stays" not in mode:
@@ -123,7 +123,7 @@ def test_faults_are_named(monkeypatch, mode, broken, said):
 @pytest.mark.slow
 @pytest.mark.skipif(not program_memory.is_told(), reason="no /proc")
 def test_memory_that_a_program_starts_counts(monkeypatch):
-    """More than it was told to keep to, in a process of its own."""
+    """More than its limit, in a child process."""
     monkeypatch.setattr(brain, "MEMORY_MIB", 100)
     examiner = BrainExaminer(f"'{sys.executable}' -S '{SCRIPT}' fat=120")
     verdict, said = examiner.memory()
@@ -163,7 +163,7 @@ OWN = {
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("game", ["gomoku", "amazons"])
 def test_our_own_engines_break_nothing(monkeypatch, game):
-    """But for being late, which is other programs' fault on a busy machine; tests of the clocks look at that."""
+    """Except for being late, which is other programs' fault on a busy machine; tests of the clocks look at that."""
     monkeypatch.setattr(shared, "MARGIN_MS", 60_000.0)
     monkeypatch.setattr(shared, "LEAVE_S", 60.0)
     command = " ".join([f"'{sys.executable}' -m pipeline_src.cli", *OWN[game]])

@@ -143,7 +143,7 @@ def test_bad_lines_are_answered_and_change_nothing(brain, line, answer):
 
 @pytest.mark.parametrize("line", ["INFO timeout_turn soon", "INFO", "INFO rule 2", "INFO rule 77", "INFO max_memory 1"])
 def test_info_has_no_answer(brain, line):
-    """What is wrong with it is told before the answer to the next command that has one."""
+    """Its faults are reported before the answer to the next command that has one."""
     one = brain()
     one.ask("START 15")
     one.send(line)

@@ -1,6 +1,6 @@
 """No result is typed by hand: numbers that look like measurements stand in generated blocks, or are listed here.
 
-Measured history is told in docs/experiments.md; the reference pages are written from the code. In all other pages a
+docs/experiments.md has the measured history; the reference pages are written from the code. In all other pages a
 decimal, a percentage, an interval, a count of the form "3 of 10" or "16-5-3" has to come from `make docs`, or be a
 published figure, a parameter or a fact of a rule, which `ALLOWED` names.
 """

@@ -45,7 +45,7 @@ pytestmark = [
 ]
 
 LOCK_S = 60
-"""Seldom two transactions of Prefect's server wait for each other, as long as SQLite lets them; then it goes on."""
+"""Seldom two transactions of Prefect's server wait for each other, as long as SQLite lets them; then it continues."""
 
 
 @pytest.fixture(scope="module")

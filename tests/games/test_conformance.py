@@ -283,7 +283,7 @@ def test_playthrough_file_is_regenerated(name, seed, board):
         state = rules.play(state, action)
     lines.append(f"{rules.to_fen(state)} | {rules.winner(state)} wins")
     recorded, text = HERE / name / "playthrough.txt", "\n".join(lines) + "\n"
-    if not recorded.exists():  # delete it to record anew; the run that writes it fails, so that nobody does it unawares
+    if not recorded.exists():  # delete it to record it again; the run that writes it fails
         recorded.write_text(text)
         pytest.fail(f"wrote {recorded}; look at it and run again")
     assert recorded.read_text() == text

@@ -1,4 +1,4 @@
-"""Kernels told beforehand: compiled without being run, each once, and said on stderr where that takes long."""
+"""Kernels compiled ahead: each once, without being run, and reported on stderr where that takes long."""
 
 import contextlib
 import io

@@ -69,7 +69,7 @@ TRAINING = (
     *("torch._dynamo", "pipeline_src.systems.amazons_net.train", "pipeline_src.systems.search_depth.train"),
     "pipeline_src.systems.gomoku_zero.generation",
 )
-"""What the first process of each training imports; Lightning starts the others anew."""
+"""What the first process of each training imports; Lightning starts the others again."""
 
 
 def start(folder, words, **pipes):

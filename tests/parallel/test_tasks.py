@@ -35,7 +35,7 @@ def test_results_and_their_order_do_not_depend_on_the_workers():
 @settings(max_examples=25)
 @given(st.data())
 def test_any_split_hands_out_each_task_once_in_order(data):
-    """Whatever the batches took, whoever died meanwhile and in whatever order they finished."""
+    """For any durations of batches, deaths of workers and order of results."""
     count, together = data.draw(st.integers(0, 200)), data.draw(st.integers(0, 40))
     workers = data.draw(st.integers(1, 300))
     tasks, found = [(number,) for number in range(count)], {}
@@ -124,7 +124,7 @@ def test_a_task_that_ends_every_worker_is_named(tmp_path):
 def test_errors_of_workers_reach_the_caller(number, kind):
     with pytest.raises(kind, match=f"task {number}"):
         run_tasks(partial(each, worker_tasks.fail), [(number,)] * 2, TWO, "test")
-    assert run_tasks(DRAW, [(1, 2)] * 2, TWO, "test")  # the crew goes on
+    assert run_tasks(DRAW, [(1, 2)] * 2, TWO, "test")  # the crew continues
 
 
 def test_workers_are_kept_and_follow_the_callers_folder(tmp_path, monkeypatch):

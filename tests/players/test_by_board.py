@@ -1,4 +1,4 @@
-"""A player with a net for each board: who is asked, and what all of them are told."""
+"""A player with a net for each board: which net is asked, and which calls reach all of them."""
 
 import threading
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ SMALL, LARGE = OneBoard(6, 6, "exact"), OneBoard(9, 9, "exact")
 
 
 class Recorder(Player):
-    """Answers with the side of its board, and notes what it is told."""
+    """Answers with the side of its board, and records its calls."""
 
     def __init__(self, board):
         self.board, self.told = board, []

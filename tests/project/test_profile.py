@@ -159,7 +159,7 @@ def test_without_a_commit_the_laptop_cannot_be_restored(project):
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "profiles").glob("*.yaml")))
 def test_every_profile_can_be_left_again(tmp_path, name):
-    """The user's crawl survives, and all else is as it was, but for a blank line below a mapping with comments."""
+    """The user's crawl survives, and all else is as it was, except a blank line below a mapping with comments."""
     command = ["git", "show", "HEAD:./params.yaml"]
     laptop = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     (tmp_path / "profiles").mkdir()

@@ -37,7 +37,7 @@ Show = Callable[[Schedule], contextlib.AbstractContextManager[Watch]]
 
 
 class Seen:
-    """A watch that keeps what it is told; `add_failing`'s stage goes on once it hears of a failure."""
+    """A watch that records its calls; `add_failing`'s stage continues once it hears of a failure."""
 
     def __init__(self, checkout: Path | None = None) -> None:
         self.began_, self.ended_, self.checkout = [], [], checkout
@@ -167,7 +167,7 @@ def test_too_little_disk_or_memory_is_refused_before_the_run(
 
 
 def add_failing(checkout: Path, command: str) -> None:
-    """A stage that fails once another runs, that one, which ends once that is told, a third that waits for a place."""
+    """A stage that fails once another runs, that other, which then ends, and a third that waits for a place."""
     add_stage(checkout, "toy_fails", f"until test -e begun; do sleep 0.02; done; {command}")
     add_stage(checkout, "toy_beside", "touch begun && until test -e told; do sleep 0.02; done; touch ended")
     add_stage(checkout, "toy_third", "touch third")

@@ -1,4 +1,4 @@
-"""Names that users of the last version wrote are there, or a note tells; its files are read, or refused with a reason.
+"""Names that users of the last version wrote exist, or a note says so; its files are read, or refused with a reason.
 
 A folder here is a released version: its public surface (`surface`), and files that its code wrote. At
 a release, add one: ``python -m tests.released.surface > tests/released/VERSION/surface.txt``.

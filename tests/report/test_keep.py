@@ -1,4 +1,4 @@
-"""The figures of a run at another profile are kept beside those that are known."""
+"""The figures of a run at another profile are kept in addition to known ones."""
 
 import json
 import subprocess
@@ -90,7 +90,7 @@ def at_laptop(night):
     return night
 
 
-def test_of_the_committed_profile_the_reports_are_kept_too(night):
+def test_reports_of_the_committed_profile_are_kept_too(night):
     reports = at_laptop(night) / "artifacts/reports"
     (reports / "amazons/curve.csv").write_text("step,loss\n1,0.5\n")
     (reports / "amazons/match.timings.json").write_text("{}")

@@ -18,7 +18,7 @@ PARENTS = {"rejects_by_reason", "winner_by", "sources", "by_variant", "skipped",
 ESTIMATED = ("score", "fraction", "F1", "Elo", "squared error", "squares left")
 """How the units of figures begin that are estimates."""
 SCORES_AS_RATES = {"unbeaten_vs_fixed", "wins_vs_fixed", "cnn_unbeaten_vs_fixed"}
-"""Figures told as fractions, whose metric is a score: without draws both are the same."""
+"""Figures given as fractions, whose metric is a score: without draws both are the same."""
 
 
 def units():

@@ -1,4 +1,4 @@
-"""The search knows no game: three in a row, solved, beside a plain search of the whole tree."""
+"""The search knows no game: three in a row, solved, compared with a plain search of the whole tree."""
 
 import numpy as np
 import pytest

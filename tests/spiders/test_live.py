@@ -220,7 +220,7 @@ def test_text_pages_replace_unavailable_records(tmp_path):
 
 @pytest.mark.parametrize("body", [b"", b" \r\n", b"<html><body>please wait</body></html>"])
 def test_answer_200_without_record_is_retried(tmp_path, body):
-    """Told apart from failures in the summary; and when a later crawl tries again, it does so once."""
+    """Counted separately from failures in the summary; and when a later crawl tries again, it does so once."""
     routes = Routes(site_of(games()[:12], tmp_path))
     asked = []
     never = games()[3].gid

@@ -166,7 +166,7 @@ def test_a_record_that_came_in_progress_is_better_than_none(crawl):
 
 
 def test_game_that_ends_during_crawl_is_fetched_again(crawl, tmp_path):
-    """Its record came while a list said that it goes on; then, by another way, it is found to be over."""
+    """Its record came while a list showed it as unfinished; then, by another way, it is found to be over."""
     ended = games()[1]
     running = dataclasses.replace(ended, actions=ended.actions[:9], resigned=False, winner=None)
     others = games()[2:20]

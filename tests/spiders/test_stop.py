@@ -71,7 +71,7 @@ def large():
 def end(process, number=signal.SIGINT, group=False):
     """Send one signal; seconds until the process has ended, its status, and the last line that it said.
 
-    Seconds for which it waited for a processor do not count: they tell of other programs.
+    Seconds for which it waited for a processor do not count: they depend on other programs.
     """
     if group:
         os.killpg(process.pid, number)
@@ -229,7 +229,7 @@ def test_second_signal_does_not_wait_for_pending_answer(tmp_path):
 
 
 def test_a_signal_while_a_large_store_is_read_and_written(tmp_path):
-    """Before the site is asked: at a moment that the lock's file tells, and at some after it."""
+    """Before the site is asked: at a moment that the lock's file shows, and at some after it."""
     seats = (Seat(1, "a", "won"), Seat(2, "b", "lost"))
     body = small().games[min(small().games)].record()[1]
     one = RawGame(0, "/servlet/sgf/0/game0.txt", 200, body, "Size 10", False, seats)

@@ -154,7 +154,7 @@ def test_reload_finds_the_game_and_link_shares_it(open_page):
 
 
 def go_on_without_the_server(page):
-    """Go on with the page's game as one that the server has lost, and whose setting is not kept."""
+    """Continue the page's game as one that the server has lost, and whose setting is not kept."""
     page.evaluate(
         """() => { const key = Object.keys(localStorage).find((one) => one.startsWith("zugwerk.game."));
             localStorage.setItem("zugwerk.game.gone", localStorage.getItem(key));

@@ -1,4 +1,4 @@
-"""No file outside the folders, and what is wrong at the start is told in a line."""
+"""No file outside the folders, and faults at the start are reported in a line."""
 
 import re
 import socket

@@ -59,8 +59,8 @@ class Uct:
     def search(self, state: Any, limit: Limit, seed: int = 0, on_info: OnInfo | None = None) -> SearchResult:
         """See `Searcher`. Reports come at doubling numbers of iterations, or `REPORT_S` seconds apart if it is endless.
 
-        A search with a time limit goes on with what the last one found, if its position comes two actions later. Other
-        searches begin anew, so that their answer depends on the arguments alone.
+        A search with a time limit reuses what the last one found, if its position comes two actions later. Other
+        searches start over, so that their answer depends on the arguments alone.
 
         Raises:
             ZugwerkError: the game is over.

@@ -25,7 +25,7 @@ PRINTED: Mapping[str, Any] = {
 needs one: He's starting weights, samples as they were recorded, and of the squared distance, which has no gradient as
 printed, the reading with the expected coordinates."""
 MOST_CHANGES = 2
-"""Number of departures up to which nets are still called as printed, but for those."""
+"""Number of departures up to which nets are still called as printed, with these exceptions."""
 
 
 def departures(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -107,7 +107,7 @@ class Thought(Message):
     line: tuple[str, ...]
     """Principal variation, from the best move on."""
     lines: tuple[ThoughtLine, ...] = ()
-    """The best moves, as many as the task asks for; one alone from searches that can tell no more."""
+    """The best moves, as many as the task asks for; one alone from searches that have no more."""
 
 
 class Chosen(Message):

@@ -67,7 +67,7 @@ def test_game_is_sent_move_by_move(player, tmp_path):
 def test_other_positions_are_sent_as_board(player, tmp_path):
     brain = player("good", tmp_path / "log", options="movetime=100,info.max_memory=8000000")
     brain.choose([position([3, 6, 8])])
-    brain.choose([position([3, 6, 8, 0, 20])])  # goes on
+    brain.choose([position([3, 6, 8, 0, 20])])  # the game continues
     brain.choose([position([9, 6])])  # another game, though it begins alike
     brain.new_game()
     brain.ready(position().start)
@@ -225,7 +225,7 @@ def test_move_time_sent_to_a_brain_is_enforced_by_default():
 
 @pytest.mark.slow
 def test_a_first_move_may_take_longer():
-    """Some begin anew on BOARD; with no such time the game is lost."""
+    """Some start over on BOARD; with no such time the game is lost."""
     for first, forfeits in (("", {}), (",first=0", {"time": 2})):
         slow = text("slow=400", options=f"movetime=100{first}")
         found = run_match(MatchSpec("gomoku", "random", slow, 2, "random:2", 5, margin=150))

@@ -86,7 +86,7 @@ def test_narrow_search_claims_only_proven_results():
         assert abs(value) < 100 or np.sign(value) == np.sign(exact)
         careless = AlphaBeta(make_evaluator(), Options(**NARROW, proofs=False)).search(state, Limit(depth=20)).value
         beliefs += abs(value) < 100 < abs(careless)
-    assert beliefs  # what only looks lost, or won, is told in squares
+    assert beliefs  # unproven losses and wins are reported in squares
 
 
 def test_two_plies_at_full_width_consider_all_replies():

@@ -1,4 +1,4 @@
-"""Counting beside the net: decided endings are certain in the tree."""
+"""Counting together with the net: decided endings are certain in the tree."""
 
 import numpy as np
 

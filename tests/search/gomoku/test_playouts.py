@@ -1,4 +1,4 @@
-"""Plain UCT: beside a slow one in Python that draws the same numbers, and on positions with one right answer."""
+"""Plain UCT: compared with a slow one in Python that draws the same numbers, and on positions with one right answer."""
 
 from math import log, sqrt
 

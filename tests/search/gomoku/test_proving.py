@@ -1,4 +1,4 @@
-"""The threat search beside an evaluator: what is certain, and moves that meet a threat."""
+"""The threat search together with an evaluator: what is certain, and moves that meet a threat."""
 
 import numpy as np
 

@@ -80,7 +80,7 @@ def test_values_of_finished_games_are_exact():
         trees.simulate(np.array([50], np.int32))
         return trees
 
-    trees = searched(20)  # to 21 the game goes on, to 22 it is drawn, to 23 won
+    trees = searched(20)  # to 21 the game is unfinished, to 22 it is drawn, to 23 won
     assert trees.q(0).tolist()[1:] == [0.0, 1.0]
     assert trees.visits(0).argmax() == 2
     trees = searched(21)  # a draw, or a win in either of two ways

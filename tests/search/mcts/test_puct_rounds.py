@@ -1,4 +1,4 @@
-"""The trees beside an evaluator that takes its time, and the control of their roots."""
+"""The trees with a slow evaluator, and the control of their roots."""
 
 import os
 import subprocess

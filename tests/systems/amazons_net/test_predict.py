@@ -20,7 +20,7 @@ SIZE, N = 6, 36
 
 
 class FakeNets(torch.nn.Module):
-    """Logits that are linear in the features, so that policies are peaked; and an oracle where it is told the turns."""
+    """Logits that are linear in the features, so that policies are peaked; with turns, an oracle."""
 
     def __init__(self, turns=None, confidence=0.0, noise=1.0, size=SIZE):
         super().__init__()

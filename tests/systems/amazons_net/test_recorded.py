@@ -138,6 +138,6 @@ def test_tables(tmp_path):
     assert [(row["phase"], row["turns"]) for row in read] == [("0-19", "4"), ("20-49", "1"), ("50-", "1")]
     assert float(read[0]["turn_top1"]) == 2.5 / 4
     assert float(read[0]["turn_top1_low"]) < 2.5 / 4 < float(read[0]["turn_top1_high"])
-    assert read[1]["move_l2_low"] == ""  # from one game no interval can be told
+    assert read[1]["move_l2_low"] == ""  # one game gives no interval
     write_table(tmp_path / "empty.csv", [])
     assert metrics(agreement(PREDICTIONS, OUTCOMES))["turn_top1"]["n"] == 6

@@ -282,7 +282,7 @@ def test_value_learns_together_with_policy() -> None:
     planes = np.zeros((len(states), 3, 9, 9), np.float32)
     for row, state in enumerate(states):
         zero_planes(stack(state, 1), 1, planes[row : row + 1])
-    pairs = planes[:, :2, :, 1:] * planes[:, :2, :, :-1]  # two stones of one side beside each other
+    pairs = planes[:, :2, :, 1:] * planes[:, :2, :, :-1]  # two adjacent stones of one side
     more = np.sign(pairs.sum((2, 3)) @ [1.0, -1.0])
     crowd = functional.conv2d(torch.from_numpy(planes[:, :2]).sum(1, keepdim=True), torch.ones(1, 1, 3, 3), padding=1)
     crowd[:, 0][torch.from_numpy(planes[:, :2].sum(1) > 0)] = -1

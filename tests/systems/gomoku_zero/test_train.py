@@ -64,7 +64,7 @@ def test_without_symmetries_rows_come_as_they_are(data):
 
 
 def test_planes_and_policy_are_under_one_symmetry_of_the_position(data):
-    """Each position is told from the others by its value, and the symmetry is found from the policy alone."""
+    """Each position is identified by its value, and the symmetry is found from the policy alone."""
     count = 40
     value = np.arange(count, dtype=np.float32)
     marked = Positions(data.planes[:count], data.policy[:count], value, data.generation[:count])
@@ -175,7 +175,7 @@ def test_a_damaged_file_is_named(tmp_path, content):
 
 
 class Answers(torch.nn.Module):
-    """A net that says what it is told."""
+    """A net with given answers."""
 
     def __init__(self, logits, value):
         super().__init__()

@@ -216,7 +216,7 @@ def test_policies_line_up_with_their_plies():
     stones = found.planes[:, :10].reshape(len(cells), 10, -1)
     assert not stones[np.arange(len(cells)), :, cells].any()  # what was played next was empty
     for row in range(len(cells) - 1):
-        if found.planes[row, 0].sum() <= found.planes[row + 1, 5].sum():  # the same game goes on
+        if found.planes[row, 0].sum() <= found.planes[row + 1, 5].sum():  # the same game continues
             assert found.planes[row + 1, 5].ravel()[cells[row]] == 1
 
 

@@ -139,7 +139,7 @@ def test_64_factors_of_two_zero_the_product():
     assert colour_code(strips, BLACK) == c == 8 * 9
     holed = strips.copy()
     holed[1, 3] = 0
-    assert pattern_code(holed) == pattern_code(strips)  # the code cannot tell them apart, the key can
+    assert pattern_code(holed) == pattern_code(strips)  # they share a code, not a key
     assert canonical_key(holed)[0].tolist() != canonical_key(strips)[0].tolist()
 
 

@@ -240,7 +240,7 @@ SYMMETRIES = list(product(range(4), (False, True), (False, True)))
 
 
 def rows_of(library, actions, symmetry):
-    """What is recommended after moves on a board that was turned, mirrored, and recoloured, told on the first board."""
+    """Recommendations on a board that was turned, mirrored and recoloured, mapped back to the first board."""
     turned = symmetric_record(record(actions), symmetry, 1).actions
     back = dict(zip(symmetric_record(record(range(N)), symmetry, 1).actions, range(N), strict=True))
     found = recommend(library, position(*([N] if symmetry[2] else []), *turned))

@@ -251,7 +251,7 @@ def reports(*rows):
 
 
 class Judge:
-    """Finds a turn worth what it is told; of the position after it, so the sign turns."""
+    """Finds a turn of a given value; the value of the position after it has the other sign."""
 
     def __init__(self, worth):
         self.worth = {amazons.to_fen(amazons.play(STATE, ACTIONS[which])): value for which, value in worth.items()}

@@ -58,7 +58,7 @@ def mean(sums):
     return float(sums[0] / sums[1])
 
 
-def test_of_a_mean_it_is_the_interval_between_clusters():
+def test_interval_of_a_mean_is_between_clusters():
     """For games of one length the jackknife's variance is that of the games' means, which is known in closed form."""
     rng = np.random.default_rng(1)
     values = rng.normal(3.0, 1.0, (40, 5))

@@ -77,7 +77,7 @@ def test_trains_the_same_again_and_measures(positions, tmp_path, undisturbed, na
 
 
 def test_learns_from_clock_and_squares(positions, tmp_path):
-    """The labels do, but for noise: the paper's net has to beat the likeliest class by far."""
+    """The labels do, except for noise: the paper's net has to beat the likeliest class by far."""
     trained = run(positions, tmp_path, balance="none", filters=8, training={"steps": 400, "checkpoint_steps": 400})
     likeliest = np.bincount(positions.reached).max() / len(positions)
     assert trained.rows[-1]["validation_accuracy"] > likeliest + 0.15
